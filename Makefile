@@ -1,0 +1,67 @@
+PYTHON ?= python3
+HOST ?= 127.0.0.1
+PORT ?= 4000
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+# Every package comes from the pinned, hashed lists; the package itself then installs without fetching anything.
+LOCKED := $(PIP) install --quiet --require-hashes
+EDITABLE := $(PIP) install --quiet --no-deps --no-build-isolation --editable .
+
+.DEFAULT_GOAL := help
+.PHONY: help install run test check format lock clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: $(VENV)/.dev ## Create .venv with everything that development needs
+
+run: $(VENV)/.run ## Start the gateway with the demo model, no key needed (HOST, PORT)
+	@env -u LITELLM_MASTER_KEY $(BIN)/gateway-compaction serve \
+		--config config/litellm.yaml --host $(HOST) --port $(PORT) --no-auth
+
+test: $(VENV)/.dev ## Run all tests, real Redis and a real proxy included
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev ## Lint, check the format and the types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev ## Apply the format and the safe lint fixes
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+# Hashes must be those of the public files, not of a local mirror's builds: hence no pip configuration.
+COMPILE := env -u PIP_FIND_LINKS -u PIP_EXTRA_INDEX_URL PIP_CONFIG_FILE=/dev/null \
+	CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/pip-compile --quiet --no-config --generate-hashes \
+	--allow-unsafe --strip-extras --no-emit-options --no-emit-index-url --no-emit-find-links \
+	--no-emit-trusted-host $(LOCK_FLAGS)
+
+lock: $(VENV)/.dev ## Rewrite the pinned requirements (LOCK_FLAGS=--upgrade to take newer releases)
+	$(COMPILE) --output-file requirements/build.txt requirements/build.in
+	$(COMPILE) --output-file requirements/run.txt pyproject.toml
+	$(COMPILE) --extra dev --constraint requirements/run.txt --constraint requirements/build.txt \
+		--output-file requirements/dev.txt pyproject.toml requirements/build.in
+
+clean: ## Remove .venv, caches and build output
+	rm -rf $(VENV) build dist htmlcov .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Python 3.11 or newer is needed; name one with PYTHON=…"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# The stamps are newer than the lists they were made from, so that each set-up runs once.
+$(VENV)/.run: requirements/run.txt requirements/build.txt pyproject.toml | $(BIN)/python
+	@echo "Installing the gateway (about a minute, once)"
+	$(LOCKED) -r requirements/run.txt -r requirements/build.txt
+	$(EDITABLE)
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/python
+	@echo "Installing the gateway and the development tools (about a minute, once)"
+	$(LOCKED) -r requirements/dev.txt
+	$(EDITABLE)
+	@touch $@ $(VENV)/.run

@@ -1,0 +1,48 @@
+"""Keeps long conversations inside the context window, at the LiteLLM proxy.
+
+The proxy loads ``gateway_compaction.hook.handler``; what is named here is for those who write a store or a
+summariser of their own, or read the records. Nothing here imports LiteLLM or Redis.
+"""
+
+from __future__ import annotations
+
+from gateway_compaction.core.compaction import Clip, Compaction, Segment, SessionRef
+from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.errors import (
+    CompactionError,
+    PolicyError,
+    StoreBusy,
+    StoreError,
+    SummaryDenied,
+    SummaryError,
+    SummaryLimited,
+    SummaryRejected,
+    TranscriptError,
+)
+from gateway_compaction.ports import Buffer, Caller, Store, Summarizer, SummaryAnswer, SummaryRequest
+
+__all__ = [
+    "Buffer",
+    "Caller",
+    "Clip",
+    "Compaction",
+    "CompactionError",
+    "CompactionEvent",
+    "PolicyError",
+    "Segment",
+    "SessionRef",
+    "Store",
+    "StoreBusy",
+    "StoreError",
+    "Summarizer",
+    "SummaryAnswer",
+    "SummaryDenied",
+    "SummaryError",
+    "SummaryLimited",
+    "SummaryRejected",
+    "SummaryRequest",
+    "TranscriptError",
+    "__version__",
+]
+
+__version__ = "0.1.0"

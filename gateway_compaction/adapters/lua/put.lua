@@ -1,0 +1,48 @@
+-- Stores a compaction. Returns its version, or 0 when it was refused.
+-- KEYS  compactions, used, claims, session
+-- ARGV  1 digest  2 record: JSON up to the version's number, which stands last  3 kind  4 parent, or empty
+--       5 token, or empty  6 most records  7 most records along one lineage  8 TTL, ms
+local rank = {cleared = 0, extractive = 1, model = 2}
+if ARGV[5] ~= '' then
+  local held = redis.call('HGET', KEYS[3], ARGV[1])
+  if not held or string.match(held, '^(%d+):') ~= ARGV[5] then return 0 end
+  redis.call('HDEL', KEYS[3], ARGV[1])
+end
+local old = redis.call('HGET', KEYS[1], ARGV[1])
+local better = (old and rank[string.match(old, '"kind":"(%l+)"') or ''] or -1) - rank[ARGV[3]]
+if better > 0 or (better == 0 and ARGV[5] == '') then return 0 end
+
+local time = redis.call('TIME')
+local version = redis.call('HINCRBY', KEYS[4], 'version', 1)
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2] .. version .. '}')
+redis.call('ZADD', KEYS[2], time[1] .. string.format('.%06d', time[2]), ARGV[1])
+redis.call('HSET', KEYS[4], 'v', 1, 'seen', time[1])
+redis.call('HSETNX', KEYS[4], 'created', time[1])
+if ARGV[5] ~= '' then
+  redis.call('HSET', KEYS[4], 'failures', 0)
+  redis.call('HINCRBY', KEYS[4], 'unused', 1)
+end
+
+local function drop(digest)
+  redis.call('ZREM', KEYS[2], digest)
+  return redis.call('HDEL', KEYS[1], digest)
+end
+
+local length, ancestor = 1, ARGV[4]
+while ancestor and ancestor ~= '' and ancestor ~= ARGV[1] do
+  local record = redis.call('HGET', KEYS[1], ancestor)
+  length = length + 1
+  if length > tonumber(ARGV[7]) then drop(ancestor) end
+  ancestor = record and string.match(record, '"parent":"([^"]+)"')
+end
+
+local extra = redis.call('HLEN', KEYS[1]) - ARGV[6]
+if extra > 0 then
+  -- The server may have evicted the times alone: what has none counts as the oldest.
+  for _, digest in ipairs(redis.call('HKEYS', KEYS[1])) do redis.call('ZADD', KEYS[2], 'NX', 0, digest) end
+  for _, digest in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
+    if extra > 0 and digest ~= ARGV[1] then extra = extra - drop(digest) end
+  end
+end
+for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[8]) end
+return version

@@ -1,0 +1,19 @@
+-- Gives a lease back; after a failure the session backs off: 5 s, 10 s, 20 s … 600 s. Returns 1, or 0.
+-- KEYS  claims, session
+-- ARGV  1 digest  2 token  3 what failed, or empty  4 TTL, ms
+local held = redis.call('HGET', KEYS[1], ARGV[1])
+if not held or string.match(held, '^(%d+):') ~= ARGV[2] then return 0 end
+redis.call('HDEL', KEYS[1], ARGV[1])
+
+if ARGV[3] ~= '' then
+  local time = redis.call('TIME')
+  local failures = redis.call('HINCRBY', KEYS[2], 'failures', 1)
+  local pause = math.min(600, 5 * 2 ^ (failures - 1)) * 1000
+  local deadline = time[1] * 1000 + math.floor(time[2] / 1000) + pause
+  if deadline > (tonumber(redis.call('HGET', KEYS[2], 'backoff_until') or 0) or 0) then
+    redis.call('HSET', KEYS[2], 'backoff_until', string.format('%.0f', deadline), 'backoff_reason', ARGV[3])
+  end
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+redis.call('PEXPIRE', KEYS[2], ARGV[4])
+return 1

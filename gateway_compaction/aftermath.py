@@ -1,0 +1,140 @@
+"""What follows a call: the event, the stores, the summary to make, the count to correct."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from gateway_compaction.compactor import Decision, task_of
+from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.memory import LineageGuard, LocalBuffer
+from gateway_compaction.ports import Store
+from gateway_compaction.worker import Worker
+
+__all__ = ["Aftermath", "Ending"]
+
+log = logging.getLogger("gateway_compaction")
+BYPASS_SECONDS = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a call ended.
+
+    Attributes:
+        kind: ``answered``, ``cached`` (LiteLLM's response cache), ``disconnected`` (the client left a
+            stream), ``refused`` (400) or ``failed``.
+        prompt_tokens: as the provider reported them, None where it did not.
+        too_long: a refusal because of the context length.
+    """
+
+    kind: Literal["answered", "cached", "disconnected", "refused", "failed"]
+    prompt_tokens: int | None = None
+    too_long: bool = False
+
+
+class Aftermath:
+    """Starts what is to be done after a call; everything happens in the background."""
+
+    def __init__(
+        self,
+        store: Store,
+        worker: Worker,
+        counter: TokenCounter,
+        local: LocalBuffer,
+        guard: LineageGuard,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._store, self._worker, self._counter = store, worker, counter
+        self._local, self._guard, self._clock = local, guard, clock
+
+    def follow(self, decision: Decision, ending: Ending) -> None:
+        """Called once for each call; returns at once."""
+        if ending.kind == "answered" and ending.prompt_tokens:
+            self._calibrate(decision, ending.prompt_tokens)
+        if ending.kind == "refused" and decision.messages is not None:
+            self._refused(decision, ending)
+        if decision.session is None or decision.plan is None or decision.situation is None:
+            return
+        if ending.kind in ("answered", "disconnected"):
+            self._keep(decision)
+            task = task_of(decision)
+            if task is not None:
+                self._worker.submit(task)
+        self._record(decision, ending)
+
+    def _keep(self, decision: Decision) -> None:
+        plan, session, situation = decision.plan, decision.session, decision.situation
+        assert plan is not None and session is not None and situation is not None
+        used = plan.view.compaction
+        if used is not None and decision.messages is not None:
+            self._guard.used(
+                session.tenant, situation.digests[max(0, used.covers - 2) : used.covers], used.digest
+            )
+        if plan.made is None or decision.messages is None:
+            return
+        self._local.keep(session, plan.made)
+        storage = situation.policy.storage
+        if storage.content != "none":
+            limit = storage.max_compactions
+            self._worker.later(self._store.put(session, plan.made, token=None, ttl=storage.ttl, limit=limit))
+
+    def _record(self, decision: Decision, ending: Ending) -> None:
+        plan, session, situation = decision.plan, decision.session, decision.situation
+        assert plan is not None and session is not None and situation is not None
+        used = plan.view.compaction if decision.messages is not None else None
+        event = CompactionEvent(
+            type="request",
+            at=self._clock(),
+            outcome=decision.outcome,
+            reason=decision.reason if ending.kind == "answered" else f"{decision.reason}; {ending.kind}",
+            level=plan.level,
+            model=decision.request.model,
+            policy=situation.policy.name,
+            tokens_before=plan.tokens_before,
+            tokens_after=decision.tokens_after or plan.tokens_before,
+            window=situation.window,
+            messages_before=len(decision.request.messages),
+            messages_after=len(decision.messages or decision.request.messages),
+            covers=plan.view.compaction.covers if plan.view.compaction else 0,
+            version=used.version if used else None,
+        )
+        self._worker.later(
+            self._store.append(
+                session,
+                event,
+                ttl=situation.policy.storage.ttl,
+                used=used.digest if used else None,
+                labels=decision.labels,
+                about=decision.request.about,
+            )
+        )
+
+    def _calibrate(self, decision: Decision, reported: int) -> None:
+        if decision.situation is None or decision.facts is None:
+            return
+        sent = decision.messages or decision.request.messages
+        counted = self._counter.raw_total(sent, decision.request.body, decision.facts.name)
+        self._share(
+            decision.facts.name, self._counter.calibration.observe(decision.facts.name, counted, reported)
+        )
+
+    def _refused(self, decision: Decision, ending: Ending) -> None:
+        # What is too long after compaction would be longer without it: correct the count instead.
+        if ending.too_long and decision.facts is not None:
+            self._share(decision.facts.name, self._counter.calibration.raise_for(decision.facts.name))
+            return
+        if decision.session is None:
+            return
+        reason = "the upstream refused the rewritten request"
+        log.warning("bypassed for %d s: session=%s %s", BYPASS_SECONDS, decision.session.slot, reason)
+        self._local.set_bypass(decision.session, reason, BYPASS_SECONDS)
+        self._worker.later(self._store.bypass(decision.session, reason, BYPASS_SECONDS))
+
+    def _share(self, model: str, factor: float | None) -> None:
+        if factor is not None:
+            self._worker.later(self._store.save_factor(model, factor))

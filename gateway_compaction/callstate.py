@@ -1,0 +1,141 @@
+"""One call on its way through LiteLLM: what its hooks hand on, and how host and compactor see it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gateway_compaction.aftermath import Ending
+from gateway_compaction.compactor import Decision, Request
+from gateway_compaction.core.digest import fingerprint
+from gateway_compaction.core.policy_book import Identity
+from gateway_compaction.ports import Caller
+
+__all__ = ["KEY", "CallState", "identity_of", "request_of", "response_headers", "tenant_of"]
+
+KEY = "gateway_compaction"
+BLOCK = "compaction"
+BODY_LABELS = ("session_id", "conversation_id", "thread_id", "chat_id", "litellm_session_id")
+
+
+@dataclass(slots=True, repr=False)
+class CallState:
+    """What the hooks of one call share.
+
+    Attributes:
+        auth: LiteLLM's authenticated identity.
+        data: the request as it was when our hook first saw it.
+        decision: None until it was made.
+        deferred: another hook comes after ours, so the deployment hook decides.
+        failed: a fault of ours; the request goes on unchanged.
+        ending: how the call ended, once it did.
+        released: the proxy has let the answer go.
+        followed: what follows a call was started.
+    """
+
+    auth: Any
+    data: Mapping[str, Any] = field(default_factory=dict)
+    decision: Decision | None = None
+    deferred: bool = False
+    failed: bool = False
+    ending: Ending | None = None
+    released: bool = False
+    followed: bool = False
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> CallState:
+        # Loggers copy call details; there is one state for each call.
+        return self
+
+    def __repr__(self) -> str:
+        return f"<CallState {self.decision.outcome if self.decision else None}>"
+
+
+def tenant_of(auth: Any) -> str:
+    """The hashed name of who is calling: team, else user, else key; an end user narrows it."""
+    for kind, value in (("team", "team_id"), ("user", "user_id"), ("key", "api_key")):
+        owner = getattr(auth, value, None)
+        if owner:
+            return fingerprint("tenant", kind, str(owner), str(getattr(auth, "end_user_id", None) or ""))
+    return fingerprint("tenant", "public", "", str(getattr(auth, "end_user_id", None) or ""))
+
+
+def identity_of(auth: Any, model: str, metadata: Mapping[str, Any]) -> Identity:
+    """What policies match on."""
+    tags = metadata.get("tags")
+    return Identity(
+        team_id=auth.team_id,
+        team_alias=auth.team_alias,
+        key_alias=auth.key_alias,
+        user_id=auth.user_id,
+        model=model,
+        tags=tuple(str(t) for t in tags) if isinstance(tags, list) else (),
+        team_block=_block(auth.team_metadata),
+        key_block=_block(auth.metadata),
+    )
+
+
+def request_of(state: CallState, data: Mapping[str, Any]) -> Request:
+    """The request as the compactor sees it; messages and limits as they are in ``data`` now."""
+    first, auth = state.data, state.auth
+    metadata = first.get("metadata") if isinstance(first.get("metadata"), Mapping) else {}
+    assert isinstance(metadata, Mapping)
+    model = str(first.get("model"))
+    sent = first.get("proxy_server_request") or {}
+    about = {
+        "team": auth.team_alias or auth.team_id,
+        "team_id": auth.team_id,
+        "user": auth.user_id,
+        "key": auth.key_alias,
+    }
+    return Request(
+        messages=data["messages"],
+        body={k: v for k, v in first.items() if k not in ("messages", "metadata")},
+        model=model,
+        tenant=tenant_of(auth),
+        identity=identity_of(auth, model, metadata),
+        caller=Caller(model, {**metadata, "user_api_key_auth": auth}),
+        headers={str(k).lower(): str(v) for k, v in (sent.get("headers") or {}).items()},
+        body_labels=_body_labels(sent.get("body")),
+        about={k: str(v) for k, v in about.items() if v},
+    )
+
+
+def response_headers(state: CallState) -> dict[str, str]:
+    """What the client is told."""
+    decision = state.decision
+    if decision is None:
+        return (
+            {"x-compaction": "failed", "x-compaction-reason": "a fault in the gateway"}
+            if state.failed
+            else {}
+        )
+    plan = decision.plan
+    told: dict[str, Any] = {
+        "x-compaction": decision.outcome,
+        "x-compaction-reason": decision.reason,
+        "x-compaction-level": plan.level if plan else None,
+        "x-compaction-tokens-before": plan.tokens_before if plan else None,
+        "x-compaction-tokens-after": decision.tokens_after if plan else None,
+        "x-compaction-version": decision.version,
+        "x-compaction-session": decision.session.key if decision.session else None,
+    }
+    return {name: _header(value) for name, value in told.items() if value not in (None, "")}
+
+
+def _header(value: Any) -> str:
+    # Reasons may quote other people's words: a header is one line of ASCII.
+    return "".join(c if c.isascii() and c.isprintable() else "?" for c in str(value))[:200]
+
+
+def _block(metadata: Any) -> Mapping[str, Any] | None:
+    block = metadata.get(BLOCK) if isinstance(metadata, Mapping) else None
+    return block if isinstance(block, Mapping) else None
+
+
+def _body_labels(body: Any) -> tuple[str, ...]:
+    if not isinstance(body, Mapping):
+        return ()
+    metadata = body.get("metadata")
+    places = (body, metadata) if isinstance(metadata, Mapping) else (body,)
+    return tuple(str(p[name]) for p in places for name in BODY_LABELS if isinstance(p.get(name), (str, int)))

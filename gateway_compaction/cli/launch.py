@@ -1,0 +1,182 @@
+"""What the proxy needs to start, worked out before it does: its config, its environment, its port."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import yaml
+
+__all__ = [
+    "CALLBACK",
+    "MASTER_KEY",
+    "PERMIT_NO_KEY",
+    "Deployment",
+    "LaunchError",
+    "ProxyConfig",
+    "check_port",
+    "environment",
+    "is_true",
+    "read_config",
+    "without_password",
+]
+
+CALLBACK = "gateway_compaction.hook.handler"
+STARTUP_HOOK = "gateway_compaction.hook:startup"
+STARTUP_HOOKS = "LITELLM_WORKER_STARTUP_HOOKS"
+MASTER_KEY = "LITELLM_MASTER_KEY"
+PERMIT_NO_KEY = "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY"
+FROM_ENVIRONMENT = "os.environ/"
+DEFAULTS = {
+    # LiteLLM would fetch these tables at every start; the copies it ships serve as well and need no network.
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+    # A worker imports LiteLLM for longer than uvicorn's five seconds, and would be killed for it.
+    "TIMEOUT_WORKER_HEALTHCHECK": "180",
+}
+
+
+class LaunchError(Exception):
+    """Why the proxy cannot be started, in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """A model that the config offers; ``window`` None where LiteLLM's own table decides."""
+
+    name: str
+    window: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyConfig:
+    """The parts of LiteLLM's config that decide how it is started.
+
+    Attributes:
+        master_key: as written; ``os.environ/NAME`` names a variable.
+        has_plugin: whether the callback is in it; None where it includes other files, which are not read.
+        permits_no_key: whether the config itself says that no master key is meant.
+    """
+
+    path: Path
+    deployments: tuple[Deployment, ...] = ()
+    master_key: str | None = None
+    has_plugin: bool | None = False
+    permits_no_key: bool = False
+    has_database: bool = False
+
+    @property
+    def key_variable(self) -> str | None:
+        """The environment variable that holds the master key, or None where the config holds it itself."""
+        if self.master_key is None:
+            return MASTER_KEY
+        named = self.master_key.startswith(FROM_ENVIRONMENT)
+        return self.master_key.removeprefix(FROM_ENVIRONMENT) if named else None
+
+
+def read_config(path: Path) -> ProxyConfig:
+    """Read LiteLLM's config file.
+
+    Raises:
+        LaunchError: there is none, or it is not a YAML mapping.
+    """
+    try:
+        raw = yaml.safe_load(path.read_text("utf-8"))
+    except OSError as error:
+        raise LaunchError(
+            f"The config {path} cannot be read ({error.strerror}); name one with --config."
+        ) from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise LaunchError(f"The config {path} is not YAML: {' '.join(str(error).split())}.") from error
+    if not isinstance(raw, dict):
+        raise LaunchError(f"The config {path} is empty or not a mapping; LiteLLM expects model_list in it.")
+    general = _section(raw, "general_settings")
+    callbacks = _section(raw, "litellm_settings").get("callbacks") or ()
+    key = general.get("master_key")
+    return ProxyConfig(
+        path=path,
+        deployments=tuple(_deployments(raw.get("model_list"))),
+        master_key=str(key) if key else None,
+        has_plugin=True if CALLBACK in callbacks else None if raw.get("include") else False,
+        permits_no_key=general.get("dangerously_permit_weak_or_unset_master_key") is True,
+        has_database=bool(general.get("database_url")),
+    )
+
+
+def environment(
+    base: Mapping[str, str],
+    *,
+    policies: Path | None = None,
+    redis_url: str | None = None,
+    key: tuple[str, str] | None = None,
+    no_auth: bool = False,
+    plugin: bool = True,
+) -> dict[str, str]:
+    """The proxy's environment: ``base``, defaults where it says nothing, and what was asked for.
+
+    ``key`` is the variable and value of a master key made for this run; ``plugin`` False leaves our own
+    start-up hook out, for a config that does not load the callback.
+    """
+    env = {**DEFAULTS, **base}
+    if plugin:
+        hooks = [hook for hook in map(str.strip, env.get(STARTUP_HOOKS, "").split(",")) if hook]
+        env[STARTUP_HOOKS] = ",".join(dict.fromkeys([*hooks, STARTUP_HOOK]))
+    if policies is not None:
+        env["GATEWAY_COMPACTION_POLICIES"] = str(policies.resolve())
+    if redis_url is not None:
+        env["GATEWAY_COMPACTION_REDIS_URL"] = redis_url
+    if key is not None:
+        env[key[0]] = key[1]
+    if no_auth:
+        env[PERMIT_NO_KEY] = "true"
+    return env
+
+
+def check_port(host: str, port: int) -> None:
+    """See that the address can be listened on.
+
+    LiteLLM itself silently takes a random port where 4000 is in use.
+
+    Raises:
+        LaunchError: it cannot.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, kind, protocol, _, address in found[:1]:
+            with socket.socket(family, kind, protocol) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(address)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise LaunchError(
+            f"Cannot listen on {host}:{port} ({reason}); choose another address with --host and --port."
+        ) from error
+
+
+def without_password(url: str) -> str:
+    """The URL, fit to be shown."""
+    parts = urlsplit(url)
+    user, _, address = parts.netloc.rpartition("@")
+    shown = f"{user.partition(':')[0]}:***@{address}" if user else address
+    return urlunsplit((parts.scheme, shown, parts.path, "", ""))
+
+
+def is_true(value: str | None) -> bool:
+    """Whether LiteLLM takes an environment variable's value for yes."""
+    return (value or "").strip().lower() == "true"
+
+
+def _section(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    section = raw.get(name)
+    return section if isinstance(section, Mapping) else {}
+
+
+def _deployments(entries: Any) -> Iterator[Deployment]:
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, Mapping) and entry.get("model_name"):
+            window = _section(entry, "model_info").get("max_input_tokens")
+            yield Deployment(str(entry["model_name"]), window if isinstance(window, int) else None)

@@ -1,0 +1,43 @@
+"""The command line: one command group per file, what is heavy imported by the command that needs it."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+from dotenv import load_dotenv
+
+from gateway_compaction import __version__
+from gateway_compaction.cli import policy
+from gateway_compaction.cli.serve import serve
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="gateway-compaction",
+    help="Keep long conversations inside the context window, at the LiteLLM proxy.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+)
+app.command()(serve)
+app.add_typer(policy.app, name="policy")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"gateway-compaction {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Keep long conversations inside the context window, at the LiteLLM proxy."""
+    # As LiteLLM does itself, and before the options' environment variables are looked up.
+    if os.environ.get("LITELLM_MODE", "DEV") == "DEV":
+        load_dotenv(".env")

@@ -1,0 +1,162 @@
+"""``policy``: check policy files, explain what holds for whom, print the schema."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from gateway_compaction.core.policy_book import Explained, Identity, MatchReport
+from gateway_compaction.core.policy_document import policy_schema
+from gateway_compaction.errors import PolicyError
+from gateway_compaction.policy_files import env_overrides, load_policy_file
+
+__all__ = ["app"]
+
+FILE_VARIABLE = "GATEWAY_COMPACTION_POLICIES"
+DEFAULT_FILE = Path("config/policies.yaml")
+
+app = typer.Typer(
+    name="policy", help="Check policy files and explain what they come to.", no_args_is_help=True
+)
+
+
+@app.command()
+def check(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[FILE]...", help=f"Default: ${FILE_VARIABLE}, else {DEFAULT_FILE}."),
+    ] = None,
+) -> None:
+    """Check policy files, with the overrides of the environment; exit 1 if anything is wrong."""
+    sound, overrides = True, dict[str, Any]()
+    try:
+        overrides = env_overrides(os.environ)
+    except PolicyError as error:
+        sound = _print_errors(error)
+    for file in files or [_default_file() or DEFAULT_FILE]:
+        try:
+            book = load_policy_file(file, overrides)
+        except PolicyError as error:
+            sound = _print_errors(error)
+            continue
+        typer.echo(f"{file}: ok, mode {book.resolve(Identity()).mode}, {_count(book.names)}")
+        for problem in book.contradictions():
+            typer.echo(f"warning, if both match one request: {problem}")
+    raise typer.Exit(0 if sound else 1)
+
+
+@app.command()
+def explain(
+    file: Annotated[
+        Path | None, typer.Option(help=f"Policy file. Default: ${FILE_VARIABLE}, else {DEFAULT_FILE}.")
+    ] = None,
+    team: Annotated[str | None, typer.Option(help="Team id or alias.")] = None,
+    key: Annotated[str | None, typer.Option(help="Alias of the virtual key.")] = None,
+    model: Annotated[str | None, typer.Option(help="Model group that the request names.")] = None,
+    user: Annotated[str | None, typer.Option(help="User id.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Request tag; may be repeated.")] = None,
+    team_block: Annotated[
+        str | None, typer.Option(metavar="JSON", help="The compaction entry of the team's metadata.")
+    ] = None,
+    key_block: Annotated[
+        str | None, typer.Option(metavar="JSON", help="The compaction entry of the key's metadata.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Show every value that holds for a request, where it was written, and which policies matched."""
+    identity = Identity(
+        team_id=team,
+        key_alias=key,
+        user_id=user,
+        model=model,
+        tags=tuple(tag or ()),
+        team_block=_json_option("--team-block", team_block),
+        key_block=_json_option("--key-block", key_block),
+    )
+    try:
+        book = load_policy_file(file or _default_file(), env_overrides(os.environ))
+        matches, values = book.matches(identity), book.explain(identity)
+    except PolicyError as error:
+        _print_errors(error, to_stderr=True)
+        raise typer.Exit(1) from None
+    if as_json:
+        typer.echo(json.dumps(_as_json(matches, values), indent=2))
+    else:
+        _print_tables(matches, values)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of a policy file, for editors."""
+    typer.echo(json.dumps(policy_schema(), indent=2))
+
+
+def _default_file() -> Path | None:
+    """The file that the environment names, else the usual one if it is there."""
+    named = os.environ.get(FILE_VARIABLE)
+    if named:
+        return Path(named)
+    return DEFAULT_FILE if DEFAULT_FILE.exists() else None
+
+
+def _json_option(name: str, text: str | None) -> Any:
+    try:
+        return None if text is None else json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise typer.BadParameter(f"not JSON: {error}", param_hint=name) from None
+
+
+def _print_errors(error: PolicyError, *, to_stderr: bool = False) -> bool:
+    """One line per problem; always False, the soundness of what was checked."""
+    for problem in (error, *error.others):
+        typer.echo(str(problem), err=to_stderr)
+    return False
+
+
+def _count(names: tuple[str, ...]) -> str:
+    listed = f": {', '.join(names)}" if names else ""
+    return f"{len(names)} {'policy' if len(names) == 1 else 'policies'}{listed}"
+
+
+def _as_json(matches: tuple[MatchReport, ...], values: tuple[Explained, ...]) -> dict[str, Any]:
+    return {
+        "policies": [
+            {
+                "path": match.path,
+                "name": match.name,
+                "rank": match.rank,
+                "matched": match.reason is None,
+                "reason": match.reason,
+            }
+            for match in matches
+        ],
+        "values": [{"path": one.path, "value": one.value, "source": one.source} for one in values],
+    }
+
+
+def _print_tables(matches: tuple[MatchReport, ...], values: tuple[Explained, ...]) -> None:
+    console = Console(markup=False, emoji=False, highlight=False)
+    held = Table("policy", "rank", "matched", "why not", title="Policies", title_justify="left")
+    for match in matches:
+        matched = "yes" if match.reason is None else "no"
+        held.add_row(f"{match.path} {match.name}", match.rank, matched, match.reason or "")
+    if matches:
+        console.print(held)
+    table = Table(title="What holds", title_justify="left")
+    table.add_column("path", no_wrap=True)
+    table.add_column("value", overflow="fold")
+    table.add_column("source", overflow="fold")
+    for one in values:
+        shown = one.value if isinstance(one.value, str) else json.dumps(one.value)
+        table.add_row(one.path, shown, one.source)
+    console.print(table)
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,285 @@
+"""The story of one request, told in order: policy, measure, buffer, plan, messages; and what comes after."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.core.digest import OPENING, chain, message_digest
+from gateway_compaction.core.events import Outcome
+from gateway_compaction.core.fit import Desk
+from gateway_compaction.core.messages import Message, Transcript, parse
+from gateway_compaction.core.plan import Plan, Situation, is_quiet, make_plan, quiet_plan
+from gateway_compaction.core.policy import Policy
+from gateway_compaction.core.policy_book import Identity, PolicyBook
+from gateway_compaction.core.render import render
+from gateway_compaction.core.tokens import TokenCounter, output_reserve
+from gateway_compaction.errors import PolicyError, StoreBusy, StoreError, TranscriptError
+from gateway_compaction.memory import LineageGuard, LocalBuffer
+from gateway_compaction.ports import Buffer, Caller, ModelFacts, Models, Store
+from gateway_compaction.worker import SummaryTask, Worker
+
+__all__ = ["Compactor", "Decision", "Request"]
+
+log = logging.getLogger("gateway_compaction")
+T = TypeVar("T")
+
+COLD_CHARS = 20_000
+LARGE_TOKENS = 8_000
+MEMO_ENTRIES = 2_000
+UNUSED_BEFORE_BACKOFF = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One chat completion, as the host hands it over. ``body`` is read for schemas and limits only."""
+
+    messages: Sequence[Any]
+    body: Mapping[str, Any]
+    model: str
+    tenant: str
+    identity: Identity
+    caller: Caller
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body_labels: tuple[str, ...] = ()
+    about: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided about a request. ``messages`` is None where nothing is to be touched.
+
+    ``situation`` and ``plan`` are None where the request was never looked at closely.
+    """
+
+    outcome: Outcome
+    reason: str
+    request: Request
+    policy: Policy | None = None
+    facts: ModelFacts | None = None
+    session: SessionRef | None = None
+    situation: Situation | None = None
+    plan: Plan | None = None
+    messages: list[Message] | None = None
+    tokens_after: int | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Ids that the client sent, in the headers that the policy names and in the body."""
+        names = self.policy.labels.headers if self.policy else ()
+        sent = (self.request.headers.get(name.lower(), "") for name in names)
+        return tuple(dict.fromkeys(label[:200] for label in (*sent, *self.request.body_labels) if label))
+
+    @property
+    def version(self) -> int | None:
+        """Version of the compaction that is sent."""
+        used = self.plan.view.compaction if self.plan and self.messages is not None else None
+        return used.version if used else None
+
+
+class Compactor:
+    """Decides about requests. One for each process; holds no state that a replica would miss."""
+
+    def __init__(
+        self,
+        store: Store,
+        worker: Worker,
+        policies: Callable[[], PolicyBook],
+        models: Models,
+        counter: TokenCounter,
+        executor: Executor,
+        local: LocalBuffer,
+        guard: LineageGuard,
+    ) -> None:
+        self._store, self._worker, self._policies, self._models = store, worker, policies, models
+        self._counter, self._executor, self._local = counter, executor, local
+        self._guard = guard
+        self._memos: dict[str, dict[Any, tuple[Message, int]]] = {}
+
+    async def compact(self, request: Request) -> Decision:
+        """Decide about one request, in at most one round trip to the store.
+
+        Raises:
+            CompactionError: only for faults of ours; the caller sends the request unchanged.
+        """
+        policy = self.policy_of(request.identity)
+        decision = Decision("none", "", request, policy)
+        if policy.mode == "off":
+            return replace(decision, reason="the policy is off")
+        if policy.bypass.allow and request.headers.get(policy.bypass.header.lower(), "").lower() == "off":
+            return replace(decision, outcome="bypassed", reason="the client asked for it")
+        facts = self._models.facts(request.model)
+        facts = replace(facts, window=policy.context_window or facts.window)
+        if facts.window is None:
+            return replace(decision, reason="the context window of the model is unknown")
+        try:
+            transcript = parse(request.messages)
+        except TranscriptError as error:
+            return replace(decision, reason=str(error))
+        return await self._measured(replace(decision, facts=facts), transcript, facts.window)
+
+    async def refit(self, decision: Decision, facts: ModelFacts) -> Decision:
+        """Decide again for a deployment with another window; without another trip to the store."""
+        policy = decision.policy
+        if policy is None or policy.mode != "enforce" or facts.window is None:
+            return decision
+        if decision.situation is None:
+            transcript = parse(decision.request.messages)
+            return await self._measured(replace(decision, facts=facts), transcript, facts.window)
+        old = decision.situation
+        situation = await self._situation(decision.request, policy, old.transcript, facts.name, facts.window)
+        situation = replace(
+            situation,
+            compactions=old.compactions,
+            in_flight=old.in_flight,
+            bypass=old.bypass,
+            backoff=old.backoff,
+        )
+        return await self._planned(replace(decision, facts=facts, messages=None), situation)
+
+    def policy_of(self, identity: Identity) -> Policy:
+        """The policy in force; a metadata block that cannot be used is left out, with one log line."""
+        book = self._policies()
+        try:
+            return book.resolve(identity)
+        except PolicyError as error:
+            log.warning("metadata policy ignored: %s", error)
+            return book.resolve(replace(identity, team_block=None, key_block=None))
+
+    async def _measured(self, decision: Decision, transcript: Transcript, window: int) -> Decision:
+        request, policy, facts = decision.request, decision.policy, decision.facts
+        assert policy is not None and facts is not None
+        reserve = output_reserve(request.body, window, policy.output_reserve)
+        bound = self._counter.bound(request.messages, request.body, facts.name) + reserve
+        if is_quiet(policy, transcript, bound, window):
+            return replace(decision, reason="below every level")
+        situation = await self._situation(request, policy, transcript, facts.name, window)
+        plan = quiet_plan(situation)
+        if plan is not None:
+            return replace(decision, situation=situation, plan=plan, reason=plan.reason)
+        session = SessionRef(request.tenant, situation.chain[min(OPENING, len(transcript.history))])
+        situation = await self._loaded(session, situation)
+        return await self._planned(replace(decision, session=session), situation)
+
+    async def _situation(
+        self, request: Request, policy: Policy, transcript: Transcript, name: str, window: int
+    ) -> Situation:
+        reserve = output_reserve(request.body, window, policy.output_reserve)
+        digests = [message_digest(m) for m in transcript.history]
+        cold = self._counter.uncounted(request.messages, name) > COLD_CHARS
+        measure = await self._run(
+            cold, self._counter.measure, transcript, request.body, name, reserve, digests
+        )
+        desk = Desk(
+            transcript,
+            chain(digests),
+            measure,
+            window,
+            policy,
+            lambda m: self._counter.message(m, name),
+            lambda t: self._counter.text(t, name),
+            _wants_json(request.body),
+            self._memo(name),
+        )
+        return Situation(transcript, desk.chain, measure, window, policy, desk, digests=tuple(digests))
+
+    async def _loaded(self, session: SessionRef, situation: Situation) -> Situation:
+        digests = [situation.chain[0], *(situation.chain[c] for c in situation.transcript.cuts)]
+        try:
+            buffer = await self._store.load(session, digests)
+        except StoreError as error:
+            if not isinstance(error, StoreBusy):
+                log.warning("store: session=%s %s", session.slot, error)
+            buffer = Buffer(backoff="the store does not answer")
+        fitting = self._local.merged(session, digests, buffer.compactions)
+        backoff = buffer.backoff or self._guard.objection(session.tenant, situation.digests, situation.chain)
+        if backoff is None and buffer.unused >= UNUSED_BEFORE_BACKOFF and not fitting:
+            backoff = "earlier summaries of this session were never used"
+        return replace(
+            situation,
+            compactions=fitting,
+            in_flight=bool(buffer.in_flight),
+            bypass=buffer.bypass or self._local.bypass(session),
+            backoff=backoff,
+        )
+
+    async def _planned(self, decision: Decision, situation: Situation) -> Decision:
+        large = situation.measure.total > LARGE_TOKENS
+        plan = await self._run(large, make_plan, situation)
+        decision = replace(decision, situation=situation)
+        if plan.job and plan.wait_seconds and situation.policy.mode == "enforce" and decision.session:
+            situation = await self._awaited(decision, plan)
+            decision = replace(decision, situation=situation)
+            plan = await self._run(large, make_plan, situation)
+        return self._applied(replace(decision, plan=plan))
+
+    async def _awaited(self, decision: Decision, plan: Plan) -> Situation:
+        situation, session = decision.situation, decision.session
+        assert situation is not None and session is not None
+        task = task_of(replace(decision, plan=plan))
+        future = self._worker.submit(task) if task else None
+        if future is not None:
+            await asyncio.wait([future], timeout=plan.wait_seconds)
+        return await self._loaded(session, situation)
+
+    def _applied(self, decision: Decision) -> Decision:
+        plan, situation = decision.plan, decision.situation
+        assert plan is not None and situation is not None
+        if situation.policy.mode == "observe":
+            reason = f"would be {plan.outcome}: {plan.reason}"
+            return replace(decision, outcome="observed", reason=reason, tokens_after=plan.view.tokens)
+        sent = None
+        if plan.view.compaction is not None and plan.view.tokens < plan.tokens_before:
+            sent = render(plan.view, situation.transcript, situation.desk.count)
+        return replace(
+            decision, outcome=plan.outcome, reason=plan.reason, messages=sent, tokens_after=plan.view.tokens
+        )
+
+    def _memo(self, name: str) -> dict[Any, tuple[Message, int]]:
+        # What a carrier holds depends on how its model counts.
+        memo = self._memos.setdefault(name, {})
+        if len(memo) > MEMO_ENTRIES:
+            memo.clear()
+        return memo
+
+    async def _run(self, apart: bool, work: Callable[..., T], *args: Any) -> T:
+        """On the loop when it is quick, else on the one thread kept for it."""
+        if not apart:
+            return work(*args)
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work, *args)
+
+
+def task_of(decision: Decision) -> SummaryTask | None:
+    """The background work that a decision asks for, or None.
+
+    In ``observe`` a summary is only made where the policy names who makes it.
+    """
+    plan, situation, session = decision.plan, decision.situation, decision.session
+    if plan is None or plan.job is None or situation is None or session is None or decision.facts is None:
+        return None
+    if situation.policy.mode == "observe" and situation.policy.summary.model is None:
+        return None
+    job = plan.job
+    start = job.base.covers if job.base else 0
+    return SummaryTask(
+        session=session,
+        job=job,
+        messages=situation.transcript.history[start : job.covers],
+        source_tokens=situation.measure.between(start, job.covers),
+        covered_tokens=situation.measure.between(0, job.covers),
+        chain=tuple(situation.chain[c] for c in situation.transcript.cuts if c != job.covers),
+        tail_digests=situation.digests[max(0, job.covers - 2) : job.covers],
+        policy=situation.policy,
+        caller=decision.request.caller,
+        count=situation.desk.count,
+    )
+
+
+def _wants_json(body: Mapping[str, Any]) -> bool:
+    wanted = body.get("response_format")
+    return isinstance(wanted, Mapping) and wanted.get("type") == "json_object"

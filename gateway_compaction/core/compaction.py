@@ -1,0 +1,129 @@
+"""The stored, immutable record of one compaction, and the session it belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+__all__ = ["KIND_RANK", "Clip", "Compaction", "Kind", "Segment", "SessionRef"]
+
+Kind = Literal["cleared", "extractive", "model"]
+KIND_RANK: dict[str, int] = {"cleared": 0, "extractive": 1, "model": 2}
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRef:
+    """One conversation of one tenant; both parts are hashes and safe to log."""
+
+    tenant: str
+    key: str
+
+    @property
+    def slot(self) -> str:
+        """The text inside a Redis hash tag, so that all keys of a session share a cluster slot."""
+        return f"{self.tenant}.{self.key}"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Text that stands for messages ``start`` to ``end`` (after the preamble, end excluded)."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """Messages before index ``until`` longer than ``max_tokens`` are shown head and tail only.
+
+    ``spare`` holds the indexes left whole: what was the last user message when this was decided, and a
+    trailing answer that the model was to continue.
+    """
+
+    until: int
+    max_tokens: int
+    spare: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """What stands for the first ``covers`` messages after the preamble.
+
+    ``digest`` names exactly those messages. ``tokens_before`` and ``tokens_after`` count the covered
+    messages and the text that replaces them. A ``cleared`` compaction has no text: its messages stay, with
+    long tool results replaced by a marker. ``limit`` is the longest summary block (in uncalibrated tokens)
+    it was made for, None where only the policy bounds it. ``clip`` reaches beyond ``covers`` where messages
+    that stay had to be shortened to fit.
+    """
+
+    digest: str
+    covers: int
+    kind: Kind
+    segments: tuple[Segment, ...] = ()
+    limit: int | None = None
+    clip: Clip | None = None
+    parent: str | None = None
+    version: int = 1
+    model: str | None = None
+    tokens_before: int = 0
+    tokens_after: int = 0
+    cost: float | None = None
+    created_at: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """The summary: its segments in order."""
+        return "\n\n".join(s.text for s in self.segments if s.text)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON types, with the schema version."""
+        return {
+            "v": SCHEMA,
+            "digest": self.digest,
+            "covers": self.covers,
+            "kind": self.kind,
+            "segments": [[s.start, s.end, s.text] for s in self.segments],
+            "limit": self.limit,
+            "clip": [self.clip.until, self.clip.max_tokens, *self.clip.spare] if self.clip else None,
+            "parent": self.parent,
+            "version": self.version,
+            "model": self.model,
+            "tokens_before": self.tokens_before,
+            "tokens_after": self.tokens_after,
+            "cost": self.cost,
+            "created_at": self.created_at,
+        }
+
+    @classmethod
+    def from_dict(cls, raw: dict[str, Any]) -> Compaction:
+        """Read a record back.
+
+        Raises:
+            ValueError: the record is of another schema version or not a record at all.
+        """
+        try:
+            if raw["v"] != SCHEMA or raw["kind"] not in KIND_RANK:
+                raise ValueError(f"unknown schema {raw.get('v')!r} or kind {raw.get('kind')!r}")
+            return cls(
+                digest=str(raw["digest"]),
+                covers=int(raw["covers"]),
+                kind=raw["kind"],
+                segments=tuple(Segment(int(a), int(b), str(t)) for a, b, t in raw["segments"]),
+                limit=None if raw["limit"] is None else int(raw["limit"]),
+                clip=_clip(raw["clip"]),
+                parent=raw["parent"],
+                version=int(raw["version"]),
+                model=raw["model"],
+                tokens_before=int(raw["tokens_before"]),
+                tokens_after=int(raw["tokens_after"]),
+                cost=raw["cost"],
+                created_at=float(raw["created_at"]),
+            )
+        except (KeyError, TypeError, IndexError, AttributeError) as error:
+            raise ValueError(f"not a compaction record: {error!r}") from error
+
+
+def _clip(raw: list[int] | None) -> Clip | None:
+    return Clip(int(raw[0]), int(raw[1]), tuple(int(i) for i in raw[2:])) if raw else None

@@ -1,0 +1,34 @@
+"""Named overlays: what a team would otherwise have to find out by trying, keyed like the policy file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["PRESETS"]
+
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    # Usage of the window decides alone: the built-in defaults.
+    "hybrid": {},
+    # Every three finished turns become one summary, as long as a fixed share of them; all are sent.
+    "turns": {
+        "triggers": {"turns": 3, "then": "apply"},
+        "summary": {"strategy": "turns", "rate": 0.3},
+    },
+    # One rolling summary, renewed whenever 8000 tokens are not in it yet.
+    "incremental": {
+        "levels": {"medium": {"keep_last": 6}},
+        "triggers": {"tokens": 8000, "then": "apply"},
+        "summary": {
+            "strategy": "rolling",
+            "max_tokens": 1024,
+            "message_chars": 3000,
+            "timeout_seconds": 60,
+        },
+    },
+    # Coding agents: long tool loops whose last steps matter most, and file names that must survive.
+    "agent": {
+        "levels": {"light": {"at": 0.65}, "medium": {"at": 0.75, "keep_last": 4}},
+        "summary": {"prompt": "coding"},
+    },
+}

@@ -1,0 +1,58 @@
+"""A view of a conversation as messages. What is not changed is passed on as the object that came in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from gateway_compaction.core.compaction import Compaction
+from gateway_compaction.core.messages import Message, Transcript
+from gateway_compaction.core.shorten import clear_result, clip_message, is_clearable
+from gateway_compaction.core.summary import ACKNOWLEDGEMENT
+
+__all__ = ["View", "render"]
+
+Count = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One way to send a conversation; without a compaction, the raw one.
+
+    ``tokens`` is what the request would use: with everything fixed, the output reserve included.
+    """
+
+    tokens: int
+    compaction: Compaction | None = None
+    carrier: Message | None = None
+    acknowledge: bool = False
+    opener: int | None = None
+
+
+def render(view: View, transcript: Transcript, count: Count) -> list[Message]:
+    """Preamble, carrier, acknowledgement, opener, tail: what the view leaves out is left out."""
+    compaction = view.compaction
+    if compaction is None:
+        return [*transcript.preamble, *transcript.history]
+    head: list[Message] = list(transcript.preamble)
+    start = 0
+    if view.carrier is not None:
+        head.append(view.carrier)
+        if view.acknowledge:
+            head.append(ACKNOWLEDGEMENT)
+        if view.opener is not None:
+            head.append(transcript.history[view.opener])
+        start = compaction.covers
+    return [*head, *tail(compaction, transcript, start, count)]
+
+
+def tail(compaction: Compaction, transcript: Transcript, start: int, count: Count) -> Iterable[Message]:
+    """The messages from ``start``, cleared or clipped as the compaction says."""
+    clip = compaction.clip
+    for index, message in enumerate(transcript.history[start:], start):
+        if compaction.kind == "cleared" and index < compaction.covers and is_clearable(message, count):
+            yield clear_result(message, count)
+        elif clip and index < clip.until and index not in clip.spare:
+            yield clip_message(message, clip.max_tokens, count)
+        else:
+            yield message

@@ -1,0 +1,151 @@
+"""Believing a model's summary, and the one message that carries a summary to the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import regex
+
+from gateway_compaction.core.compaction import Compaction
+from gateway_compaction.core.language import Phrases, language_of, phrases
+from gateway_compaction.core.messages import Message, text_of
+from gateway_compaction.core.pins import Pins, pins_of
+from gateway_compaction.core.prompts import fenced
+from gateway_compaction.core.shorten import shorten
+from gateway_compaction.errors import SummaryRejected
+
+__all__ = ["ACKNOWLEDGEMENT", "TAG", "accept", "block_tokens", "carrier"]
+
+Count = Callable[[str], int]
+TAG = "conversation_summary"
+ACKNOWLEDGEMENT: Message = {"role": "assistant", "content": "OK."}
+MARGIN = 0.9
+IMAGES_NAMED = 5
+TAGGED = regex.compile(r"(?is)<summary>(.*?)(?:</summary>|\Z)")
+ERROR_ANSWER = regex.compile(
+    r"(?i)^\W*(?:error(?: generating| creating|:| \d)|exception:|traceback|i(?:['’]m| am) sorry|sorry,"
+    r"|i can(?:no|['’])t|i(?:['’]m| am) unable|as an ai\b|internal server error|rate limit"
+    r"|\{\s*\"(?:error|name|tool|function)\")"
+)
+ROLE_LINE = regex.compile(r"(?im)^(?=[ \t]*(?:user|assistant|system|developer|human|ai|tool)\s*:)")
+
+
+def block_tokens(rule: str | int, rate: float | None, window: int, covered: int) -> int:
+    """The longest summary block, pins and frame included.
+
+    ``auto`` is 2 % of the window, from 500 to 4,000 tokens; a ``rate`` is a share of what is covered. Neither
+    takes more than a quarter of the window.
+    """
+    if rate is not None:
+        wanted = max(100, int(covered * rate))
+    else:
+        wanted = rule if isinstance(rule, int) else min(4000, max(500, window // 50))
+    return min(wanted, window // 4)
+
+
+def accept(
+    text: str, finish_reason: str | None, has_calls: bool, source: int, limit: int, count: Count
+) -> str:
+    """The summary in a model's answer.
+
+    Raises:
+        SummaryRejected: empty, cut off, refused, an error text, a tool call, or not clearly smaller than its
+            source of ``source`` tokens.
+    """
+    if finish_reason in ("length", "content_filter", "tool_calls", "function_call"):
+        raise SummaryRejected(f"finish_reason is {finish_reason}")
+    if has_calls:
+        raise SummaryRejected("the answer is a tool call")
+    tagged = TAGGED.search(text)
+    summary = (tagged.group(1) if tagged else text).strip()
+    if not summary:
+        raise SummaryRejected("the answer is empty")
+    if ERROR_ANSWER.search(summary):
+        raise SummaryRejected("the answer is a refusal or an error text")
+    short = shorten(summary, limit, count, "[…]")
+    if count(short) > source * MARGIN:
+        raise SummaryRejected("the answer is not smaller than what it stands for")
+    return short
+
+
+def carrier(
+    compaction: Compaction,
+    covered: Sequence[Message],
+    *,
+    limit: int,
+    rule_tokens: int,
+    opener: Message | None,
+    wants_json: bool,
+    count: Count,
+) -> Message:
+    """The user message that stands for ``covered``; the same bytes for the same compaction.
+
+    ``limit`` bounds the whole block. ``opener`` is repeated behind it and so neither pinned nor marked.
+    """
+    said = phrases(language_of(text_of(m) for m in covered if m["role"] in ("user", "assistant")))
+    body = [m for m in covered if m is not opener]
+    frame = count(f"<{TAG}>\n{said.note}\n</{TAG}>") + 8
+    room = max(0, limit - frame)
+    pins = pins_of(body, min(room // 4, 300), min(rule_tokens, room // 2), count)
+    lines = _pinned(pins, _images(body, said), wants_json and not _says_json(covered, opener))
+    rest = room - count("\n".join(lines))
+    text = shorten(_defused(compaction.text), max(rest, 24), count, "[…]")
+    block = "\n".join([f"<{TAG}>", said.note, *lines, *([text] if text else []), f"</{TAG}>"])
+    mark = _cache_mark(body)
+    if mark is None:
+        return {"role": "user", "content": block}
+    return {"role": "user", "content": [{"type": "text", "text": block, "cache_control": mark}]}
+
+
+def _pinned(pins: Pins, images: str, wants_json: bool) -> list[str]:
+    lines = [f"<task>\n{_defused(pins.task)}\n</task>"] if pins.task else []
+    if pins.rules:
+        lines.append("<rules>\n" + "\n".join(f"- {_defused(r)}" for r in pins.rules) + "\n</rules>")
+    if images:
+        lines.append(images)
+    if wants_json:
+        lines.append("(JSON)")
+    return lines
+
+
+def _defused(text: str) -> str:
+    # A line that looks like a turn must not pass for one.
+    return str(ROLE_LINE.sub("| ", fenced(text)))
+
+
+def _images(messages: Sequence[Message], said: Phrases) -> str:
+    urls = [url for m in messages for url in _image_urls(m)]
+    if not urls:
+        return ""
+    named = [u for u in urls if u.startswith("http")][-IMAGES_NAMED:]
+    return f"[{said.gone}: {len(urls)}{''.join(', ' + fenced(u[:500]) for u in named)}]"
+
+
+def _image_urls(message: Message) -> list[str]:
+    content = message.get("content")
+    found = []
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, Mapping) and "image" in str(part.get("type")):
+            image = part.get("image_url")
+            url = image.get("url") if isinstance(image, Mapping) else image
+            found.append(url if isinstance(url, str) else "")
+    return found
+
+
+def _says_json(covered: Sequence[Message], opener: Message | None) -> bool:
+    """Whether dropping the covered messages loses no mention of JSON (providers demand the word)."""
+    return (opener is not None and "json" in text_of(opener).lower()) or not any(
+        "json" in text_of(m).lower() for m in covered
+    )
+
+
+def _cache_mark(messages: Sequence[Message]) -> Any:
+    mark: Any = None
+    for message in messages:
+        mark = message.get("cache_control") or mark
+        content = message.get("content")
+        for part in content if isinstance(content, list) else ():
+            if isinstance(part, Mapping):
+                mark = part.get("cache_control") or mark
+    return mark

@@ -1,0 +1,78 @@
+"""Everything this package raises on purpose.
+
+CompactionError
+├── PolicyError        a policy file or block that cannot be used: file, path, value, remedy
+├── TranscriptError    a message list that cannot be read as a conversation
+├── StoreError         the store did not answer, or answered nonsense
+│   └── StoreBusy      not asked at all: the breaker is open
+└── SummaryError       no usable summary came back
+    ├── SummaryRejected   the model answered, the answer is not a summary
+    ├── SummaryDenied     the caller may not use (or has no budget for) the summariser model
+    ├── SummaryLimited    the summariser is rate limited: trying again would hurt live calls
+    └── SummaryTimeout    the summariser did not answer in time
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CompactionError",
+    "PolicyError",
+    "StoreBusy",
+    "StoreError",
+    "SummaryDenied",
+    "SummaryError",
+    "SummaryLimited",
+    "SummaryRejected",
+    "SummaryTimeout",
+    "TranscriptError",
+]
+
+
+class CompactionError(Exception):
+    """The root of this package's errors."""
+
+
+class PolicyError(CompactionError):
+    """A policy that cannot be used; says where, what was found and what to write instead.
+
+    ``others`` are the further problems of the same source, found in the same pass.
+    """
+
+    def __init__(
+        self, source: str, path: str, problem: str, remedy: str, *, others: tuple[PolicyError, ...] = ()
+    ) -> None:
+        self.source, self.path, self.problem, self.remedy = source, path, problem, remedy
+        self.others = others
+        super().__init__(f"{source}: {path}: {problem}. {remedy}")
+
+
+class TranscriptError(CompactionError):
+    """The messages cannot be read as a conversation; they are passed on unchanged."""
+
+
+class StoreError(CompactionError):
+    """The store did not answer in time, refused, or returned what cannot be read."""
+
+
+class StoreBusy(StoreError):
+    """The breaker is open: the store was not asked."""
+
+
+class SummaryError(CompactionError):
+    """The summariser gave no usable summary."""
+
+
+class SummaryRejected(SummaryError):
+    """The answer is empty, cut off, an error text, a tool call, or not smaller than its source."""
+
+
+class SummaryDenied(SummaryError):
+    """The calling team may not use the summariser model, or has no budget left for it."""
+
+
+class SummaryLimited(SummaryError):
+    """The summariser is rate limited; it is not asked again for this job."""
+
+
+class SummaryTimeout(SummaryError):
+    """The summariser did not answer in time; it is not asked again for this job."""

@@ -1,0 +1,258 @@
+"""What LiteLLM loads: ``litellm_settings.callbacks: ["gateway_compaction.hook.handler"]``. Decides nothing.
+
+A call's state travels in ``litellm_logging_obj.model_call_details``: it reaches every later hook, never the
+upstream, and is not found by an id that a client can choose. Nothing is stored and no summary is made before
+the proxy lets the answer go: what a guardrail blocks leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from functools import wraps
+from typing import Any, Literal, ParamSpec, TypeVar
+
+import litellm
+from litellm.exceptions import ContextWindowExceededError
+from litellm.integrations.custom_guardrail import CustomGuardrail
+from litellm.integrations.custom_logger import CustomLogger
+from litellm.proxy._types import UserAPIKeyAuth
+
+from gateway_compaction.adapters.litellm_models import ProxyModels, RouterSummarizer
+from gateway_compaction.aftermath import Ending
+from gateway_compaction.callstate import KEY, CallState, request_of, response_headers, tenant_of
+from gateway_compaction.errors import CompactionError
+from gateway_compaction.ports import ModelFacts
+from gateway_compaction.settings import Runtime, Settings, build, policies_from
+
+__all__ = ["CompactionHook", "handler", "startup", "tenant_of"]
+
+log = logging.getLogger("gateway_compaction")
+P = ParamSpec("P")
+R = TypeVar("R")
+CHAT = frozenset({"completion", "acompletion"})
+
+
+def fail_open(entry: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R | None]]:
+    """A fault of ours is logged once and changes nothing for the caller."""
+
+    @wraps(entry)
+    async def guarded(*args: P.args, **kwargs: P.kwargs) -> R | None:
+        try:
+            return await entry(*args, **kwargs)
+        except CompactionError as error:
+            log.warning("%s: %s", entry.__name__, error)
+        except Exception:
+            log.exception("%s failed; the request goes on unchanged", entry.__name__)
+        return None
+
+    return guarded
+
+
+class CompactionHook(CustomLogger):
+    """The LiteLLM callback. One instance for each process."""
+
+    def __init__(self, runtime: Runtime, models: ProxyModels) -> None:
+        super().__init__()
+        self._runtime, self._models = runtime, models
+        self._started = False
+
+    @fail_open
+    async def async_pre_call_hook(
+        self, user_api_key_dict: UserAPIKeyAuth, cache: Any, data: dict[str, Any], call_type: str
+    ) -> dict[str, Any] | None:
+        """Compact the messages of a chat completion, in place in ``data``."""
+        logging_obj, messages = data.get("litellm_logging_obj"), data.get("messages")
+        if call_type not in CHAT or not isinstance(messages, list) or not messages or logging_obj is None:
+            return None
+        details = logging_obj.model_call_details
+        if isinstance(details.get(KEY), CallState):
+            return None
+        state = CallState(user_api_key_dict, dict(data))
+        details[KEY] = state
+        self.start()
+        if self._others_follow():
+            # A guardrail behind us may still mask or block: the deployment hook comes after all of them.
+            state.deferred = True
+            return None
+        await self._decide(state, data)
+        return data
+
+    @fail_open
+    async def async_pre_call_deployment_hook(
+        self, kwargs: dict[str, Any], call_type: Any
+    ) -> dict[str, Any] | None:
+        """Compact here what could not be seen last before; fit again where the deployment is smaller."""
+        state = self._state(kwargs.get("litellm_logging_obj"))
+        if state is None:
+            return None
+        if state.decision is None:
+            await self._decide(state, kwargs)
+        if state.decision is None:
+            return None
+        if state.deferred and state.decision.messages is not None:
+            kwargs["messages"] = state.decision.messages
+        facts = self._smaller_window(state, kwargs)
+        if facts is not None:
+            decision = await self._runtime.compactor.refit(state.decision, facts)
+            state.decision = decision
+            if decision.messages is not None:
+                kwargs["messages"] = decision.messages
+        return kwargs
+
+    async def async_post_call_response_headers_hook(
+        self,
+        data: dict[str, Any],
+        user_api_key_dict: UserAPIKeyAuth,
+        response: Any,
+        request_headers: dict[str, str] | None = None,
+        litellm_call_info: dict[str, Any] | None = None,
+    ) -> dict[str, str] | None:
+        """Tell the client what was done; from here on the answer is on its way."""
+        state = self._state(data.get("litellm_logging_obj"))
+        if state is None:
+            return None
+        if response is not None:
+            state.released = True
+            self._follow(state)
+        return response_headers(state)
+
+    @fail_open
+    async def async_log_success_event(
+        self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any
+    ) -> None:
+        """Note how the call ended; calls without state (our own summaries among them) are not ours."""
+        state = kwargs.get(KEY)
+        if isinstance(state, CallState):
+            state.ending = _ending(kwargs, response_obj)
+            self._follow(state)
+
+    @fail_open
+    async def async_log_failure_event(
+        self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any
+    ) -> None:
+        """Note a failed attempt; a refusal of a rewritten request bypasses its session."""
+        state = kwargs.get(KEY)
+        if isinstance(state, CallState) and state.decision is not None:
+            error = kwargs.get("exception")
+            kind: Literal["refused", "failed"] = "refused" if _status(error) == 400 else "failed"
+            too_long = isinstance(error, ContextWindowExceededError)
+            self._runtime.aftermath.follow(state.decision, Ending(kind, None, too_long))
+
+    def start(self) -> None:
+        """Once in each process, on its loop: background reading, and a shutdown that waits for our work."""
+        if self._started:
+            return
+        self._started = True
+        self._calibration = asyncio.get_running_loop().create_task(self._runtime.calibrate())
+        from litellm.proxy import proxy_server
+
+        shutdown = proxy_server.proxy_shutdown_event
+
+        @wraps(shutdown)
+        async def drained(*args: Any, **kwargs: Any) -> None:
+            self._calibration.cancel()
+            await self._runtime.aclose()
+            await shutdown(*args, **kwargs)
+
+        proxy_server.proxy_shutdown_event = drained
+
+    async def _decide(self, state: CallState, data: dict[str, Any]) -> None:
+        try:
+            state.decision = await self._runtime.compactor.compact(request_of(state, data))
+        except BaseException:
+            state.failed = True
+            raise
+        if state.decision.messages is not None:
+            data["messages"] = state.decision.messages
+            _tell_spend_pages(state, data)
+
+    def _follow(self, state: CallState) -> None:
+        if state.ending is None or not state.released or state.followed or state.decision is None:
+            return
+        state.followed = True
+        self._runtime.aftermath.follow(state.decision, state.ending)
+
+    def _others_follow(self) -> bool:
+        """Whether another callback that may see this request comes after us; if so, we are last next time."""
+        callbacks = litellm.callbacks
+        behind = callbacks[callbacks.index(self) + 1 :] if self in callbacks else []
+        if not any(c is not self and _hooks_before(c) for c in behind):
+            return False
+        # A new list: others may be iterating over the old one right now.
+        litellm.callbacks = [*(c for c in callbacks if c is not self), self]
+        return True
+
+    def _smaller_window(self, state: CallState, kwargs: Mapping[str, Any]) -> ModelFacts | None:
+        decision = state.decision
+        if decision is None or decision.policy is None or decision.policy.mode != "enforce":
+            return None
+        metadata = kwargs.get("metadata") or {}
+        own_group = metadata.get("model_group") in (None, decision.request.model)
+        if own_group and decision.policy.context_window is not None:
+            return None
+        info = kwargs.get("model_info") or metadata.get("model_info") or {}
+        facts = self._models.deployment(info.get("id"), str(kwargs.get("model")))
+        known = decision.facts.window if decision.facts else None
+        if facts.window is None or (known is not None and facts.window >= known):
+            return None
+        return facts
+
+    @staticmethod
+    def _state(logging_obj: Any) -> CallState | None:
+        details = getattr(logging_obj, "model_call_details", None)
+        state = details.get(KEY) if isinstance(details, dict) else None
+        return state if isinstance(state, CallState) else None
+
+
+def _hooks_before(callback: Any) -> bool:
+    if isinstance(callback, CustomGuardrail | str):
+        return True
+    return "async_pre_call_hook" in vars(type(callback))
+
+
+def _tell_spend_pages(state: CallState, data: dict[str, Any]) -> None:
+    decision = state.decision
+    metadata = data.get("metadata")
+    if decision is None or decision.plan is None or not isinstance(metadata, dict):
+        return
+    before, after = decision.plan.tokens_before, decision.tokens_after or 0
+    metadata["compression_savings"] = {
+        "tokens_before": before,
+        "tokens_after": after,
+        "tokens_saved": max(0, before - after),
+        "source": "gateway_compaction",
+    }
+
+
+def _status(error: Any) -> int | None:
+    try:
+        return int(error.status_code)
+    except (AttributeError, TypeError, ValueError):
+        return None
+
+
+def _ending(kwargs: Mapping[str, Any], response: Any) -> Ending:
+    metadata = (kwargs.get("litellm_params") or {}).get("metadata") or {}
+    if kwargs.get("cache_hit") is True:
+        return Ending("cached")
+    if metadata.get("client_disconnected") is True:
+        return Ending("disconnected")
+    usage = getattr(response, "usage", None)
+    reported = getattr(usage, "prompt_tokens", None)
+    return Ending("answered", reported if isinstance(reported, int) and reported > 0 else None)
+
+
+def _handler() -> CompactionHook:
+    settings, models = Settings(), ProxyModels()
+    policies = policies_from(settings)
+    return CompactionHook(build(settings, models, RouterSummarizer(), lambda: policies), models)
+
+
+handler = _handler()
+
+
+async def startup() -> None:
+    """For ``LITELLM_WORKER_STARTUP_HOOKS``: start before the first request rather than with it."""
+    handler.start()

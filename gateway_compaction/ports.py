@@ -1,0 +1,185 @@
+"""The two things a compactor needs from outside, as contracts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from gateway_compaction.core.compaction import Compaction, SessionRef
+from gateway_compaction.core.events import CompactionEvent
+
+__all__ = [
+    "Buffer",
+    "Caller",
+    "ModelFacts",
+    "Models",
+    "Store",
+    "Summarizer",
+    "SummaryAnswer",
+    "SummaryRequest",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """What the store knows of one session, as far as one request can use it.
+
+    Attributes:
+        compactions: those whose digest the request named, in no particular order.
+        in_flight: digests (of those the request named) that somebody is summarising right now.
+        bypass: why the session is bypassed at present, or None.
+        backoff: why no summary may be started at present, or None.
+        unused: summaries made since a request last used one.
+    """
+
+    compactions: tuple[Compaction, ...] = ()
+    in_flight: frozenset[str] = frozenset()
+    bypass: str | None = None
+    backoff: str | None = None
+    unused: int = 0
+
+
+class Store(Protocol):
+    """Where buffers live.
+
+    Every call has a short deadline of its own and raises ``StoreError`` (``StoreBusy`` while the breaker is
+    open) when it is not met; no other exception leaves a store. Times are the store's own clock, so that all
+    replicas agree. Everything written expires.
+    """
+
+    async def load(self, session: SessionRef, digests: Sequence[str]) -> Buffer:
+        """Read, in one round trip, what fits a request whose prefix digests are ``digests``.
+
+        A record that cannot be read is left out, never raised.
+        """
+        ...
+
+    async def claim(self, session: SessionRef, digest: str, chain: Sequence[str], seconds: float) -> int:
+        """Lease the right to summarise ``digest`` for ``seconds``.
+
+        Returns a fencing token, larger than every earlier one of the session, or 0 when ``digest`` or any
+        digest of ``chain`` (the request's other prefixes) is leased, or a model summary of it exists.
+        """
+        ...
+
+    async def renew(self, session: SessionRef, digest: str, token: int, seconds: float) -> bool:
+        """Prolong a lease; False when it is no longer this token's."""
+        ...
+
+    async def release(
+        self, session: SessionRef, digest: str, token: int, *, failure: str | None = None, ttl: float
+    ) -> None:
+        """Give a lease back; with ``failure`` the session backs off, longer each time in a row."""
+        ...
+
+    async def put(
+        self, session: SessionRef, compaction: Compaction, *, token: int | None, ttl: float, limit: int
+    ) -> int:
+        """Store a compaction and return its version, or 0 when it was refused.
+
+        With a ``token`` the write is refused unless the lease of ``compaction.digest`` is still this
+        token's, and ends the lease. A record never replaces one of a better kind, nor (without a token) one
+        of the same kind. Beyond ``limit`` compactions of the session the least recently used go.
+        """
+        ...
+
+    async def append(
+        self,
+        session: SessionRef,
+        event: CompactionEvent,
+        *,
+        ttl: float,
+        used: str | None = None,
+        labels: Sequence[str] = (),
+        about: Mapping[str, str] | None = None,
+    ) -> None:
+        """Record an event; ``used`` is the digest of the compaction that was sent (it counts as used).
+
+        ``labels`` are ids that the client sent, ``about`` what operators may know of the tenant.
+        """
+        ...
+
+    async def bypass(self, session: SessionRef, reason: str, seconds: float) -> None:
+        """Leave this session alone for ``seconds``."""
+        ...
+
+    async def backoff(self, session: SessionRef, reason: str, seconds: float) -> None:
+        """Start no summary in this session for ``seconds``."""
+        ...
+
+    async def factors(self) -> Mapping[str, float]:
+        """Calibration factors by model, as last saved by any replica."""
+        ...
+
+    async def save_factor(self, model: str, factor: float) -> None:
+        """Share a calibration factor with the other replicas."""
+        ...
+
+    async def ping(self) -> None:
+        """Answer, or raise ``StoreError``."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close connections."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """On whose account a summary is made. ``metadata`` is opaque to everything but the adapter."""
+
+    model: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRequest:
+    """One question to a summariser: plain text only, at most ``max_tokens`` of answer."""
+
+    model: str
+    system: str
+    user: str
+    max_tokens: int
+    timeout_seconds: float
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryAnswer:
+    """What came back, unjudged. ``cost`` in dollars where the host knows it."""
+
+    text: str
+    finish_reason: str | None
+    model: str
+    cost: float | None = None
+    has_tool_calls: bool = False
+
+
+class Summarizer(Protocol):
+    """Asks a model for a summary.
+
+    Raises ``SummaryDenied`` when the caller may not use the model, ``SummaryLimited`` on a rate limit (never
+    retried by the adapter) and ``SummaryError`` for every other failure; nothing else. The call is never
+    made with the caller's tools, stream flag or response format, and never compacts itself.
+    """
+
+    async def complete(self, request: SummaryRequest) -> SummaryAnswer:
+        """Ask once, within ``request.timeout_seconds``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What is known of a model group: the smallest window of its deployments, and the name it counts by."""
+
+    window: int | None
+    name: str
+
+
+class Models(Protocol):
+    """Looks up model groups. Never raises: what is unknown is None."""
+
+    def facts(self, model: str) -> ModelFacts:
+        """The facts of a model group, as configured now."""
+        ...

@@ -1,0 +1,110 @@
+"""The environment, and the only place where the parts are put together."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import logging
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from gateway_compaction.adapters.redis_store import RedisStore, connect
+from gateway_compaction.aftermath import Aftermath
+from gateway_compaction.compactor import Compactor
+from gateway_compaction.composer import Composing
+from gateway_compaction.core.policy_book import PolicyBook
+from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.errors import StoreError
+from gateway_compaction.memory import LineageGuard, LocalBuffer
+from gateway_compaction.policy_files import env_overrides, load_policy_file
+from gateway_compaction.ports import Models, Summarizer
+from gateway_compaction.worker import Limits, Worker
+
+__all__ = ["Runtime", "Settings", "build", "policies_from", "use_bundled_encodings"]
+
+log = logging.getLogger("gateway_compaction")
+PREFIX = "GATEWAY_COMPACTION_"
+
+
+class Settings(BaseSettings):
+    """What the environment says; every variable begins with ``GATEWAY_COMPACTION_``."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)
+
+    redis_url: str | None = Field(None, description="redis:// or rediss:// URL; unset: inside the process.")
+    redis_timeout_seconds: float = Field(0.05, gt=0, description="Longest wait for Redis on a request.")
+    policies: Path | None = Field(None, description="The policy file; unset: observe, no model calls.")
+    lease_seconds: float = Field(15.0, gt=0, description="How long a claim holds before it must be renewed.")
+    concurrency: int = Field(4, ge=1, description="Summaries made at once, in one process.")
+    queue: int = Field(200, ge=1, description="Summaries waiting or being made, in one process.")
+    drain_seconds: float = Field(10.0, ge=0, description="How long shutdown waits for background work.")
+    calibration_seconds: float = Field(60.0, gt=0, description="How often factors of replicas are read.")
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """One process's parts, wired."""
+
+    settings: Settings
+    store: RedisStore
+    worker: Worker
+    compactor: Compactor
+    aftermath: Aftermath
+    counter: TokenCounter
+    executor: ThreadPoolExecutor
+
+    async def calibrate(self) -> None:
+        """Take over the factors that other replicas learned, now and then; for a task of its own."""
+        while True:
+            try:
+                self.counter.calibration.adopt(await self.store.factors())
+            except StoreError as error:
+                log.debug("factors not read: %s", error)
+            await asyncio.sleep(self.settings.calibration_seconds)
+
+    async def aclose(self) -> None:
+        """Finish background work, then close connections."""
+        await self.worker.drain(self.settings.drain_seconds)
+        await self.store.aclose()
+        self.executor.shutdown(wait=False, cancel_futures=True)
+
+
+def policies_from(settings: Settings) -> PolicyBook:
+    """The policy book that the environment names.
+
+    Raises:
+        PolicyError: the file or a variable cannot be used.
+    """
+    return load_policy_file(settings.policies, env_overrides(os.environ))
+
+
+def build(
+    settings: Settings, models: Models, summarizer: Summarizer, policies: Callable[[], PolicyBook]
+) -> Runtime:
+    """Wire one process. Connects to nothing yet."""
+    use_bundled_encodings()
+    store = connect(settings.redis_url, timeout_seconds=settings.redis_timeout_seconds)
+    executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gateway-compaction")
+    counter, local, guard = TokenCounter(), LocalBuffer(), LineageGuard()
+    limits = Limits(settings.concurrency, settings.queue, settings.lease_seconds)
+    worker = Worker(store, Composing(summarizer, models, executor), local, guard, limits)
+    compactor = Compactor(store, worker, policies, models, counter, executor, local, guard)
+    aftermath = Aftermath(store, worker, counter, local, guard)
+    return Runtime(settings, store, worker, compactor, aftermath, counter, executor)
+
+
+def use_bundled_encodings() -> None:
+    """Let tiktoken find the encoding files that LiteLLM ships: nothing is downloaded at run time."""
+    if "TIKTOKEN_CACHE_DIR" in os.environ:
+        return
+    spec = importlib.util.find_spec("litellm")
+    if spec is not None and spec.origin is not None:
+        folder = Path(spec.origin).parent / "litellm_core_utils" / "tokenizers"
+        if folder.is_dir():
+            os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)

@@ -1,0 +1,195 @@
+"""Background work: summaries, claimed once across replicas, and the writes that no request waits for."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gateway_compaction.core.compaction import Compaction, SessionRef
+from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.messages import Message
+from gateway_compaction.core.plan import Job
+from gateway_compaction.core.policy import Policy
+from gateway_compaction.errors import CompactionError, StoreError, SummaryError
+from gateway_compaction.memory import LineageGuard, LocalBuffer
+from gateway_compaction.ports import Caller, Store
+
+__all__ = ["Composer", "Limits", "SummaryTask", "Worker"]
+
+log = logging.getLogger("gateway_compaction")
+Count = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much runs at once, and for how long a claim holds before it must be renewed."""
+
+    concurrency: int = 4
+    queue: int = 200
+    lease_seconds: float = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryTask:
+    """One summary to be made. ``messages`` are those from the job's base to its cover.
+
+    ``chain`` holds the request's other prefix digests, ``tail_digests`` the names of the last two covered
+    messages.
+    """
+
+    session: SessionRef
+    job: Job
+    messages: tuple[Message, ...]
+    source_tokens: int
+    covered_tokens: int
+    chain: tuple[str, ...]
+    tail_digests: tuple[bytes, ...]
+    policy: Policy
+    caller: Caller
+    count: Count
+
+
+Composer = Callable[[SummaryTask], Coroutine[Any, Any, Compaction]]
+
+
+class Worker:
+    """Runs summaries with bounded concurrency and a bounded queue; drained at shutdown."""
+
+    def __init__(
+        self,
+        store: Store,
+        compose: Composer,
+        local: LocalBuffer,
+        guard: LineageGuard,
+        limits: Limits | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._store, self._compose, self._local, self._guard = store, compose, local, guard
+        self._limits, self._clock = limits or Limits(), clock
+        self._slots = asyncio.Semaphore(self._limits.concurrency)
+        self._summaries: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._writes: set[asyncio.Task[None]] = set()
+        self.counts: dict[str, int] = {"submitted": 0, "made": 0, "failed": 0, "taken": 0, "dropped": 0}
+
+    def submit(self, task: SummaryTask) -> asyncio.Task[None] | None:
+        """Queue a summary; the running one if it is on its way already, None when the queue is full."""
+        key = (task.session.slot, task.job.digest)
+        if key in self._summaries:
+            return self._summaries[key]
+        if len(self._summaries) >= self._limits.queue:
+            self.counts["dropped"] += 1
+            log.warning("summary dropped, the queue is full: session=%s", task.session.slot)
+            return None
+        self.counts["submitted"] += 1
+        running = asyncio.get_running_loop().create_task(self._summarise(task))
+        self._summaries[key] = running
+        running.add_done_callback(lambda _: self._summaries.pop(key, None))
+        return running
+
+    def later(self, write: Coroutine[Any, Any, object]) -> None:
+        """Do a write in the background; a store that fails is logged, never raised."""
+        running = asyncio.get_running_loop().create_task(_quietly(write))
+        self._writes.add(running)
+        running.add_done_callback(self._writes.discard)
+
+    async def drain(self, seconds: float) -> None:
+        """Wait for everything under way, then give up what is left."""
+        deadline = asyncio.get_running_loop().time() + seconds
+        while pending := [*self._summaries.values(), *self._writes]:
+            left = deadline - asyncio.get_running_loop().time()
+            if left <= 0:
+                for task in pending:
+                    task.cancel()
+                await asyncio.wait(pending, timeout=1.0)
+                return
+            await asyncio.wait(pending, timeout=left)
+
+    async def _summarise(self, task: SummaryTask) -> None:
+        async with self._slots:
+            try:
+                await self._claimed(task)
+            except StoreError as error:
+                self.counts["failed"] += 1
+                log.warning("summary not made: session=%s %s", task.session.slot, error)
+
+    async def _claimed(self, task: SummaryTask) -> None:
+        digest, session = task.job.digest, task.session
+        token = await self._store.claim(session, digest, task.chain, self._limits.lease_seconds)
+        if not token:
+            self.counts["taken"] += 1
+            return
+        started = self._clock()
+        renewal = asyncio.get_running_loop().create_task(self._renew(session, digest, token))
+        try:
+            made = await self._compose(task)
+        except SummaryError as error:
+            await self._failed(task, token, error, self._clock() - started)
+            return
+        except BaseException:
+            await _quietly(self._store.release(session, digest, token, ttl=task.policy.storage.ttl))
+            raise
+        finally:
+            renewal.cancel()
+        await self._stored(task, made, token, self._clock() - started)
+
+    async def _stored(self, task: SummaryTask, made: Compaction, token: int, seconds: float) -> None:
+        storage, session = task.policy.storage, task.session
+        made = replace(made, created_at=self._clock())
+        if storage.content == "none":
+            await self._store.release(session, made.digest, token, ttl=storage.ttl)
+        else:
+            limit = storage.max_compactions
+            version = await self._store.put(session, made, token=token, ttl=storage.ttl, limit=limit)
+            if not version:
+                self.counts["taken"] += 1
+                log.info("summary refused, the claim was lost: session=%s", session.slot)
+                return
+            made = replace(made, version=version)
+        self.counts["made"] += 1
+        self._local.keep(session, made)
+        self._guard.made(session.tenant, task.tail_digests, made.digest)
+        await self._store.append(
+            session, self._event(task, "made", made.kind, seconds, made), ttl=storage.ttl
+        )
+
+    async def _failed(self, task: SummaryTask, token: int, error: CompactionError, seconds: float) -> None:
+        self.counts["failed"] += 1
+        log.warning("summary failed: session=%s covers=%d %s", task.session.slot, task.job.covers, error)
+        ttl = task.policy.storage.ttl
+        await self._store.release(task.session, task.job.digest, token, failure=str(error), ttl=ttl)
+        await self._store.append(task.session, self._event(task, "failed", str(error), seconds), ttl=ttl)
+
+    def _event(
+        self, task: SummaryTask, outcome: str, reason: str, seconds: float, made: Compaction | None = None
+    ) -> CompactionEvent:
+        return CompactionEvent(
+            type="summary",
+            at=self._clock(),
+            outcome=outcome,
+            reason=reason,
+            model=made.model if made else task.policy.summary.model,
+            policy=task.policy.name,
+            tokens_before=made.tokens_before if made else task.covered_tokens,
+            tokens_after=made.tokens_after if made else 0,
+            covers=task.job.covers,
+            version=made.version if made else None,
+            seconds=round(seconds, 3),
+            cost=made.cost if made else None,
+        )
+
+    async def _renew(self, session: SessionRef, digest: str, token: int) -> None:
+        lease = self._limits.lease_seconds
+        while True:
+            await asyncio.sleep(lease / 3)
+            await _quietly(self._store.renew(session, digest, token, lease))
+
+
+async def _quietly(write: Coroutine[Any, Any, object]) -> None:
+    try:
+        await write
+    except StoreError as error:
+        log.warning("store: %s", error)

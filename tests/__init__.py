@@ -1,0 +1,1 @@
+"""Everything that checks the product; ``lab`` holds the real servers it is checked against."""

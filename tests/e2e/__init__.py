@@ -1,0 +1,1 @@
+"""The product through a real proxy, a real Redis and a scripted upstream."""

@@ -1,0 +1,136 @@
+"""The proxies that the end-to-end tests share, and what they are configured with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests.lab import Model, Proxy, RedisServer, Upstream
+from tests.lab.proxy import proxy_config, start_all
+
+__all__ = ["BAD", "LEASE_SECONDS", "TEAMS", "Fleet", "served"]
+
+LEASE_SECONDS = 2
+SUMMARISER = "small"
+# Each bad summariser is a model of its own: what one of them trips stays with it.
+BAD = (
+    "failing",
+    "limited",
+    "empty",
+    "only-tags",
+    "cut-off",
+    "refusing",
+    "error-text",
+    "tool-call",
+    "not-json",
+    "hanging",
+)
+WINDOWS: Mapping[str, int | None] = {
+    "chat-2k": 2000,
+    "chat-4k": 4000,
+    "support-6k": 6000,
+    "chat-8k": 8000,
+    "agent-16k": 16_000,
+    "chat-100k": 100_000,
+    "primary-12k": 12_000,
+    "third-4k": 4000,
+    "unknown-window": None,
+    SUMMARISER: 64_000,
+    **{f"small-{name}": 64_000 for name in BAD},
+}
+POLICIES: Mapping[str, Any] = {
+    "version": 1,
+    "defaults": {"mode": "enforce", "summary": {"model": SUMMARISER, "timeout_seconds": 45}},
+    "policies": [
+        {"name": "watch", "match": {"team": "observe"}, "mode": "observe", "summary": {"model": None}},
+        {"name": "none", "match": {"team": "off"}, "mode": "off"},
+        {"name": "modelless", "match": {"team": "extractive"}, "summary": {"model": "extractive"}},
+        *(
+            {
+                "name": name,
+                "match": {"team": name},
+                "summary": {"model": f"small-{name}", "timeout_seconds": 1},
+            }
+            for name in BAD
+        ),
+    ],
+}
+TEAMS: Mapping[str, Mapping[str, Any]] = {
+    "sk-a-1": {"team_id": "team-a", "key_alias": "a-first"},
+    "sk-a-2": {"team_id": "team-a", "key_alias": "a-second"},
+    "sk-b-1": {"team_id": "team-b", "key_alias": "b-first"},
+    "sk-observe": {"team_id": "observe"},
+    "sk-off": {"team_id": "off"},
+    "sk-extractive": {"team_id": "extractive"},
+    **{f"sk-{name}": {"team_id": name} for name in BAD},
+    "sk-metadata-off": {"team_id": "team-m", "team_metadata": {"compaction": {"mode": "off"}}},
+}
+MASK: dict[str, Any] = {
+    "guardrail_name": "mask",
+    "litellm_params": {"guardrail": "lab_guard.Mask", "mode": "pre_call", "default_on": True},
+}
+BLOCK: dict[str, Any] = {
+    "guardrail_name": "block",
+    "litellm_params": {"guardrail": "lab_guard.Block", "mode": "pre_call", "default_on": True},
+}
+PARALLEL_BLOCK: dict[str, Any] = {
+    **BLOCK,
+    "litellm_params": {**BLOCK["litellm_params"], "run_in_parallel": True},
+}
+
+
+def served(model: str) -> str:
+    """The name by which the upstream knows a model of the fleet."""
+    return f"gpt-4o-{model}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """One proxy without the plugin and two replicas with it, on one Redis.
+
+    The first replica has its guardrails in ``guardrails:``, the second masks with a callback that is listed
+    behind the plugin and blocks with a guardrail that runs beside the others.
+    """
+
+    plain: Proxy
+    first: Proxy
+    other: Proxy
+
+    @classmethod
+    def build(cls, redis_server: RedisServer, upstream: Upstream) -> Fleet:
+        """The proxies, not started."""
+        settings: dict[str, Any] = {"redis_url": redis_server.url, "policies": POLICIES, "keys": TEAMS}
+        settings["env"] = {"GATEWAY_COMPACTION_LEASE_SECONDS": str(LEASE_SECONDS)}
+        listed = _config(upstream, guardrails=[MASK, BLOCK])
+        behind = _config(upstream, callbacks_after=["lab_guard.mask_logger"], guardrails=[PARALLEL_BLOCK])
+        return cls(
+            Proxy(_config(upstream, guardrails=[MASK, BLOCK], plugin=False), name="plain", keys=TEAMS),
+            Proxy(listed, name="first", **settings),
+            Proxy(behind, name="second", **settings),
+        )
+
+    def start(self) -> None:
+        """Start the plain proxy and the first replica; the second comes up meanwhile."""
+        start_all([self.plain, self.first])
+        self.other.spawn()
+
+    def second(self) -> Proxy:
+        """The second replica, started again if a test killed it."""
+        return self.other.wait_ready() if self.other.pid else self.other.start()
+
+    def stop(self) -> None:
+        """End all and remove their directories."""
+        for proxy in (self.plain, self.first, self.other):
+            proxy.stop()
+            proxy.remove()
+
+    def logs(self) -> dict[str, str]:
+        """The ends of their logs, for a failure's report."""
+        return {proxy.name: proxy.tail() for proxy in (self.plain, self.first, self.other)}
+
+
+def _config(upstream: Upstream, **settings: Any) -> dict[str, Any]:
+    models = [Model(name, window) for name, window in WINDOWS.items()]
+    router = {"fallbacks": [{"primary-12k": ["third-4k"]}]}
+    return proxy_config(models, upstream.url, custom_auth=True, router=router, **settings)

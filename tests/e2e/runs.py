@@ -1,0 +1,172 @@
+"""Conversations sent call by call, and what must hold for every call."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from tests.e2e.fleet import WINDOWS, served
+from tests.lab import (
+    Answer,
+    Client,
+    Message,
+    RedisServer,
+    Reply,
+    Seen,
+    Summariser,
+    Upstream,
+    Window,
+    count_request,
+    grow,
+    until,
+    violations,
+)
+from tests.lab.validity import preamble
+
+__all__ = ["Call", "Stage", "can_fit", "check_calls", "lateness"]
+
+FRAME = 60
+MEDIUM = 0.88
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What the client sent, what the upstream got, and what came back.
+
+    ``ready`` counts the summaries that had been asked for before the call.
+    """
+
+    history: list[Message]
+    sent: Seen
+    answer: Answer
+    raw_tokens: int
+    ready: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One model of the fleet, watched: its upstream enforces its window."""
+
+    upstream: Upstream
+    redis_server: RedisServer
+    summariser: Summariser
+    model: str
+
+    @property
+    def window(self) -> int:
+        """The model's window."""
+        window = WINDOWS[self.model]
+        assert window is not None
+        return window
+
+    def at(self, messages: Sequence[Message], share: float, **body: Any) -> list[Message]:
+        """The shortest history of a conversation that uses at least ``share`` of the window."""
+        for history in grow(messages):
+            if count_request({"messages": history, **body}) >= share * self.window:
+                return history
+        raise AssertionError(f"the conversation never uses {share:.0%} of {self.window}")
+
+    def open(self, reply: Reply | None = None) -> None:
+        """Have the upstream answer, and refuse what is over the window."""
+        fixed = reply or Reply(text="Noted.")
+        self.upstream.scripts[served(self.model)] = Window(self.window, lambda seen: fixed)
+
+    async def call(self, client: Client, history: Sequence[Message], **body: Any) -> Call:
+        """One call that must be answered with 200 by exactly one upstream request."""
+        before, ready = len(self.upstream.seen(served(self.model))), self.summariser.calls
+        answer = await client.chat(self.model, history, **body)
+        arrived = self.upstream.seen(served(self.model))[before:]
+        assert answer.status == 200, (answer.status, answer.body, answer.headers.get("x-compaction"))
+        assert len(arrived) == 1, f"{len(arrived)} upstream requests for one call"
+        raw = count_request({"messages": list(history), **body})
+        return Call(list(history), arrived[0], answer, raw, ready)
+
+    async def settle(self, mark: str) -> None:
+        """Wait until every summary that was asked for in a conversation is stored."""
+        for seen in self.summariser.about(mark):
+            number = self.summariser.asked.index(seen) + 1
+            text = self.summariser.mark(number)
+            await until(lambda text=text: text in self.redis_server.text(), f"{text} in Redis")  # type: ignore[misc]
+
+    async def prepare(self, client: Client, history: Sequence[Message], mark: str, **body: Any) -> Call:
+        """One call that starts a summary, and the wait until it is stored."""
+        asked = len(self.summariser.about(mark))
+        call = await self.call(client, history, **body)
+        told = (call.answer.outcome, call.answer.told("reason"), call.raw_tokens)
+        await until(
+            lambda: len(self.summariser.about(mark)) > asked, f"a summary to be asked for after {told}"
+        )
+        await self.settle(mark)
+        return call
+
+    async def replay(
+        self, client: Client, messages: Sequence[Message], mark: str, *, stride: int = 1, **body: Any
+    ) -> list[Call]:
+        """All calls of a conversation, in order; what was prepared is stored before the next one."""
+        calls = []
+        for history in grow(messages, stride=stride):
+            calls.append(await self.call(client, history, **body))
+            await self.settle(mark)
+        return calls
+
+
+def can_fit(call: Call, window: int) -> bool:
+    """Whether preamble, last user message and the last four messages fit, with the frame around them."""
+    history = call.history
+    start = max(0, len(history) - 4)
+    while start and history[start].get("role") in ("tool", "function"):
+        start -= 1
+    kept = [*preamble(history), *history[start:]]
+    users = [m for m in history if m.get("role") == "user"]
+    if users and users[-1] not in history[start:]:
+        kept.append(users[-1])
+    rest = {k: v for k, v in call.sent.body.items() if k != "messages"}
+    return count_request({**rest, "messages": kept}) + FRAME <= window
+
+
+def check_calls(calls: Sequence[Call], window: int, summariser: Summariser) -> None:
+    """Window, validity, use of what was prepared, and a prefix that stays within an epoch."""
+    for number, call in enumerate(calls):
+        told = dict(call.answer.headers)
+        where = (
+            f"call {number} ({len(call.history)} messages, raw {call.raw_tokens}): {told.get('x-compaction')}"
+        )
+        if can_fit(call, window):
+            assert call.sent.tokens <= window, f"{where}: {call.sent.tokens} tokens sent to {window}"
+        assert violations(call.sent.messages, call.history) == [], where
+        if call.raw_tokens > MEDIUM * window and call.ready:
+            assert summariser.name in call.sent.text, f"{where}: no prepared summary in what was sent"
+    assert breaks(calls) == [], "the prefix changed within an epoch"
+
+
+def breaks(calls: Sequence[Call]) -> list[str]:
+    """Calls whose messages do not extend those of the call before, though the version is the same."""
+    found = []
+    for number, (a, b) in enumerate(pairwise(calls), 1):
+        versions = [c.answer.told("version") for c in (a, b)]
+        extends = b.sent.messages[: len(a.sent.messages)] == a.sent.messages
+        if versions[0] == versions[1] and not extends:
+            outcomes = [(c.answer.outcome, c.answer.told("reason")) for c in (a, b)]
+            found.append(f"call {number}: version {versions[0]}, {outcomes}")
+    return found
+
+
+async def lateness(
+    plain: Client, client: Client, model: str, histories: Sequence[Sequence[Message]]
+) -> tuple[float, float]:
+    """How much later the second client is answered: by the median, and at worst, in seconds.
+
+    The two are asked in turn, so that the machine's other work meets both.
+    """
+    without: list[float] = []
+    with_plugin: list[float] = []
+    for history in histories:
+        for asked, seconds in ((plain, without), (client, with_plugin)):
+            answer = await asked.chat(model, history)
+            assert answer.status == 200, (answer.status, answer.body)
+            seconds.append(answer.seconds)
+    usual = statistics.median(without)
+    return statistics.median(with_plugin) - usual, max(with_plugin) - max(without)

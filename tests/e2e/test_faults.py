@@ -1,0 +1,189 @@
+"""Issue line 5: Redis and the summariser fail in every way; no caller notices."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.fleet import BAD, Fleet, served
+from tests.e2e.runs import Stage, lateness
+from tests.e2e.talks import chat, marker
+from tests.lab import (
+    Client,
+    GarbageServer,
+    HungServer,
+    Message,
+    RedisServer,
+    Reply,
+    Seen,
+    Summariser,
+    Upstream,
+    until,
+)
+from tests.lab.scripts import tool_call
+
+RECOVERY_SECONDS = 30.0
+BREAKER_SECONDS = 45.0
+
+
+@pytest.fixture
+def stage(upstream: Upstream, redis_server: RedisServer, summariser: Summariser) -> Stage:
+    stage = Stage(upstream, redis_server, summariser, "chat-4k")
+    stage.open()
+    return stage
+
+
+@contextlib.contextmanager
+def broken(redis_server: RedisServer, how: str) -> Iterator[None]:
+    """Redis stopped, frozen, replaced by one that never answers, or by one that talks nonsense."""
+    if how == "frozen":
+        redis_server.pause()
+        try:
+            yield
+        finally:
+            redis_server.resume()
+        return
+    redis_server.stop()
+    try:
+        if how == "stopped":
+            yield
+        else:
+            with (HungServer if how == "hung" else GarbageServer)(redis_server.port):
+                yield
+    finally:
+        redis_server.start()
+
+
+async def no_later(plain: Client, client: Client, histories: list[list[Message]]) -> None:
+    """At most 100 ms by the median, with one more try on a busy machine."""
+    measured = []
+    for _ in range(2):
+        later, worst = await lateness(plain, client, "chat-8k", histories)
+        if later < 0.1 and worst < 1.0:
+            return
+        measured.append((round(later, 3), round(worst, 3)))
+    raise AssertionError(f"(median, worst) seconds later: {measured}")
+
+
+@pytest.mark.parametrize("how", ["stopped", "frozen", "hung", "garbage"])
+async def test_redis_broken(
+    plain: Client, client: Client, stage: Stage, redis_server: RedisServer, how: str
+) -> None:
+    mark = marker()
+    talk = chat(mark, 60)
+    await stage.prepare(client, stage.at(talk, 0.8), mark)
+    large = Stage(stage.upstream, redis_server, stage.summariser, "chat-8k")
+    stage.upstream.scripts[served("chat-8k")] = lambda seen: Reply(text="Noted.")
+    new = chat(marker(), 120, words=50)
+    with broken(redis_server, how):
+        first = await stage.call(client, stage.at(talk, 1.1))
+        assert first.sent.tokens <= stage.window
+        again = await stage.call(client, stage.at(talk, 1.15))
+        assert again.sent.messages[: len(first.sent.messages)] == first.sent.messages
+        histories = [large.at(new, share) for share in (0.3, 0.8, 0.88, 1.1, 0.9, 0.3, 1.1, 0.8)]
+        await no_later(plain, client, histories)
+    recovered = marker()
+    fresh = stage.at(chat(recovered, 60), 0.8)
+    deadline = asyncio.get_running_loop().time() + RECOVERY_SECONDS
+    while not stage.summariser.about(recovered):
+        await stage.call(client, fresh)
+        assert asyncio.get_running_loop().time() < deadline, "no summary is made after Redis is back"
+        await asyncio.sleep(0.5)
+    await stage.settle(recovered)
+    call = await stage.call(client, stage.at(chat(recovered, 60), 0.95))
+    assert call.answer.outcome == "applied"
+
+
+ANSWERS: dict[str, Reply] = {
+    "failing": Reply.server_error(),
+    "limited": Reply.rate_limited(),
+    "empty": Reply(text=""),
+    "only-tags": Reply(text="<summary>  </summary>"),
+    "cut-off": Reply(text="<summary>SUMMARY 1: the first half of", finish_reason="length"),
+    "refusing": Reply(text="I'm sorry, but I can't help with that."),
+    "error-text": Reply(text="Error generating summary: upstream timed out"),
+    "tool-call": Reply(text=None, tool_calls=[tool_call("look_up", {"value": "x"})]),
+    "not-json": Reply(raw=b"<html>bad gateway</html>"),
+    "hanging": Reply(hang=True),
+}
+
+
+def bad_summariser(stage: Stage, how: str) -> tuple[Stage, Summariser]:
+    """A stage whose summariser answers as ``how`` says."""
+    bad = Summariser()
+    bad.reply = lambda number, seen: ANSWERS[how]
+    stage.upstream.scripts[served(f"small-{how}")] = bad
+    return Stage(stage.upstream, stage.redis_server, bad, stage.model), bad
+
+
+@pytest.mark.parametrize("how", BAD)
+async def test_a_summariser_that_gives_no_summary(fleet: Fleet, stage: Stage, how: str) -> None:
+    mark = marker()
+    talk = chat(mark, 60)
+    stage, bad = bad_summariser(stage, how)
+    async with Client(fleet.first, f"sk-{how}") as client:
+        await stage.call(client, stage.at(talk, 0.8))
+        await until(lambda: bad.about(mark), "the summariser to be asked")
+        for share in (0.83, 0.9, 1.1, 1.2):
+            call = await stage.call(client, stage.at(talk, share))
+            assert call.sent.tokens <= stage.window
+            assert not any(text in call.sent.text for text in ("SUMMARY", "sorry", "Error generating"))
+    assert not any(text in stage.redis_server.text() for text in ("SUMMARY 1", "I'm sorry"))
+
+
+async def test_a_limited_summariser_is_not_asked_again(fleet: Fleet, stage: Stage) -> None:
+    """A retry would cool the deployment down for the live calls."""
+    mark = marker()
+    stage, bad = bad_summariser(stage, "limited")
+    async with Client(fleet.first, "sk-limited") as client:
+        for _ in range(4):
+            await stage.call(client, stage.at(chat(mark, 60), 0.8))
+            await asyncio.sleep(0.5)
+    assert len(bad.about(mark)) == 1
+
+
+async def test_nobody_waits_for_a_summariser_that_hangs(fleet: Fleet, plain: Client, stage: Stage) -> None:
+    stage.upstream.scripts[served("chat-8k")] = lambda seen: Reply(text="Noted.")
+    large = Stage(stage.upstream, stage.redis_server, bad_summariser(stage, "hanging")[1], "chat-8k")
+    talk = chat(marker(), 120, words=50)
+    async with Client(fleet.first, "sk-hanging") as client:
+        await no_later(plain, client, [large.at(talk, share) for share in (0.8, 0.9, 1.1, 0.8, 1.2)])
+
+
+async def test_a_summariser_that_comes_back_is_used_again(fleet: Fleet, stage: Stage) -> None:
+    stage, bad = bad_summariser(stage, "failing")
+    async with Client(fleet.first, "sk-failing") as client:
+        await stage.call(client, stage.at(chat(marker(), 60), 0.8))
+        await until(lambda: bad.calls >= 1, "the summariser to be asked")
+        bad.reply = None
+        deadline = time.monotonic() + BREAKER_SECONDS
+        talk = chat(marker(), 60)
+        while "SUMMARY" not in (await stage.call(client, stage.at(talk, 0.95))).sent.text:
+            assert time.monotonic() < deadline, "it is not asked again"
+            await asyncio.sleep(0.5)
+            talk = chat(marker(), 60)
+            await stage.call(client, stage.at(talk, 0.8))
+            await asyncio.sleep(0.2)
+
+
+async def test_a_rewriting_that_the_provider_refuses_costs_one_call(client: Client, stage: Stage) -> None:
+    mark = marker()
+    talk = chat(mark, 60)
+    await stage.prepare(client, stage.at(talk, 0.8), mark)
+
+    def picky(seen: Seen) -> Reply:
+        rewritten = stage.summariser.name in seen.text
+        return Reply.bad_request("I do not like summaries.") if rewritten else Reply(text="Fine.")
+
+    stage.upstream.scripts[served("chat-4k")] = picky
+    history = stage.at(talk, 0.9)
+    refused = await client.chat("chat-4k", history)
+    assert refused.status == 400
+    for _ in range(2):
+        call = await stage.call(client, history)
+        assert call.answer.outcome == "bypassed"
+    assert stage.upstream.seen(served("chat-4k"))[-1].messages == history

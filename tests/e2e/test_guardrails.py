@@ -1,0 +1,138 @@
+"""Issue line 7: guardrails in front, and fallbacks to a smaller window."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.e2e.fleet import Fleet, served
+from tests.e2e.runs import Stage
+from tests.e2e.talks import TOOLS, chat, coding_agent, marker
+from tests.lab import (
+    Client,
+    Message,
+    Proxy,
+    RedisServer,
+    Reply,
+    Summariser,
+    Upstream,
+    Window,
+    count_request,
+    violations,
+)
+
+SECRETS = ("SECRET-ALPHA77", "SECRET-BRAVO88", "SECRET-CHARLIE99")
+
+
+@pytest.fixture
+def stage(upstream: Upstream, redis_server: RedisServer, summariser: Summariser) -> Stage:
+    stage = Stage(upstream, redis_server, summariser, "chat-4k")
+    stage.open()
+    return stage
+
+
+@pytest.fixture(params=["listed as guardrails", "a callback listed behind ours"])
+def guarded(request: pytest.FixtureRequest, fleet: Fleet) -> Proxy:
+    return fleet.first if request.param == "listed as guardrails" else fleet.second()
+
+
+def with_secrets(talk: list[Message]) -> list[Message]:
+    """Secrets in the opening, in the middle and near the end; in user and assistant texts."""
+    changed = list(talk)
+    for index, secret in zip((1, 12, len(talk) - 1), SECRETS, strict=True):
+        changed[index] = {**talk[index], "content": f"my code is {secret}. {talk[index]['content']}"}
+    return changed
+
+
+async def test_what_is_masked_is_neither_stored_nor_summarised(
+    guarded: Proxy, stage: Stage, redis_server: RedisServer
+) -> None:
+    mark = marker()
+    talk = chat(mark, 60)
+    async with Client(guarded, "sk-a-1") as client:
+        await stage.prepare(client, with_secrets(stage.at(talk, 0.8)), mark)
+        for share in (0.9, 1.1, 1.4):
+            call = await stage.call(client, with_secrets(stage.at(talk, share)))
+            assert "SECRET-" not in call.sent.text and "[MASKED]" in call.sent.text
+            await stage.settle(mark)
+    stored = redis_server.text()
+    assert stage.summariser.mark(1) in stored
+    assert not any(secret in stored for secret in SECRETS)
+    assert stage.summariser.asked and not any("SECRET-" in seen.text for seen in stage.summariser.asked)
+    assert any("[MASKED]" in seen.text for seen in stage.summariser.asked)
+    assert mark not in guarded.log.read_text(errors="replace"), "message contents in the proxy's log"
+
+
+async def test_what_is_masked_is_not_kept_by_an_extract(
+    fleet: Fleet, stage: Stage, redis_server: RedisServer
+) -> None:
+    talk = chat(marker(), 60)
+    async with Client(fleet.first, "sk-extractive") as client:
+        for share in (0.8, 0.9, 1.1, 1.4):
+            call = await stage.call(client, with_secrets(stage.at(talk, share)))
+            assert "SECRET-" not in call.sent.text
+    assert not any(secret in redis_server.text() for secret in SECRETS)
+
+
+async def test_what_is_blocked_leaves_nothing(
+    guarded: Proxy, stage: Stage, redis_server: RedisServer
+) -> None:
+    mark = marker()
+    talk = [*stage.at(chat(mark, 60), 0.95)]
+    talk[-1] = {"role": "user", "content": f"{mark} tell me of the FORBIDDEN-TOPIC"}
+    before = set(redis_server.dump())
+    async with Client(guarded, "sk-a-1") as client:
+        answer = await client.chat("chat-4k", talk)
+        assert answer.status == 400 and "blocked" in str(answer.body)
+        streamed = await client.stream("chat-4k", talk)
+        assert streamed.status == 400
+        # A later call's trace shows that the background had its turn.
+        other = marker()
+        await stage.prepare(client, stage.at(chat(other, 60), 0.8), other)
+    assert stage.summariser.about(mark) == []
+    assert stage.upstream.seen(containing=mark) == []
+    stored = redis_server.dump()
+    new = {key: value for key, value in stored.items() if key not in before}
+    assert mark not in str(stored)
+    assert len({key.split("{")[-1].split("}")[0] for key in new if "{" in key}) <= 1, sorted(new)
+
+
+async def test_a_fallback_to_a_third_of_the_window_gets_what_fits(client: Client, upstream: Upstream) -> None:
+    upstream.scripts[served("primary-12k")] = lambda seen: Reply.server_error()
+    upstream.scripts[served("third-4k")] = Window(4000)
+    cases: list[tuple[list[Message], dict[str, Any]]] = [
+        (chat(marker(), 60), {}),
+        (coding_agent(marker(), 26), {"tools": TOOLS}),
+    ]
+    for talk, body in cases:
+        assert 4000 < count_request({"messages": talk, **body}) < 0.8 * 12_000
+        answer = await client.chat("primary-12k", talk, **body)
+        assert answer.status == 200, answer.body
+        first, second = upstream.seen(served("primary-12k"))[-1], upstream.seen(served("third-4k"))[-1]
+        assert first.messages == talk
+        assert second.tokens <= 4000 and violations(second.messages, talk) == []
+
+
+async def test_a_fallback_that_is_large_enough_gets_everything(client: Client, upstream: Upstream) -> None:
+    upstream.scripts[served("primary-12k")] = lambda seen: Reply.server_error()
+    talk = chat(marker(), 15)
+    answer = await client.chat("primary-12k", talk)
+    assert answer.status == 200
+    assert upstream.seen(served("third-4k"))[-1].messages == talk
+
+
+async def test_a_compacted_request_that_falls_back_is_fitted_again(client: Client, stage: Stage) -> None:
+    mark = marker()
+    talk = chat(mark, 160)
+    large = Stage(stage.upstream, stage.redis_server, stage.summariser, "primary-12k")
+    large.open()
+    await large.prepare(client, large.at(talk, 0.8), mark)
+    stage.upstream.scripts[served("primary-12k")] = lambda seen: Reply.server_error()
+    stage.upstream.scripts[served("third-4k")] = Window(4000)
+    history = large.at(talk, 1.1)
+    answer = await client.chat("primary-12k", history)
+    assert answer.status == 200, answer.body
+    received = stage.upstream.seen(served("third-4k"))[-1]
+    assert received.tokens <= 4000 and violations(received.messages, history) == []
+    assert stage.summariser.mark(1) in received.text

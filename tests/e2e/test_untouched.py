@@ -1,0 +1,118 @@
+"""Issue line 3: below ``medium``, and in ``observe`` always, the upstream gets the very same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from tests.e2e.fleet import Fleet, served
+from tests.e2e.talks import TOOLS, chat, coding_agent, korean_chat, marker, support_agent
+from tests.lab import Answer, Client, Message, Reply, Summariser, Upstream, count_request, grow
+from tests.lab.data import load
+from tests.lab.scripts import answer
+
+PARTS: list[Message] = [
+    {
+        "role": "user",
+        "content": [{"type": "text", "text": "What is this?"}, {"type": "text", "text": "안녕 🙂"}],
+    },
+    {"role": "assistant", "content": "A greeting."},
+    {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}]},
+]
+SAMPLING: dict[str, Any] = {
+    "temperature": 0.2,
+    "max_tokens": 50,
+    "user": "someone",
+    "stop": ["END"],
+    "response_format": {"type": "json_object"},
+}
+
+
+async def both(
+    plain: Client, client: Client, upstream: Upstream, model: str, messages: Sequence[Message], **body: Any
+) -> tuple[bytes, bytes, Answer]:
+    """What the upstream got from the proxy without and with the plugin."""
+    received = []
+    for asked in (plain, client):
+        before = len(upstream.seen(served(model)))
+        last = await asked.chat(model, messages, **body)
+        arrived = upstream.seen(served(model))[before:]
+        received.append(arrived[0].raw if arrived else b"refused")
+    return received[0], received[1], last
+
+
+@pytest.mark.parametrize(
+    ("messages", "body"),
+    [
+        (PARTS, {}),
+        (PARTS[:1], SAMPLING),
+        (support_agent("m1", 6), {"tools": TOOLS, "tool_choice": "auto", "parallel_tool_calls": True}),
+        (korean_chat("m2", 20), {"stream_options": None}),
+        ([{"role": "user", "content": "<|endoftext|> plain text", "name": "ada"}], {"n": 2, "seed": 7}),
+    ],
+    ids=["parts", "sampling", "tools", "korean", "special"],
+)
+async def test_small_requests_are_passed_on_byte_for_byte(
+    plain: Client, client: Client, upstream: Upstream, messages: list[Message], body: dict[str, Any]
+) -> None:
+    without, with_plugin, told = await both(plain, client, upstream, "chat-8k", messages, **body)
+    assert told.status == 200
+    assert with_plugin == without
+    assert told.outcome == "none"
+
+
+async def test_light_changes_nothing(
+    plain: Client, client: Client, upstream: Upstream, summariser: Summariser
+) -> None:
+    upstream.scripts[served("chat-4k")] = answer(Reply(text="Noted."))
+    talk = next(h for h in grow(chat(marker(), 40)) if count_request({"messages": h}) > 0.78 * 4000)
+    without, with_plugin, told = await both(plain, client, upstream, "chat-4k", talk)
+    assert with_plugin == without
+    assert told.told("level") == "light" and told.outcome in ("prepared", "none")
+
+
+@pytest.mark.parametrize("key", ["sk-observe", "sk-off", "sk-metadata-off"])
+async def test_observe_and_off_change_nothing_at_any_length(
+    fleet: Fleet, plain: Client, upstream: Upstream, summariser: Summariser, key: str
+) -> None:
+    async with Client(fleet.first, key) as client:
+        for talk in (chat(marker(), 27), chat(marker(), 60), coding_agent(marker(), 30)):
+            without, with_plugin, told = await both(plain, client, upstream, "chat-4k", talk)
+            assert with_plugin == without
+            assert told.outcome == ("observed" if key == "sk-observe" else "none")
+    assert summariser.calls == 0
+
+
+async def test_an_unknown_window_changes_nothing_and_is_told(
+    plain: Client, client: Client, upstream: Upstream
+) -> None:
+    without, with_plugin, told = await both(plain, client, upstream, "unknown-window", chat(marker(), 200))
+    assert with_plugin == without
+    assert told.outcome in ("none", "passthrough") and "window" in (told.told("reason") or "")
+
+
+async def test_a_client_may_switch_it_off_for_one_request(
+    plain: Client, client: Client, upstream: Upstream
+) -> None:
+    headers = {"x-compaction": "off"}
+    talk = chat(marker(), 60)
+    without, with_plugin, told = await both(plain, client, upstream, "chat-4k", talk, headers=headers)
+    assert with_plugin == without
+    assert told.outcome == "bypassed"
+
+
+async def test_recorded_shapes_are_passed_on_byte_for_byte(
+    plain: Client, client: Client, upstream: Upstream
+) -> None:
+    records = [*load("request_shapes")[::5], *load("edge_hand"), *load("dialogstudio")[:4]]
+    differing = []
+    for record in records:
+        body = {"tools": record["tools"]} if record.get("tools") else {}
+        without, with_plugin, told = await both(
+            plain, client, upstream, "chat-100k", record["messages"], **body
+        )
+        if with_plugin != without:
+            differing.append((record["id"], told.status))
+    assert differing == []

@@ -1,0 +1,89 @@
+"""Tokens of a request, counted without a line of the product: what a provider would report."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import tiktoken
+
+__all__ = ["count_message", "count_request", "count_text", "dumps"]
+
+PER_MESSAGE = 3
+PER_REPLY = 3
+PER_IMAGE = 765
+
+
+@cache
+def encoding() -> tiktoken.Encoding:
+    """o200k, from the files that LiteLLM ships, so that no test needs the network."""
+    spec = find_spec("litellm")
+    if spec and spec.origin and "TIKTOKEN_CACHE_DIR" not in os.environ:
+        os.environ["TIKTOKEN_CACHE_DIR"] = str(Path(spec.origin).parent / "litellm_core_utils" / "tokenizers")
+    return tiktoken.get_encoding("o200k_base")
+
+
+def dumps(value: Any) -> str:
+    """JSON with a fixed form, so that equal values are equal texts."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+@lru_cache(maxsize=200_000)
+def count_text(text: str) -> int:
+    """Tokens of a text; text that looks like a special token counts as text."""
+    clean = text.encode("utf-8", "replace").decode("utf-8")
+    return len(encoding().encode_ordinary(clean))
+
+
+def count_message(message: Mapping[str, Any]) -> int:
+    """Tokens of one message: role, name, text, images at a flat price, calls; ids are free."""
+    total = PER_MESSAGE + count_text(str(message.get("role") or ""))
+    if message.get("name"):
+        total += count_text(str(message["name"])) + 1
+    total += _count_content(message.get("content"))
+    for call in message.get("tool_calls") or ():
+        total += _count_function((call or {}).get("function") or {})
+    if message.get("function_call"):
+        total += _count_function(message["function_call"])
+    return total
+
+
+def count_request(body: Mapping[str, Any]) -> int:
+    """Tokens of a whole request body: its messages, its tools and the reply's frame."""
+    total = PER_REPLY + sum(map(count_message, body.get("messages") or ()))
+    for key in ("tools", "functions", "response_format"):
+        if body.get(key):
+            total += count_text(dumps(body[key]))
+    return total
+
+
+def _count_function(function: Mapping[str, Any]) -> int:
+    arguments = function.get("arguments")
+    text = arguments if isinstance(arguments, str) else dumps(arguments)
+    return count_text(str(function.get("name") or "")) + count_text(text)
+
+
+def _count_content(content: Any) -> int:
+    if content is None:
+        return 0
+    if isinstance(content, str):
+        return count_text(content)
+    if isinstance(content, Sequence):
+        return sum(map(_count_part, content))
+    return count_text(dumps(content))
+
+
+def _count_part(part: Any) -> int:
+    if isinstance(part, str):
+        return count_text(part)
+    if isinstance(part, Mapping):
+        if isinstance(part.get("text"), str):
+            return count_text(part["text"])
+        if "image_url" in part or part.get("type") == "image":
+            return PER_IMAGE
+    return count_text(dumps(part))

@@ -1,0 +1,63 @@
+"""Guardrails of a lab proxy: one masks what looks like ``SECRET-…``, one refuses ``FORBIDDEN-TOPIC``."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from fastapi import HTTPException
+from litellm.integrations.custom_guardrail import CustomGuardrail
+from litellm.integrations.custom_logger import CustomLogger
+
+__all__ = ["Block", "Mask", "MaskLogger", "mask_logger"]
+
+SECRET = re.compile(r"SECRET-\w+")
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, str):
+        return SECRET.sub("[MASKED]", value)
+    if isinstance(value, list):
+        return [_masked(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _masked(item) for key, item in value.items()}
+    return value
+
+
+class Mask(CustomGuardrail):
+    """Masks secrets in all messages."""
+
+    async def async_pre_call_hook(
+        self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any
+    ) -> dict[str, Any]:
+        """Replace ``messages`` where a secret occurs in them."""
+        if "SECRET-" in json.dumps(data.get("messages")):
+            data["messages"] = _masked(data["messages"])
+        return data
+
+
+class Block(CustomGuardrail):
+    """Refuses a forbidden topic."""
+
+    async def async_pre_call_hook(
+        self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any
+    ) -> None:
+        """Raise 400 where the topic occurs."""
+        if "FORBIDDEN-TOPIC" in json.dumps(data.get("messages")):
+            raise HTTPException(status_code=400, detail={"error": "blocked by the lab's guardrail"})
+
+
+class MaskLogger(CustomLogger):
+    """The same masking as a plain callback, so that it can stand behind others in the list."""
+
+    async def async_pre_call_hook(
+        self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any
+    ) -> dict[str, Any]:
+        """Replace ``messages`` where a secret occurs in them."""
+        if "SECRET-" in json.dumps(data.get("messages")):
+            data["messages"] = _masked(data["messages"])
+        return data
+
+
+mask_logger = MaskLogger()

@@ -1,0 +1,58 @@
+"""What the store's tests share: sessions, records and events to store, and a look at what is stored."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+from gateway_compaction.adapters.redis_store import RedisStore
+from gateway_compaction.core.compaction import Compaction, Kind, Segment, SessionRef
+from gateway_compaction.core.events import CompactionEvent
+
+__all__ = ["TTL", "digest", "event", "raw", "record", "session", "stored"]
+
+TTL = 3600.0
+
+
+def digest(name: object) -> str:
+    """A digest as the core makes them: 32 hex digits."""
+    return sha256(str(name).encode()).hexdigest()[:32]
+
+
+def session(name: str = "chat", tenant: str = "team") -> SessionRef:
+    """A session whose parts are hashes."""
+    return SessionRef(tenant=digest(tenant)[:16], key=digest(name))
+
+
+def record(
+    name: object, kind: Kind = "model", *, parent: object = None, text: str = "what was said"
+) -> Compaction:
+    """A compaction with every field filled in."""
+    return Compaction(
+        digest=digest(name),
+        covers=4,
+        kind=kind,
+        segments=(Segment(0, 4, text),),
+        parent=None if parent is None else digest(parent),
+        model="small",
+        tokens_before=900,
+        tokens_after=90,
+        cost=0.000123456789,
+        created_at=1_700_000_000.123456,
+    )
+
+
+def event(reason: str = "usage") -> CompactionEvent:
+    """A decision about one request."""
+    return CompactionEvent(type="request", at=1.0, outcome="applied", reason=reason, level="medium")
+
+
+def stored(compaction: Compaction, version: int) -> Compaction:
+    """The record as it is read back."""
+    return replace(compaction, version=version)
+
+
+def raw(store: RedisStore) -> Any:
+    """The client below a store, for looking at what only operators see; its annotations are incomplete."""
+    return store._client

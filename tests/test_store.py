@@ -1,0 +1,264 @@
+"""The store's contract, over an in-process Redis and over a real one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+
+import pytest
+
+from gateway_compaction.adapters.redis_store import RedisStore, connect
+from gateway_compaction.core.compaction import KIND_RANK, Clip, Compaction, Kind, Segment
+from gateway_compaction.errors import StoreError
+from gateway_compaction.ports import Buffer, Store
+from tests.lab.redis_server import RedisServer
+from tests.store_contract import TTL, digest, event, raw, record, session, stored
+
+S = session()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RedisServer]:
+    with RedisServer() as running:
+        yield running
+
+
+@pytest.fixture(params=["in-process", "redis-server"])
+async def store(request: pytest.FixtureRequest) -> AsyncIterator[RedisStore]:
+    url = None
+    if request.param == "redis-server":
+        running: RedisServer = request.getfixturevalue("server")
+        running.flush()
+        url = running.url
+    # A request's own deadline is tested elsewhere; a busy machine must not fail these tests.
+    store = connect(url, timeout_seconds=2.0)
+    yield store
+    await store.aclose()
+
+
+async def test_it_is_a_store(store: RedisStore) -> None:
+    contract: Store = store
+    await contract.ping()
+    assert store.state == "closed"
+
+
+async def test_an_unknown_session_has_nothing(store: RedisStore) -> None:
+    assert await store.load(S, [digest(1)]) == Buffer()
+
+
+async def test_no_digests_ask_nothing(store: RedisStore) -> None:
+    assert await store.load(S, []) == Buffer()
+    assert store.round_trips == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "plain",
+        'quotes " \\ "kind":"model","parent":"x"',
+        "línea\n日本語 🙂\x00\x7f",
+        "lone \ud83d surrogate",
+    ],
+)
+async def test_a_record_comes_back_as_it_was(store: RedisStore, text: str) -> None:
+    whole = replace(record("a", text=text), clip=Clip(3, 200), parent=digest("p"), tokens_after=2**53 - 1)
+    assert await store.put(S, whole, token=None, ttl=TTL, limit=9) == 1
+    assert (await store.load(S, [digest("a")])).compactions == (stored(whole, 1),)
+
+
+async def test_empty_and_absent_parts_come_back_as_they_were(store: RedisStore) -> None:
+    bare = Compaction(digest=digest("bare"), covers=0, kind="cleared", segments=())
+    assert await store.put(S, bare, token=None, ttl=TTL, limit=9) == 1
+    assert (await store.load(S, [bare.digest])).compactions == (bare,)
+
+
+async def test_load_gives_what_was_asked_for_in_one_round_trip(store: RedisStore) -> None:
+    for name in "abc":
+        await store.put(S, record(name), token=None, ttl=TTL, limit=9)
+    await store.load(S, [digest("a")])
+    before = store.round_trips
+    buffer = await store.load(S, [*(digest(i) for i in range(3000)), digest("c"), digest("a")])
+    assert store.round_trips == before + 1
+    assert {c.digest for c in buffer.compactions} == {digest("a"), digest("c")}
+
+
+async def test_a_digest_that_only_begins_alike_does_not_fit(store: RedisStore) -> None:
+    await store.put(S, record("a"), token=None, ttl=TTL, limit=9)
+    assert (await store.load(S, [digest("a")[:16] + "0" * 16])).compactions == ()
+
+
+async def test_sessions_and_tenants_are_apart(store: RedisStore) -> None:
+    await store.put(S, record("a"), token=None, ttl=TTL, limit=9)
+    await store.bypass(S, "400", 60)
+    for other in (session("other"), session(tenant="other")):
+        assert await store.load(other, [digest("a")]) == Buffer()
+
+
+async def test_versions_count_the_writes_of_a_session(store: RedisStore) -> None:
+    assert await store.put(S, record("a", "cleared"), token=None, ttl=TTL, limit=9) == 1
+    assert await store.put(S, record("b"), token=None, ttl=TTL, limit=9) == 2
+    assert await store.put(S, record("a"), token=None, ttl=TTL, limit=9) == 3
+    versions = {c.digest: c.version for c in (await store.load(S, [digest("a"), digest("b")])).compactions}
+    assert versions == {digest("a"): 3, digest("b"): 2}
+
+
+@pytest.mark.parametrize("leased", [False, True])
+@pytest.mark.parametrize(
+    ("first", "second"), [(first, second) for first in KIND_RANK for second in KIND_RANK]
+)
+async def test_a_worse_kind_never_replaces_a_better_one(
+    store: RedisStore, first: Kind, second: Kind, leased: bool
+) -> None:
+    token = await store.claim(S, digest("a"), [], 60) if leased else None
+    await store.put(S, record("a", first), token=None, ttl=TTL, limit=9)
+    version = await store.put(S, record("a", second), token=token, ttl=TTL, limit=9)
+    gain = KIND_RANK[second] - KIND_RANK[first]
+    accepted = gain > 0 or (gain == 0 and leased)
+    assert version == (2 if accepted else 0)
+    [kept] = (await store.load(S, [digest("a")])).compactions
+    assert kept.kind == (second if accepted else first)
+
+
+async def test_beyond_the_limit_the_least_recently_used_go(store: RedisStore) -> None:
+    for name in range(4):
+        await store.put(S, record(name), token=None, ttl=TTL, limit=4)
+    await store.append(S, event(), ttl=TTL, used=digest(0))
+    await store.put(S, record(4), token=None, ttl=TTL, limit=4)
+    await store.put(S, record(5), token=None, ttl=TTL, limit=4)
+    kept = {c.digest for c in (await store.load(S, [digest(i) for i in range(6)])).compactions}
+    assert kept == {digest(i) for i in (0, 3, 4, 5)}
+
+
+async def test_a_limit_that_shrank_is_kept_too_and_the_new_record_stays(store: RedisStore) -> None:
+    for name in range(6):
+        await store.put(S, record(name), token=None, ttl=TTL, limit=9)
+    await raw(store).zadd(f"gwc:{{{S.slot}}}:used", {digest(0): 9e12})  # the clock was wrong once
+    assert await store.put(S, record(6), token=None, ttl=TTL, limit=1)
+    assert [c.digest for c in (await store.load(S, [digest(i) for i in range(7)])).compactions] == [digest(6)]
+
+
+async def test_records_whose_times_were_evicted_count_as_the_oldest(store: RedisStore) -> None:
+    for name in range(3):
+        await store.put(S, record(name), token=None, ttl=TTL, limit=3)
+    await raw(store).delete(f"gwc:{{{S.slot}}}:used")
+    await store.put(S, record(3), token=None, ttl=TTL, limit=3)
+    await store.put(S, record(4), token=None, ttl=TTL, limit=3)
+    kept = {c.digest for c in (await store.load(S, [digest(i) for i in range(5)])).compactions}
+    assert len(kept) == 3
+    assert {digest(3), digest(4)} < kept
+
+
+async def test_one_lineage_keeps_sixteen(store: RedisStore) -> None:
+    await store.put(S, record("branch"), token=None, ttl=TTL, limit=99)
+    for name in range(20):
+        parent = None if name == 0 else name - 1
+        await store.put(S, record(name, parent=parent), token=None, ttl=TTL, limit=99)
+    names = ["branch", *range(20)]
+    kept = {c.digest for c in (await store.load(S, [digest(n) for n in names])).compactions}
+    assert kept == {digest(n) for n in ["branch", *range(4, 20)]}
+
+
+async def test_parents_in_a_circle_do_no_harm(store: RedisStore) -> None:
+    await store.put(S, record("a", parent="b"), token=None, ttl=TTL, limit=9)
+    await store.put(S, record("b", parent="a"), token=None, ttl=TTL, limit=9)
+    await store.put(S, record("c", parent="c"), token=None, ttl=TTL, limit=9)
+    assert await store.put(S, record("d", parent="a"), token=None, ttl=TTL, limit=9) == 4
+    kept = {c.digest for c in (await store.load(S, [digest("c"), digest("d")])).compactions}
+    assert kept == {digest("c"), digest("d")}
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[1]",
+        b'"text"',
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"v":2,"kind":"model"}',
+        b'{"v":1,"kind":"model"}',
+        b'{"v":1,"kind":["model"]}',
+        b'{"v":1,"kind":"other"}',
+    ],
+)
+async def test_a_record_that_cannot_be_read_is_left_out(store: RedisStore, broken: bytes) -> None:
+    await store.put(S, record("good"), token=None, ttl=TTL, limit=9)
+    await raw(store).hset(f"gwc:{{{S.slot}}}:compactions", digest("bad"), broken)
+    buffer = await store.load(S, [digest("bad"), digest("good")])
+    assert [c.digest for c in buffer.compactions] == [digest("good")]
+    assert store.state == "closed"
+
+
+async def test_a_record_of_another_schema_or_under_another_name_is_left_out(store: RedisStore) -> None:
+    key = f"gwc:{{{S.slot}}}:compactions"
+    whole = record("a").to_dict()
+    await raw(store).hset(key, digest("a"), json.dumps(whole | {"v": 99}))
+    await raw(store).hset(key, digest("b"), json.dumps(whole))
+    await raw(store).hset(key, digest("c"), json.dumps(whole | {"covers": float("inf")}))
+    assert (await store.load(S, [digest("a"), digest("b"), digest("c")])).compactions == ()
+
+
+async def test_a_pause_is_told_while_it_lasts(store: RedisStore) -> None:
+    await store.bypass(S, "answered 400 \ud83d", 60)
+    await store.backoff(S, "did not help", 0.05)
+    buffer = await store.load(S, [digest("a")])
+    assert (buffer.bypass, buffer.backoff) == ("answered 400 ?", "did not help")
+    await asyncio.sleep(0.1)
+    assert (await store.load(S, [digest("a")])).backoff is None
+
+
+async def test_a_shorter_pause_does_not_end_a_longer_one(store: RedisStore) -> None:
+    await store.bypass(S, "long", 60)
+    await store.bypass(S, "short", 0.01)
+    await asyncio.sleep(0.05)
+    assert (await store.load(S, [digest("a")])).bypass == "long"
+
+
+async def test_unused_counts_summaries_until_one_is_sent(store: RedisStore) -> None:
+    await store.put(S, record("x", "extractive"), token=None, ttl=TTL, limit=9)
+    for name in "ab":
+        token = await store.claim(S, digest(name), [], 60)
+        await store.put(S, record(name), token=token, ttl=TTL, limit=9)
+    assert (await store.load(S, [digest("a")])).unused == 2
+    await store.append(S, event(), ttl=TTL)
+    assert (await store.load(S, [digest("a")])).unused == 2
+    await store.append(S, event(), ttl=TTL, used=digest("a"))
+    assert (await store.load(S, [digest("a")])).unused == 0
+
+
+async def test_using_what_is_gone_does_not_bring_it_back(store: RedisStore) -> None:
+    await store.append(S, event(), ttl=TTL, used=digest("gone"))
+    assert await raw(store).exists(f"gwc:{{{S.slot}}}:used") == 0
+
+
+async def test_factors_are_shared(store: RedisStore) -> None:
+    assert await store.factors() == {}
+    await store.save_factor("gpt/ü", 1.0625)
+    await store.save_factor("gpt/ü", 1.125)
+    await raw(store).hset("gwc:factors", mapping={"bad": "x", "nan": "nan", "zero": "0"})
+    assert await store.factors() == {"gpt/ü": 1.125}
+
+
+async def test_a_lost_script_is_sent_again(store: RedisStore) -> None:
+    await store.put(S, record("a"), token=None, ttl=TTL, limit=9)
+    await raw(store).script_flush()
+    assert (await store.load(S, [digest("a")])).compactions
+
+
+async def test_a_value_of_the_wrong_type_is_a_store_error(store: RedisStore) -> None:
+    await raw(store).set(f"gwc:{{{S.slot}}}:compactions", "text")
+    with pytest.raises(StoreError):
+        await store.load(S, [digest("a")])
+    assert store.state == "closed"
+
+
+async def test_long_segments_survive(store: RedisStore) -> None:
+    segments = tuple(Segment(i, i + 1, f"{i} " + "длинный текст " * 500) for i in range(40))
+    whole = replace(record("long"), segments=segments)
+    await store.put(S, whole, token=None, ttl=TTL, limit=9)
+    assert (await store.load(S, [digest("long")])).compactions == (stored(whole, 1),)

@@ -1,0 +1,287 @@
+"""Servers that hang, are gone, talk nonsense, refuse to write or come back: what the store makes of them."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Any
+
+import pytest
+from redis.asyncio import Redis
+
+from gateway_compaction.adapters.breaker import Breaker
+from gateway_compaction.adapters.redis_store import RedisStore, connect
+from gateway_compaction.errors import StoreBusy, StoreError
+from tests.lab.ports import HOST, free_port
+from tests.lab.redis_server import GarbageServer, HungServer, RedisServer, redis_binary
+from tests.lab.skips import skip_loudly
+from tests.store_contract import TTL, digest, event, raw, record, session
+
+S, A = session(), digest("a")
+
+CALLS: dict[str, Callable[[RedisStore], Awaitable[Any]]] = {
+    "load": lambda store: store.load(S, [A]),
+    "claim": lambda store: store.claim(S, A, [], 60),
+    "renew": lambda store: store.renew(S, A, 1, 60),
+    "release": lambda store: store.release(S, A, 1, ttl=TTL),
+    "put": lambda store: store.put(S, record("a"), token=None, ttl=TTL, limit=9),
+    "append": lambda store: store.append(S, event(), ttl=TTL, used=A, labels=["x"]),
+    "bypass": lambda store: store.bypass(S, "400", 60),
+    "backoff": lambda store: store.backoff(S, "unused", 60),
+    "factors": lambda store: store.factors(),
+    "save_factor": lambda store: store.save_factor("gpt", 1.0),
+    "ping": lambda store: store.ping(),
+}
+
+
+@pytest.fixture(scope="module")
+def redis() -> Iterator[RedisServer]:
+    with RedisServer() as running:
+        yield running
+
+
+@pytest.fixture
+async def open_store() -> AsyncIterator[Callable[..., RedisStore]]:
+    """Stores on some URL, with short deadlines unless told otherwise; closed after the test."""
+    stores: list[RedisStore] = []
+
+    def make(url: str, *, seconds: float = 0.05, background: float = 0.1, **more: Any) -> RedisStore:
+        pool: Any = raw(connect(url)).connection_pool
+        store = RedisStore(
+            Redis.from_pool(pool), timeout_seconds=seconds, background_seconds=background, **more
+        )
+        stores.append(store)
+        return store
+
+    yield make
+    for store in stores:
+        await store.aclose()
+
+
+@pytest.fixture(params=["hung", "garbage", "closed port", "no socket", "no name"])
+def nowhere(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of something that is no working Redis."""
+    if request.param == "hung":
+        with HungServer() as server:
+            yield server.url
+    elif request.param == "garbage":
+        with GarbageServer() as server:
+            yield server.url
+    else:
+        yield {
+            "closed port": f"redis://{HOST}:{free_port()}",
+            "no socket": "unix:///nowhere/at/all.sock",
+            "no name": "redis://name.invalid:6379",
+        }[request.param]
+
+
+@pytest.mark.parametrize("call", CALLS)
+async def test_every_call_ends_in_time_with_a_store_error(
+    nowhere: str, call: str, open_store: Callable[..., RedisStore]
+) -> None:
+    store = open_store(nowhere)
+    started = time.monotonic()
+    for _ in range(2):
+        with pytest.raises(StoreError):
+            await CALLS[call](store)
+    with pytest.raises(StoreBusy):
+        await CALLS[call](store)
+    assert time.monotonic() - started < 1.0
+    assert store.state == "open"
+
+
+async def test_busy_asks_nobody(open_store: Callable[..., RedisStore]) -> None:
+    with HungServer() as server:
+        store = open_store(server.url)
+        for _ in range(5):
+            with pytest.raises(StoreError):
+                await store.load(S, [A])
+        assert store.round_trips == 2
+
+
+async def test_a_server_that_comes_back_is_found_by_one_probe(
+    redis: RedisServer, open_store: Callable[..., RedisStore]
+) -> None:
+    now = [0.0]
+    store = open_store(redis.url, seconds=0.2, background=1.0, breaker=Breaker(lambda: now[0]))
+    await store.ping()
+    redis.pause()
+    for _ in range(2):
+        with pytest.raises(StoreError):
+            await store.load(S, [A])
+    redis.resume()
+    with pytest.raises(StoreBusy):
+        await store.load(S, [A])
+    now[0] += 2.1
+    before = store.round_trips
+    answers = await asyncio.gather(*(store.ping() for _ in range(5)), return_exceptions=True)
+    assert [type(answer) for answer in answers].count(StoreBusy) == 4
+    assert store.round_trips == before + 1
+    assert store.state == "closed"
+
+
+async def test_a_cancelled_probe_does_not_lock_the_breaker(open_store: Callable[..., RedisStore]) -> None:
+    now = [0.0]
+    with HungServer() as server:
+        store = open_store(server.url, background=5.0, breaker=Breaker(lambda: now[0]))
+        for _ in range(2):
+            with pytest.raises(StoreError):
+                await store.load(S, [A])
+        now[0] += 2.1
+        probe = asyncio.create_task(store.ping())
+        await asyncio.sleep(0.02)
+        probe.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await probe
+        with pytest.raises(StoreError) as caught:
+            await store.load(S, [A])
+        assert not isinstance(caught.value, StoreBusy)
+
+
+async def test_a_late_answer_never_reaches_another_call(
+    redis: RedisServer, open_store: Callable[..., RedisStore]
+) -> None:
+    redis.flush()
+    store = open_store(redis.url, seconds=0.1, background=2.0, breaker=Breaker(failures=10**6))
+    for number in range(10):
+        await store.put(S, record(number), token=None, ttl=TTL, limit=99)
+    for _ in range(3):
+        redis.pause()
+        late = await asyncio.gather(
+            *(store.load(S, [digest(n)]) for n in range(10)), return_exceptions=True
+        )
+        assert all(isinstance(answer, StoreError) for answer in late)
+        redis.resume()
+        for number in range(10):
+            [found] = (await store.load(S, [digest(number)])).compactions
+            assert found.digest == digest(number)
+    pool: Any = raw(store).connection_pool
+    assert not pool._in_use_connections
+
+
+async def test_callers_that_leave_take_no_connection_with_them(
+    redis: RedisServer, open_store: Callable[..., RedisStore]
+) -> None:
+    redis.flush()
+    store = open_store(redis.url, seconds=5.0, background=5.0)
+    await store.put(S, record("a"), token=None, ttl=TTL, limit=9)
+    for wave in range(20):
+        tasks = [asyncio.create_task(store.load(S, [A])) for _ in range(60)]
+        for _ in range(wave):
+            await asyncio.sleep(0)
+        for task in tasks[::2]:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert all(len(t.result().compactions) == 1 for t in tasks if not t.cancelled())
+    pool: Any = raw(store).connection_pool
+    assert not pool._in_use_connections
+    assert len(pool._available_connections) <= 32
+
+
+async def test_more_calls_than_connections_wait_their_turn(
+    redis: RedisServer, open_store: Callable[..., RedisStore]
+) -> None:
+    store = open_store(redis.url, seconds=10.0, background=10.0)
+    await asyncio.gather(*(store.load(S, [A]) for _ in range(300)))
+    assert store.state == "closed"
+
+
+async def test_waiting_for_a_connection_is_not_the_servers_fault(
+    open_store: Callable[..., RedisStore],
+) -> None:
+    with HungServer() as server:
+        store = open_store(server.url, background=5.0)
+        slow = [asyncio.create_task(store.ping()) for _ in range(32)]
+        await asyncio.sleep(0.05)
+        for _ in range(3):
+            with pytest.raises(StoreError):
+                await store.load(S, [A])
+        assert store.round_trips == 32
+        assert store.state == "closed"
+        for task in slow:
+            task.cancel()
+        await asyncio.gather(*slow, return_exceptions=True)
+
+
+@pytest.fixture
+def refusing(redis: RedisServer) -> Iterator[RedisServer]:
+    redis.flush()
+    yield redis
+    with redis.client() as client:
+        client.config_set("maxmemory", 0)
+        client.replicaof("NO", "ONE")
+
+
+@pytest.mark.parametrize("why", ["out of memory", "a replica"])
+async def test_a_server_that_refuses_to_write_is_still_read(
+    refusing: RedisServer, why: str, open_store: Callable[..., RedisStore]
+) -> None:
+    store = open_store(refusing.url, seconds=2.0, background=2.0)
+    await store.put(S, record("a"), token=None, ttl=TTL, limit=9)
+    with refusing.client() as client:
+        if why == "out of memory":
+            client.config_set("maxmemory-policy", "noeviction")
+            client.config_set("maxmemory", 1)
+        else:
+            client.replicaof(HOST, str(free_port()))
+    for _ in range(3):
+        with pytest.raises(StoreError):
+            await store.put(S, record("b"), token=None, ttl=TTL, limit=9)
+        with pytest.raises(StoreError):
+            await store.append(S, event(), ttl=TTL)
+        with pytest.raises(StoreError):
+            await store.save_factor("gpt", 1.0)
+        assert store.state == "closed"
+        [kept] = (await store.load(S, [A, digest("b")])).compactions
+        assert kept.digest == A
+
+
+async def test_a_password_is_not_in_the_message(open_store: Callable[..., RedisStore]) -> None:
+    store = open_store(f"redis://someone:hunter2@{HOST}:{free_port()}")
+    with pytest.raises(StoreError) as caught:
+        await store.ping()
+    assert "hunter2" not in str(caught.value)
+    with pytest.raises(StoreError) as wrong:
+        connect("postgres://someone:hunter2@db/0")
+    assert "hunter2" not in str(wrong.value)
+
+
+def test_a_store_is_made_without_a_loop_and_without_a_server() -> None:
+    for url in (None, f"redis://{HOST}:1/0", f"rediss://{HOST}:1", "unix:///nowhere.sock?db=1"):
+        assert connect(url).round_trips == 0
+
+
+async def test_what_the_url_says_of_the_driver_does_not_undo_the_stores_own(redis: RedisServer) -> None:
+    store = connect(f"{redis.url}?decode_responses=true&max_connections=1&protocol=3", timeout_seconds=2.0)
+    await store.put(S, record("a"), token=None, ttl=TTL, limit=9)
+    assert (await store.load(S, [A])).compactions
+    options = raw(store).connection_pool.connection_kwargs
+    assert (options["decode_responses"], options["protocol"]) == (False, 2)
+    assert options["retry"].get_retries() == 0
+    await store.aclose()
+
+
+async def test_a_unix_socket(tmp_path: Any) -> None:
+    binary = redis_binary() or skip_loudly("no redis-server: the unix socket is not tested")
+    path = str(tmp_path / "s")
+    command = [binary, "--port", "0", "--unixsocket", path, "--save", "", "--dir", str(tmp_path)]
+    server = await asyncio.create_subprocess_exec(*command, stdout=subprocess.DEVNULL)
+    store = connect(f"unix://{path}", timeout_seconds=2.0)
+    try:
+        for _ in range(100):
+            if (tmp_path / "s").exists():
+                break
+            await asyncio.sleep(0.05)
+        await store.ping()
+    finally:
+        await store.aclose()
+        server.terminate()
+        await server.wait()
+
+
+async def test_closing_twice_and_closing_a_store_never_used(redis: RedisServer) -> None:
+    store = connect(redis.url)
+    await store.aclose()
+    await store.aclose()

@@ -1,0 +1,273 @@
+"""Leases, fencing, expiry and names of the store, over an in-process Redis and over a real one."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from redis.crc import key_slot
+
+from gateway_compaction.adapters.redis_store import RedisStore, connect
+from tests.lab.redis_server import RedisServer
+from tests.store_contract import TTL, digest, event, raw, record, session
+
+S = session()
+A, B, C = digest("a"), digest("b"), digest("c")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RedisServer]:
+    with RedisServer() as running:
+        yield running
+
+
+@pytest.fixture(params=["in-process", "redis-server"])
+async def store(request: pytest.FixtureRequest) -> AsyncIterator[RedisStore]:
+    url = None
+    if request.param == "redis-server":
+        running: RedisServer = request.getfixturevalue("server")
+        running.flush()
+        url = running.url
+    store = connect(url, timeout_seconds=2.0)
+    yield store
+    await store.aclose()
+
+
+async def test_a_lease_keeps_others_off_the_digest_and_its_chain(store: RedisStore) -> None:
+    token = await store.claim(S, B, [A], 60)
+    assert token > 0
+    assert await store.claim(S, B, [], 60) == 0
+    assert await store.claim(S, C, [A, B], 60) == 0
+    assert (await store.load(S, [A, B, C])).in_flight == {B}
+    assert (await store.load(S, [A])).in_flight == frozenset()
+
+
+async def test_a_branch_and_another_session_may_claim(store: RedisStore) -> None:
+    first = await store.claim(S, A, [], 60)
+    assert await store.claim(S, B, [C], 60) > first
+    assert await store.claim(session("other"), A, [], 60) > 0
+
+
+async def test_a_model_summary_ends_the_need_and_lesser_ones_do_not(store: RedisStore) -> None:
+    await store.put(S, record("a", "extractive"), token=None, ttl=TTL, limit=9)
+    token = await store.claim(S, A, [], 60)
+    assert token > 0
+    assert await store.put(S, record("a"), token=token, ttl=TTL, limit=9) > 0
+    assert (await store.load(S, [A])).in_flight == frozenset()
+    assert await store.claim(S, A, [], 60) == 0
+
+
+async def test_tokens_only_grow_even_when_the_session_is_lost(store: RedisStore) -> None:
+    tokens = []
+    for _ in range(5):
+        tokens.append(await store.claim(S, A, [], 60))
+        await store.release(S, A, tokens[-1], ttl=TTL)
+    assert tokens == sorted(set(tokens))
+    await asyncio.sleep(0.02)
+    await raw(store).flushall()
+    assert await store.claim(S, A, [], 60) > tokens[-1]
+
+
+async def test_a_stale_token_writes_nothing(store: RedisStore) -> None:
+    stale = await store.claim(S, A, [], 60)
+    await store.release(S, A, stale, ttl=TTL)
+    assert await store.put(S, record("a"), token=stale, ttl=TTL, limit=9) == 0
+    fresh = await store.claim(S, A, [], 60)
+    assert await store.put(S, record("a", text="stale"), token=stale, ttl=TTL, limit=9) == 0
+    assert not await store.renew(S, A, stale, 60)
+    await store.release(S, A, stale, failure="late", ttl=TTL)
+    assert await store.put(S, record("a", text="fresh"), token=fresh, ttl=TTL, limit=9) > 0
+    buffer = await store.load(S, [A])
+    assert [c.text for c in buffer.compactions] == ["fresh"]
+    assert buffer.backoff is None
+
+
+async def test_after_its_end_a_lease_goes_to_whoever_claims(store: RedisStore) -> None:
+    late = await store.claim(S, A, [], 0.03)
+    await asyncio.sleep(0.1)
+    assert (await store.load(S, [A])).in_flight == frozenset()
+    fresh = await store.claim(S, A, [], 60)
+    assert fresh > late
+    assert await store.put(S, record("a"), token=late, ttl=TTL, limit=9) == 0
+    assert await store.put(S, record("a"), token=fresh, ttl=TTL, limit=9) > 0
+
+
+async def test_a_late_worker_may_write_while_nobody_else_claimed(store: RedisStore) -> None:
+    late = await store.claim(S, A, [], 0.03)
+    await asyncio.sleep(0.1)
+    assert await store.put(S, record("a"), token=late, ttl=TTL, limit=9) > 0
+
+
+async def test_renewal_prolongs(store: RedisStore) -> None:
+    token = await store.claim(S, A, [], 0.05)
+    assert await store.renew(S, A, token, 60)
+    await asyncio.sleep(0.1)
+    assert (await store.load(S, [A])).in_flight == {A}
+    assert await store.claim(S, A, [], 60) == 0
+    assert not await store.renew(S, B, token, 60)
+
+
+async def test_a_refused_write_ends_its_lease_too(store: RedisStore) -> None:
+    token = await store.claim(S, A, [], 60)
+    await store.put(S, record("a"), token=None, ttl=TTL, limit=9)
+    assert await store.put(S, record("a", "extractive"), token=token, ttl=TTL, limit=9) == 0
+    assert (await store.load(S, [A])).in_flight == frozenset()
+
+
+async def test_failures_back_off_longer_each_time_and_success_resets(store: RedisStore) -> None:
+    key = f"gwc:{{{S.slot}}}:session"
+    pauses = []
+    for _ in range(9):
+        token = await store.claim(S, A, [], 60)
+        assert token > 0
+        [seconds, microseconds] = await raw(store).time()
+        await store.release(S, A, token, failure="rate limited", ttl=TTL)
+        until = int(await raw(store).hget(key, "backoff_until") or 0)
+        pauses.append(round((until - seconds * 1000 - microseconds / 1000) / 1000))
+        assert (await store.load(S, [A])).backoff == "rate limited"
+        assert await store.claim(S, A, [], 60) == 0
+        await raw(store).hdel(key, "backoff_until")
+    assert pauses == [5, 10, 20, 40, 80, 160, 320, 600, 600]
+    token = await store.claim(S, A, [], 60)
+    await store.put(S, record("a"), token=token, ttl=TTL, limit=9)
+    assert await raw(store).hget(key, "failures") == b"0"
+
+
+async def test_releasing_without_failure_frees_at_once(store: RedisStore) -> None:
+    await store.release(S, A, await store.claim(S, A, [], 60), ttl=TTL)
+    assert await store.claim(S, A, [], 60) > 0
+
+
+async def test_of_many_claims_at_once_exactly_one_wins(server: RedisServer) -> None:
+    server.flush()
+    one, two = connect(server.url, timeout_seconds=5.0), connect(server.url, timeout_seconds=5.0)
+    for attempt in range(3):
+        name = digest(attempt)
+        tokens = await asyncio.gather(*(s.claim(S, name, [], 60) for _ in range(25) for s in (one, two)))
+        assert sum(token > 0 for token in tokens) == 1
+    await one.aclose()
+    await two.aclose()
+
+
+async def test_no_update_is_lost(store: RedisStore) -> None:
+    versions = await asyncio.gather(
+        *(store.put(S, record(i), token=None, ttl=TTL, limit=99) for i in range(40)),
+    )
+    assert sorted(versions) == list(range(1, 41))
+    assert len((await store.load(S, [digest(i) for i in range(40)])).compactions) == 40
+    await asyncio.gather(*(store.append(S, event(str(i)), ttl=TTL, labels=[f"l{i}"]) for i in range(30)))
+    assert await raw(store).llen(f"gwc:{{{S.slot}}}:events") == 30
+
+
+async def fill(store: RedisStore) -> None:
+    """Use everything that writes."""
+    token = await store.claim(S, A, [B], 60)
+    await store.renew(S, A, token, 60)
+    await store.put(S, record("a"), token=token, ttl=TTL, limit=9)
+    await store.claim(S, C, [], 60)
+    await store.bypass(S, "400", 60)
+    await store.backoff(S, "unused", 60)
+    labels = ["ana@example.com", "tkt-ID 7", "ana@example.com", ""]
+    about = {"team_alias": "Ärzte & Co", "user": "ana@example.com"}
+    await store.append(S, event(), ttl=TTL, used=A, labels=labels, about=about)
+    await store.save_factor("gpt", 1.1)
+
+
+async def test_every_key_expires(store: RedisStore) -> None:
+    await fill(store)
+    ttls = {key: await raw(store).ttl(key) for key in await raw(store).keys()}
+    assert len(ttls) == 11
+    assert all(0 < ttl <= TTL for key, ttl in ttls.items() if b"factors" not in key), ttls
+    assert ttls[b"gwc:factors"] > 29 * 86_400
+
+
+@pytest.mark.parametrize("first", ["claim", "bypass", "backoff"])
+async def test_what_is_written_before_any_ttl_is_known_expires_too(store: RedisStore, first: str) -> None:
+    if first == "claim":
+        await store.claim(S, A, [], 60)
+    else:
+        await getattr(store, first)(S, "reason", 3 * 86_400)
+    ttls = [await raw(store).ttl(key) for key in await raw(store).keys()]
+    assert ttls
+    assert all(ttl >= 86_000 for ttl in ttls)
+
+
+async def test_the_life_of_an_index_is_never_shortened_and_a_session_follows_its_policy(
+    store: RedisStore,
+) -> None:
+    await store.append(S, event(), ttl=1000, labels=["x"], about={"team": "t"})
+    await store.append(S, event(), ttl=100, labels=["x"], about={"team": "t"})
+    for key in await raw(store).keys():
+        ttl = await raw(store).ttl(key)
+        assert (ttl <= 100) if S.slot.encode() in key else (900 < ttl <= 1000), key
+    await store.append(S, event(), ttl=2000, labels=["x"])
+    assert await raw(store).ttl("gwc:tenants") > 1000
+
+
+async def test_names_hold_hashes_only_and_a_session_one_slot(store: RedisStore) -> None:
+    await fill(store)
+    names = [key.decode() for key in await raw(store).keys()]
+    assert all(name.startswith("gwc:") for name in names)
+    assert not [n for n in names if any(w in n for w in ("ana", "example", "tkt", "@", " ", "rzte"))]
+    own = [name for name in names if S.slot in name]
+    assert len(own) == 5
+    assert len({key_slot(name.encode()) for name in own}) == 1
+    assert len({key_slot(name.encode()) for name in names if f"{{{S.tenant}}}" in name}) == 1
+
+
+async def test_what_operators_find(store: RedisStore) -> None:
+    await fill(store)
+    client = raw(store)
+    fields = await client.hgetall(f"gwc:{{{S.slot}}}:session")
+    assert json.loads(fields[b"labels"]) == ["ana@example.com", "tkt-ID 7"]
+    assert fields[b"about:team_alias"].decode() == "Ärzte & Co"
+    assert fields[b"v"] == b"1"
+    assert {b"created", b"seen", b"version", b"fence"} < set(fields)
+    facts = await client.hgetall(f"gwc:{{{S.tenant}}}:about")
+    assert facts[b"user"] == b"ana@example.com"
+    assert await client.zrange(f"gwc:{{{S.tenant}}}:sessions", 0, -1) == [S.key.encode()]
+    assert await client.zrange("gwc:tenants", 0, -1) == [S.tenant.encode()]
+    labels = [key async for key in client.scan_iter("gwc:*:label:*")]
+    assert len(labels) == 2
+    assert json.loads((await client.lrange(f"gwc:{{{S.slot}}}:events", 0, 0))[0]) == event().to_dict()
+
+
+async def test_lists_are_bounded(store: RedisStore) -> None:
+    for number in range(12):
+        await store.append(S, event(), ttl=TTL, labels=[f"l{number}", "same" * 100])
+    fields = await raw(store).hget(f"gwc:{{{S.slot}}}:session", "labels")
+    assert json.loads(fields or "") == ["l11", "same" * 50, *(f"l{n}" for n in range(10, 4, -1))]
+    await raw(store).rpush(f"gwc:{{{S.slot}}}:events", *["{}"] * 300)
+    await store.append(S, event(), ttl=TTL)
+    assert await raw(store).llen(f"gwc:{{{S.slot}}}:events") == 200
+    for number in range(105):
+        await store.append(session(str(number)), event(), ttl=TTL, labels=["shared"])
+    sizes = [await raw(store).zcard(key) async for key in raw(store).scan_iter("gwc:*:label:*")]
+    assert max(sizes) == 100
+
+
+async def test_labels_that_cannot_be_read_are_replaced(store: RedisStore) -> None:
+    await raw(store).hset(f"gwc:{{{S.slot}}}:session", "labels", "{not json")
+    await store.append(S, event(), ttl=TTL, labels=["new \ud83d"])
+    assert await raw(store).hget(f"gwc:{{{S.slot}}}:session", "labels") == b'["new ?"]'
+
+
+async def test_the_in_process_store_lets_go_of_what_expired() -> None:
+    store = connect(None)
+    for number in range(20):
+        await store.append(session(str(number)), event(), ttl=0.01)
+    await asyncio.sleep(0.05)
+    await store.append(S, event(), ttl=TTL)
+    server = raw(store).connection_pool.connection_kwargs["server"]
+    assert len(server.dbs[0]._dict) == 4
+    await store.aclose()
+
+
+async def test_two_in_process_stores_share_nothing() -> None:
+    one, two = connect(None), connect(None)
+    await one.bypass(S, "400", 60)
+    assert (await two.load(S, [A])).bypass is None
+    await one.aclose()
+    await two.aclose()
