@@ -99,6 +99,7 @@ class Compactor:
         self._store, self._worker, self._policies, self._models = store, worker, policies, models
         self._counter, self._executor, self._local = counter, executor, local
         self._guard = guard
+        self._warned: set[str] = set()
         self._memos: dict[str, dict[Any, tuple[Message, int]]] = {}
 
     async def compact(self, request: Request) -> Decision:
@@ -148,7 +149,7 @@ class Compactor:
         try:
             return book.resolve(identity)
         except PolicyError as error:
-            log.warning("metadata policy ignored: %s", error)
+            self._warn_once(str(error))
             return book.resolve(replace(identity, team_block=None, key_block=None))
 
     async def _measured(self, decision: Decision, transcript: Transcript, window: int) -> Decision:
@@ -239,6 +240,11 @@ class Compactor:
         return replace(
             decision, outcome=plan.outcome, reason=plan.reason, messages=sent, tokens_after=plan.view.tokens
         )
+
+    def _warn_once(self, problem: str) -> None:
+        if problem not in self._warned and len(self._warned) < MEMO_ENTRIES:
+            self._warned.add(problem)
+            log.warning("metadata policy ignored: %s", problem)
 
     def _memo(self, name: str) -> dict[Any, tuple[Message, int]]:
         # What a carrier holds depends on how its model counts.

@@ -14,9 +14,8 @@ SOURCE = "config/policies.yaml"
 
 def tree(path: str, value: Any) -> dict[str, Any]:
     """The mapping in which ``path`` has ``value``."""
-    for name in reversed(path.split(".")):
-        value = {name: value}
-    return value
+    key, _, rest = path.partition(".")
+    return {key: tree(rest, value) if rest else value}
 
 
 def book(defaults: Any = None, *policies: Any, **options: Any) -> PolicyBook:

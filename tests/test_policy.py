@@ -128,9 +128,7 @@ def test_a_policy_whose_values_contradict_each_other_cannot_be_made() -> None:
         Policy.model_validate({"levels": {"medium": {"at": 0.99}}})
 
 
-def test_equal_values_are_allowed_only_for_keep_last() -> None:
-    keep_4 = {"medium": {"keep_last": 4}}
-    assert book({"levels": keep_4}).resolve(Identity()).levels.aggressive.keep_last == 4
+def test_equal_values_do_not_stand_in_order() -> None:
     assert conflicts(DESIGN_DEFAULTS | {"output_reserve": 500, "context_window": 500})
     assert not conflicts(DESIGN_DEFAULTS | {"output_reserve": 500})
 

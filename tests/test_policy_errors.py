@@ -13,8 +13,8 @@ from gateway_compaction.core.policy_book import Identity, PolicyBook
 from gateway_compaction.errors import CompactionError, PolicyError
 from tests.policy_books import SOURCE, book, entry, refused, tree
 
-NUMBERISH = ["0.8", "1", True, None, [], {}, float("nan"), float("inf"), 10**400]
-WRONG = {
+NUMBERISH: list[Any] = ["0.8", "1", True, None, [], {}, float("nan"), float("inf"), 10**400]
+WRONG: dict[str, list[Any]] = {
     "mode": [True, "on", "enforced", None, 1, []],
     "preset": ["balanced", None, 3],
     "context_window": [199, "4000", 4000.5, True, 10**400],

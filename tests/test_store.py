@@ -205,10 +205,10 @@ async def test_a_record_of_another_schema_or_under_another_name_is_left_out(stor
 
 async def test_a_pause_is_told_while_it_lasts(store: RedisStore) -> None:
     await store.bypass(S, "answered 400 \ud83d", 60)
-    await store.backoff(S, "did not help", 0.05)
+    await store.backoff(S, "did not help", 0.5)
     buffer = await store.load(S, [digest("a")])
     assert (buffer.bypass, buffer.backoff) == ("answered 400 ?", "did not help")
-    await asyncio.sleep(0.1)
+    await asyncio.sleep(0.6)
     assert (await store.load(S, [digest("a")])).backoff is None
 
 

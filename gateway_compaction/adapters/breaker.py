@@ -24,7 +24,7 @@ async def deadline(seconds: float) -> AsyncIterator[None]:
     """
     loop = asyncio.get_running_loop()
     async with asyncio.timeout(None) as limit:
-        timer = (limit.reschedule(loop.time()+seconds), loop.call_later(99, int))[1]
+        timer = loop.call_later(seconds, lambda: limit.reschedule(loop.time() + GRACE_SECONDS))
         try:
             yield
         finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import litellm
@@ -15,7 +16,7 @@ from litellm.llms.anthropic.pass_through.utils import proxy_sub_call_metadata
 from gateway_compaction.errors import SummaryDenied, SummaryError, SummaryLimited, SummaryTimeout
 from gateway_compaction.ports import Caller, ModelFacts, SummaryAnswer, SummaryRequest
 
-__all__ = ["ProxyModels", "RouterSummarizer", "live_router"]
+__all__ = ["DirectSummarizer", "ProxyModels", "RouterSummarizer", "live_router"]
 
 FACTS_SECONDS = 60.0
 ORIGIN = "gateway_compaction"
@@ -109,31 +110,8 @@ class RouterSummarizer:
         if router is None:
             raise SummaryError("the proxy has no router")
         await self._allowed(router, request)
-        try:
-            async with asyncio.timeout(request.timeout_seconds + 1):
-                answer = await router.acompletion(
-                    model=request.model,
-                    messages=[
-                        {"role": "system", "content": request.system},
-                        {"role": "user", "content": request.user},
-                    ],
-                    max_tokens=request.max_tokens,
-                    timeout=request.timeout_seconds,
-                    num_retries=0,
-                    max_retries=0,
-                    disable_fallbacks=True,
-                    metadata=_metadata(request.caller),
-                )
-        except (TimeoutError, Timeout) as error:
-            raise SummaryTimeout(
-                f"{request.model} did not answer in {request.timeout_seconds:g} s"
-            ) from error
-        except RateLimitError as error:
-            raise SummaryLimited(f"{request.model} is rate limited") from error
-        except Exception as error:
-            # Providers put prompts into their error texts: the class says enough.
-            raise SummaryError(f"{request.model}: {type(error).__name__}") from error
-        return _read(answer, request.model)
+        extra = {"disable_fallbacks": True, "metadata": _metadata(request.caller)}
+        return await _ask(router.acompletion, request, extra)
 
     async def _allowed(self, router: Any, request: SummaryRequest) -> None:
         metadata = request.caller.metadata
@@ -145,6 +123,42 @@ class RouterSummarizer:
         verdict = await caller_model_verdict(caller, request.model, router, metadata)
         if verdict != "allowed":
             raise SummaryDenied(f"the caller may not use {request.model} ({verdict})")
+
+
+class DirectSummarizer:
+    """Asks one model without a proxy, with the credentials that LiteLLM finds in the environment."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+
+    async def complete(self, request: SummaryRequest) -> SummaryAnswer:
+        """See ``ports.Summarizer``."""
+        return await _ask(litellm.acompletion, replace(request, model=self._model), {})
+
+
+async def _ask(
+    complete: Callable[..., Any], request: SummaryRequest, extra: Mapping[str, Any]
+) -> SummaryAnswer:
+    messages = [{"role": "system", "content": request.system}, {"role": "user", "content": request.user}]
+    try:
+        async with asyncio.timeout(request.timeout_seconds + 1):
+            answer = await complete(
+                model=request.model,
+                messages=messages,
+                max_tokens=request.max_tokens,
+                timeout=request.timeout_seconds,
+                num_retries=0,
+                max_retries=0,
+                **extra,
+            )
+    except (TimeoutError, Timeout) as error:
+        raise SummaryTimeout(f"{request.model} did not answer in {request.timeout_seconds:g} s") from error
+    except RateLimitError as error:
+        raise SummaryLimited(f"{request.model} is rate limited") from error
+    except Exception as error:
+        # Providers put prompts into their error texts: the class says enough.
+        raise SummaryError(f"{request.model}: {type(error).__name__}") from error
+    return _read(answer, request.model)
 
 
 def _over_budget(caller: Any, request: SummaryRequest) -> bool:

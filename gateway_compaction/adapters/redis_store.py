@@ -173,7 +173,8 @@ class RedisStore:
         """See ``Store.append``; two round trips, the second for the indexes."""
         named = [short_text(label) for label in dict.fromkeys(labels) if label][:LABELS]
         facts = [short_text(part) for pair in (about or {}).items() for part in pair]
-        args = [milliseconds(ttl), json.dumps(event.to_dict()), used or "", EVENTS, LABELS]
+        text = json.dumps(event.to_dict(), separators=(",", ":"))
+        args = [milliseconds(ttl), text, used or "", EVENTS, LABELS]
         keys = session_keys(session, "session", "events", "compactions", "used", "claims")
         await self._number(APPEND, keys, [*args, len(named), *named, *facts])
         await self._index(session, ttl, [hashlib.sha256(label).hexdigest()[:32] for label in named], facts)

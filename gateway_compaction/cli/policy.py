@@ -156,7 +156,3 @@ def _print_tables(matches: tuple[MatchReport, ...], values: tuple[Explained, ...
         shown = one.value if isinstance(one.value, str) else json.dumps(one.value)
         table.add_row(one.path, shown, one.source)
     console.print(table)
-
-
-if __name__ == "__main__":
-    app()

@@ -8,13 +8,16 @@ from typing import Any
 
 from gateway_compaction.errors import TranscriptError
 
-__all__ = ["Message", "Transcript", "parse", "text_of"]
+__all__ = ["Message", "Transcript", "parse", "part_of", "text_of"]
 
 Message = Mapping[str, Any]
 """One chat message, opaque: read, never edited."""
 
 PREAMBLE_ROLES = frozenset({"system", "developer"})
 RESULT_ROLES = frozenset({"tool", "function"})
+RESULT_PARTS = frozenset({"tool_result"})
+CALL_PARTS = frozenset({"tool_use"})
+THINKING_PARTS = frozenset({"thinking", "redacted_thinking"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ def parse(messages: Sequence[Any]) -> Transcript:
         start += 1
     history = tuple(messages[start:])
     openers = _cuts(history)
-    users = [i for i, m in enumerate(history) if m["role"] == "user"]
+    users = [i for i, m in enumerate(history) if part_of(m) == "user"]
     return Transcript(
         preamble=tuple(messages[:start]),
         history=history,
@@ -63,6 +66,12 @@ def parse(messages: Sequence[Any]) -> Transcript:
     )
 
 
+def part_of(message: Message) -> str:
+    """What a message is in a conversation: its role, but ``tool`` for results in content parts."""
+    role = str(message["role"])
+    return "tool" if role in RESULT_ROLES or (role == "user" and _has_part(message, RESULT_PARTS)) else role
+
+
 def _cuts(history: tuple[Message, ...]) -> dict[int, int | None]:
     """The intersection of three rules: groups stay whole, a tail starts with a user or an assistant
     message, and a turn that thinks aloud is only divided where the thinking starts anew."""
@@ -70,7 +79,7 @@ def _cuts(history: tuple[Message, ...]) -> dict[int, int | None]:
     open_until = _group_ends(history)
     closed, opener, thinking = 0, None, False
     for index, message in enumerate(history):
-        role = message["role"]
+        role = part_of(message)
         if index >= closed and index > 0:
             if role == "user":
                 cuts[index] = None
@@ -99,21 +108,26 @@ def _group_ends(history: tuple[Message, ...]) -> dict[int, int]:
     ends: dict[int, int] = {}
     caller: int | None = None
     for index, message in enumerate(history):
-        role = message["role"]
+        role = part_of(message)
         if role == "assistant":
-            caller = index if message.get("tool_calls") or message.get("function_call") else None
-        elif role in RESULT_ROLES and caller is not None:
+            caller = index if _calls(message) else None
+        elif role == "tool" and caller is not None:
             ends[caller] = index + 1
     return ends
 
 
+def _calls(message: Message) -> bool:
+    return bool(message.get("tool_calls") or message.get("function_call")) or _has_part(message, CALL_PARTS)
+
+
 def _thinks(message: Message) -> bool:
-    if message.get("thinking_blocks"):
-        return True
+    return bool(message.get("thinking_blocks")) or _has_part(message, THINKING_PARTS)
+
+
+def _has_part(message: Message, kinds: frozenset[str]) -> bool:
     content = message.get("content")
     return isinstance(content, list) and any(
-        isinstance(part, Mapping) and part.get("type") in ("thinking", "redacted_thinking")
-        for part in content
+        isinstance(p, Mapping) and p.get("type") in kinds for p in content
     )
 
 

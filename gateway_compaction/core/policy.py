@@ -53,7 +53,7 @@ class Aggressive(Section):
     """The request is made to fit, without a model."""
 
     at: Share = Field(default=0.95, description="Share of the window from which the request is made to fit.")
-    keep_last: Count = Field(default=4, description="Last messages that stay verbatim if at all possible.")
+    keep_last: Count = Field(default=4, description="Like medium's (the smaller counts), if at all possible.")
     target: Share = Field(default=0.25, description="Share of the window that is aimed at.")
     wait_seconds: Wait = Field(default=0, description="How long a request may wait for the model first.")
 
@@ -203,7 +203,7 @@ class PolicyBody(Section):
         Expects("auto, request, none or a number of tokens of at least 0"),
     ] = Field(
         default="auto",
-        description="Tokens kept for the answer; request: its max_tokens; auto: at most 10 % of the window.",
+        description="Tokens kept for the answer; request: its max_tokens; auto: at most half the window.",
     )
     levels: Levels = Field(default=Levels(), description="From which usage what is done.")
     triggers: Triggers = Field(default=Triggers(), description="What starts a summary besides usage.")
@@ -223,22 +223,16 @@ class Policy(PolicyBody):
     @model_validator(mode="after")
     def _values_hold_together(self) -> Policy:
         for conflict in conflicts(flatten(self)):
-            raise ValueError(f"{conflict.low} must be {conflict.relation} {conflict.high}")
+            raise ValueError(f"{conflict.low} must be below {conflict.high}")
         return self
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two keys in the wrong order: ``low`` must be below ``high`` or, where allowed, ``equal`` to it."""
+    """Two keys in the wrong order: ``low`` must be below ``high``."""
 
     low: str
     high: str
-    equal: bool = False
-
-    @property
-    def relation(self) -> str:
-        """How ``low`` must stand to ``high``, in words."""
-        return "at most" if self.equal else "below"
 
 
 ORDER = (
@@ -246,20 +240,19 @@ ORDER = (
     Conflict("levels.medium.at", "levels.aggressive.at"),
     Conflict("levels.medium.target", "levels.light.at"),
     Conflict("levels.aggressive.target", "levels.medium.at"),
-    Conflict("levels.aggressive.keep_last", "levels.medium.keep_last", equal=True),
     Conflict("output_reserve", "context_window"),
 )
 
 
 def conflicts(values: Mapping[str, Any]) -> tuple[Conflict, ...]:
     """The pairs of ``values`` (by path, see ``flatten``) that do not hold together."""
-    return tuple(pair for pair in ORDER if not _in_order(values[pair.low], values[pair.high], pair.equal))
+    return tuple(pair for pair in ORDER if not _in_order(values[pair.low], values[pair.high]))
 
 
-def _in_order(low: Any, high: Any, equal: bool) -> bool:
+def _in_order(low: Any, high: Any) -> bool:
     if isinstance(low, str) or high is None:
         return True
-    return bool(low <= high if equal else low < high)
+    return bool(low < high)
 
 
 def flatten(section: Section, *, only_set: bool = False) -> dict[str, Any]:

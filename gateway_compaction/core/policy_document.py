@@ -181,6 +181,8 @@ def _in_words(model: type[Section], detail: ErrorDetails, origin: Origin) -> Pol
         problem, remedy = unknown_key(key, tuple(section.model_fields))
     elif kind == "invalid_key":
         problem, remedy = f"the key {key[:60]} is not text", "Write the key in quotes, or remove it"
+    elif kind == "string_unicode":
+        problem, remedy = "found text that is not Unicode", "Write it without escapes such as \\ud800"
     elif kind == "missing":
         problem, remedy = f"there is no {key}", f"Write {expects}"
     elif kind == "empty_match":

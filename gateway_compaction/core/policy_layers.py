@@ -106,7 +106,7 @@ def _nest(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _conflict_error(pair: Conflict, settings: Mapping[str, Setting]) -> PolicyError:
     low, high = settings[pair.low], settings[pair.high]
-    sides = [(low, pair.low, pair.relation), (high, pair.high, "at least" if pair.equal else "above")]
+    sides = [(low, pair.low, "below"), (high, pair.high, "above")]
     if low.rank < high.rank:
         sides.reverse()
     (mine, at, relation), (theirs, other, reverse) = sides

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.e2e.fleet import SUMMARISER, Fleet, served
-from tests.lab import Client, Proxy, RedisServer, Summariser, Upstream
+from tests.e2e.talks import MARKS
+from tests.lab import Client, Proxy, RedisServer, Reply, Seen, Summariser, Upstream
 
 RUNNING: list[Fleet] = []
 
@@ -37,8 +38,16 @@ def summariser(upstream: Upstream, redis_server: RedisServer) -> Iterator[Summar
     """The summariser model of this test; what earlier tests stored or left waiting is gone."""
     upstream.reset()
     redis_server.flush()
+    MARKS.clear()
     script = Summariser()
-    upstream.scripts[served(SUMMARISER)] = script
+
+    def own(seen: Seen) -> Reply:
+        # A summary that an earlier test started must not count for this one.
+        return (
+            script(seen) if any(mark in seen.text for mark in MARKS) else Reply(text="<summary>-</summary>")
+        )
+
+    upstream.scripts[served(SUMMARISER)] = own
     yield script
     upstream.reset()
 

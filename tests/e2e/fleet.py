@@ -74,6 +74,10 @@ BLOCK: dict[str, Any] = {
     "guardrail_name": "block",
     "litellm_params": {"guardrail": "lab_guard.Block", "mode": "pre_call", "default_on": True},
 }
+MEANWHILE: dict[str, Any] = {
+    "guardrail_name": "meanwhile",
+    "litellm_params": {"guardrail": "lab_guard.BlockMeanwhile", "mode": "during_call", "default_on": True},
+}
 PARALLEL_BLOCK: dict[str, Any] = {
     **BLOCK,
     "litellm_params": {**BLOCK["litellm_params"], "run_in_parallel": True},
@@ -102,10 +106,14 @@ class Fleet:
         """The proxies, not started."""
         settings: dict[str, Any] = {"redis_url": redis_server.url, "policies": POLICIES, "keys": TEAMS}
         settings["env"] = {"GATEWAY_COMPACTION_LEASE_SECONDS": str(LEASE_SECONDS)}
-        listed = _config(upstream, guardrails=[MASK, BLOCK])
-        behind = _config(upstream, callbacks_after=["lab_guard.mask_logger"], guardrails=[PARALLEL_BLOCK])
+        listed = _config(upstream, guardrails=[MASK, BLOCK, MEANWHILE])
+        behind = _config(
+            upstream, callbacks_after=["lab_guard.mask_logger"], guardrails=[PARALLEL_BLOCK, MEANWHILE]
+        )
         return cls(
-            Proxy(_config(upstream, guardrails=[MASK, BLOCK], plugin=False), name="plain", keys=TEAMS),
+            Proxy(
+                _config(upstream, guardrails=[MASK, BLOCK, MEANWHILE], plugin=False), name="plain", keys=TEAMS
+            ),
             Proxy(listed, name="first", **settings),
             Proxy(behind, name="second", **settings),
         )

@@ -9,7 +9,7 @@ from typing import Any
 from tests.lab import Message
 from tests.lab.scripts import tool_call
 
-__all__ = ["TOOLS", "chat", "coding_agent", "filler", "korean_chat", "marker", "support_agent"]
+__all__ = ["MARKS", "TOOLS", "chat", "coding_agent", "filler", "korean_chat", "marker", "support_agent"]
 
 WORDS = (
     "harbour lantern meadow copper ledger voyage granite orchard signal cabinet thread window market "
@@ -35,9 +35,14 @@ TOOLS: list[dict[str, Any]] = [
 ]
 
 
+MARKS: list[str] = []
+"""The markers of the running test."""
+
+
 def marker() -> str:
     """A word that occurs in one conversation only."""
-    return f"mk{uuid.uuid4().hex[:10]}"
+    MARKS.append(f"mk{uuid.uuid4().hex[:10]}")
+    return MARKS[-1]
 
 
 def filler(words: int, seed: int) -> str:
@@ -62,7 +67,7 @@ def support_agent(mark: str, turns: int = 14) -> list[Message]:
         messages.append({"role": "user", "content": f"{mark} case {turn}: {filler(30, turn)}"})
         calls = [tool_call("look_up", {"value": f"{turn}-{n}"}, f"call_{n}") for n in range(1 + turn % 2)]
         messages.append({"role": "assistant", "content": None, "tool_calls": calls})
-        messages.extend(_result(call, f"record {turn} {filler(120, 100 + turn)}") for call in calls)
+        messages.extend(_result(call, f"{mark} record {turn} {filler(120, 100 + turn)}") for call in calls)
         messages.append({"role": "assistant", "content": f"Case {turn} is settled: {filler(25, 200 + turn)}"})
     messages.append({"role": "user", "content": f"{mark} thank you, what is left to do?"})
     return messages
@@ -81,7 +86,7 @@ def coding_agent(mark: str, rounds: int = 80) -> list[Message]:
         )
         messages.append({"role": "assistant", "content": f"Step {number}.", "tool_calls": [call]})
         length = 1500 if number % 17 == 11 else 40 + 37 * number % 300
-        messages.append(_result(call, f"$ {number}\n{filler(length, 1000 + number)}"))
+        messages.append(_result(call, f"{mark} $ {number}\n{filler(length, 1000 + number)}"))
     return messages
 
 

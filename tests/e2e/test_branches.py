@@ -107,8 +107,9 @@ async def test_tenants_with_one_label_and_one_opening_share_nothing(
         assert applies(theirs.sent.text, stage) == []
         ours = await stage.call(colleague, history, headers=label)
         assert 1 in applies(ours.sent.text, stage), "two keys of one team are one tenant"
-    sessions = {c.answer.told("session") for c in (theirs, ours)}
-    assert len(sessions) == 2
+    session = ours.answer.told("session")
+    slots = {key.partition("{")[2].partition("}")[0] for key in stage.redis_server.dump()}
+    assert len({slot for slot in slots if slot.endswith(f".{session}")}) == 2, "one session for two tenants"
 
 
 async def test_one_label_on_two_conversations_mixes_nothing(client: Client, stage: Stage) -> None:

@@ -75,27 +75,30 @@ async def test_what_is_masked_is_not_kept_by_an_extract(
     assert not any(secret in redis_server.text() for secret in SECRETS)
 
 
+@pytest.mark.parametrize("topic", ["FORBIDDEN-TOPIC", "FORBIDDEN-MEANWHILE"])
 async def test_what_is_blocked_leaves_nothing(
-    guarded: Proxy, stage: Stage, redis_server: RedisServer
+    guarded: Proxy, stage: Stage, redis_server: RedisServer, topic: str
 ) -> None:
-    mark = marker()
-    talk = [*stage.at(chat(mark, 60), 0.95)]
-    talk[-1] = {"role": "user", "content": f"{mark} tell me of the FORBIDDEN-TOPIC"}
-    before = set(redis_server.dump())
-    async with Client(guarded, "sk-a-1") as client:
-        answer = await client.chat("chat-4k", talk)
+    mark, other = marker(), marker()
+    allowed = stage.at(chat(mark, 60), 1.1)
+    blocked: list[Message] = [*allowed[:-1], {"role": "user", "content": f"{mark}: the {topic}"}]
+    async with Client(guarded, "sk-a-1") as client, Client(guarded, "sk-b-1") as another_team:
+        answer = await client.chat("chat-4k", blocked)
         assert answer.status == 400 and "blocked" in str(answer.body)
-        streamed = await client.stream("chat-4k", talk)
-        assert streamed.status == 400
-        # A later call's trace shows that the background had its turn.
-        other = marker()
+        assert (await client.stream("chat-4k", blocked)).status == 400
+        # Another conversation's summary shows that the background had its turn.
         await stage.prepare(client, stage.at(chat(other, 60), 0.8), other)
-    assert stage.summariser.about(mark) == []
-    assert stage.upstream.seen(containing=mark) == []
-    stored = redis_server.dump()
-    new = {key: value for key, value in stored.items() if key not in before}
-    assert mark not in str(stored)
-    assert len({key.split("{")[-1].split("}")[0] for key in new if "{" in key}) <= 1, sorted(new)
+        stored = redis_server.dump()
+        assert stage.summariser.about(mark) == []
+        assert topic == "FORBIDDEN-MEANWHILE" or stage.upstream.seen(containing=mark) == []
+        session = (await stage.call(another_team, allowed)).answer.told("session")
+        assert session is not None
+        assert mark not in str(stored)
+        assert [key for key in stored if session in key] == []
+        again = await stage.call(client, allowed)
+        assert again.answer.outcome in ("applied", "fallback"), (
+            "blocked calls cost the session its compaction"
+        )
 
 
 async def test_a_fallback_to_a_third_of_the_window_gets_what_fits(client: Client, upstream: Upstream) -> None:

@@ -19,10 +19,10 @@ def stage(upstream: Upstream, redis_server: RedisServer, summariser: Summariser,
 
 
 def marked(messages: list[Message], mark: str) -> list[Message]:
-    """The conversation with ``mark`` in its first user message, so that it is a session of its own."""
-    first = next(i for i, m in enumerate(messages) if m["role"] == "user")
-    changed = {**messages[first], "content": f"{mark} {messages[first]['content']}"}
-    return [*messages[:first], changed, *messages[first + 1 :]]
+    """The conversation with ``mark`` in its user and tool messages, so that it is a session of its own."""
+    return [
+        {**m, "content": f"{mark} {m['content']}"} if m["role"] in ("user", "tool") else m for m in messages
+    ]
 
 
 def on(stage: Stage, model: str) -> Stage:

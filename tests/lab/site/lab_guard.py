@@ -1,7 +1,8 @@
-"""Guardrails of a lab proxy: one masks what looks like ``SECRET-…``, one refuses ``FORBIDDEN-TOPIC``."""
+"""Guardrails of a lab proxy: masking what looks like ``SECRET-…``, refusing forbidden topics."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from typing import Any
@@ -10,7 +11,7 @@ from fastapi import HTTPException
 from litellm.integrations.custom_guardrail import CustomGuardrail
 from litellm.integrations.custom_logger import CustomLogger
 
-__all__ = ["Block", "Mask", "MaskLogger", "mask_logger"]
+__all__ = ["Block", "BlockMeanwhile", "Mask", "MaskLogger", "mask_logger"]
 
 SECRET = re.compile(r"SECRET-\w+")
 
@@ -45,6 +46,18 @@ class Block(CustomGuardrail):
     ) -> None:
         """Raise 400 where the topic occurs."""
         if "FORBIDDEN-TOPIC" in json.dumps(data.get("messages")):
+            raise HTTPException(status_code=400, detail={"error": "blocked by the lab's guardrail"})
+
+
+class BlockMeanwhile(CustomGuardrail):
+    """Refuses another topic, while the upstream is being asked."""
+
+    async def async_moderation_hook(
+        self, data: dict[str, Any], user_api_key_dict: Any, call_type: Any
+    ) -> None:
+        """Raise 400 where the topic occurs, later than a quick upstream answers."""
+        if "FORBIDDEN-MEANWHILE" in json.dumps(data.get("messages")):
+            await asyncio.sleep(0.3)
             raise HTTPException(status_code=400, detail={"error": "blocked by the lab's guardrail"})
 
 

@@ -1,0 +1,99 @@
+"""Reading recorded conversations: JSON lines, a list of conversations, or one plain list of messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Recording", "RecordingError", "calls_of", "read_recordings"]
+
+
+class RecordingError(Exception):
+    """A file that holds no conversations; the text says where and what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One conversation: an id for people, its messages, and the request fields sent with every call."""
+
+    id: str
+    messages: tuple[Any, ...]
+    body: Mapping[str, Any]
+
+
+def read_recordings(path: Path) -> list[Recording]:
+    """Every chat conversation of a file; recorded bodies of the Responses API are left out.
+
+    Raises:
+        RecordingError: the file cannot be read, or a line is not a conversation.
+    """
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise RecordingError(f"{path}: {error.strerror or error}") from error
+    values = list(_values(path, text))
+    if not values:
+        raise RecordingError(f"{path}: no conversation in it")
+    return [_recording(value, where) for where, value in values if not _is_another_api(value)]
+
+
+def calls_of(recording: Recording) -> Iterator[tuple[Any, ...]]:
+    """The requests that made the conversation: every prefix that an assistant message answers, and the
+    whole where it does not end with one."""
+    messages = recording.messages
+    for index, message in enumerate(messages):
+        if index and isinstance(message, Mapping) and message.get("role") == "assistant":
+            yield messages[:index]
+    last = messages[-1] if messages else None
+    if messages and not (isinstance(last, Mapping) and last.get("role") == "assistant"):
+        yield messages
+
+
+def _values(path: Path, text: str) -> Iterator[tuple[str, Any]]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        yield from _lines(path, text)
+        return
+    if isinstance(value, list) and value and not _is_conversation(value[0]):
+        yield f"{path}", {"messages": value}
+    elif isinstance(value, list):
+        yield from ((f"{path}[{i}]", v) for i, v in enumerate(value))
+    else:
+        yield f"{path}", value
+
+
+def _lines(path: Path, text: str) -> Iterator[tuple[str, Any]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            try:
+                yield f"{path}:{number}", json.loads(line)
+            except ValueError as error:
+                raise RecordingError(f"{path}:{number}: not JSON: {error}") from error
+
+
+def _is_another_api(value: Any) -> bool:
+    """A recorded body of the Responses API: there is no list of messages in it."""
+    body = value.get("body") if isinstance(value, Mapping) else None
+    return isinstance(body, Mapping) and "input" in body and "messages" not in body
+
+
+def _is_conversation(value: Any) -> bool:
+    return isinstance(value, Mapping) and ("messages" in value or isinstance(value.get("body"), Mapping))
+
+
+def _recording(value: Any, where: str) -> Recording:
+    if isinstance(value, Mapping) and "messages" not in value and isinstance(value.get("body"), Mapping):
+        value = {**value["body"], "id": value.get("id")}
+    messages = (
+        value if isinstance(value, list) else value.get("messages") if isinstance(value, Mapping) else None
+    )
+    if not isinstance(messages, Sequence) or isinstance(messages, str):
+        raise RecordingError(f'{where}: no list of messages. Write a conversation as {{"messages": [...]}}')
+    fields = value if isinstance(value, Mapping) else {}
+    kept = ("tools", "functions", "response_format", "max_tokens", "max_completion_tokens")
+    body = {k: fields[k] for k in kept if fields.get(k)}
+    return Recording(str(fields.get("id") or where.rsplit("/", 1)[-1]), tuple(messages), body)

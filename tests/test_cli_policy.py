@@ -1,0 +1,165 @@
+"""The commands ``policy check``, ``policy explain`` and ``policy schema``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from gateway_compaction.cli.policy import app
+from gateway_compaction.core.policy import leaf_paths
+from gateway_compaction.core.policy_document import policy_schema
+
+PREFIX = "GATEWAY_COMPACTION_DEFAULTS__"
+GOOD = """\
+version: 1
+defaults: {mode: observe}
+policies:
+  - {name: research, match: {team: research}, levels: {medium: {keep_last: 20}}}
+  - {name: "[red]tag", match: {tag: [a, b]}, preset: agent}
+"""
+BAD = """\
+version: 1
+defaults: {mode: on, levels: {medium: {keep_lst: 3}}}
+policies:
+  - {name: x, match: {team: x}, storage: {ttl: soon}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GATEWAY_COMPACTION_POLICIES", raising=False)
+
+
+def run(*arguments: str, env: dict[str, str] | None = None) -> Result:
+    """Run one command; an exception that leaves it fails the test."""
+    return CliRunner().invoke(app, arguments, env=env, catch_exceptions=False)
+
+
+def write(name: str, text: str) -> str:
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).write_text(text, encoding="utf-8")
+    return name
+
+
+def test_check_says_in_one_line_what_a_file_holds() -> None:
+    result = run("check", write("good.yaml", GOOD), write("empty.yaml", ""))
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "good.yaml: ok, mode observe, 2 policies: research, [red]tag",
+        "empty.yaml: ok, mode enforce, 0 policies",
+    ]
+
+
+def test_check_prints_every_error_of_every_file() -> None:
+    result = run("check", write("bad.yaml", BAD), write("good.yaml", GOOD), "none.yaml")
+    assert result.exit_code == 1
+    lines = result.stdout.splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["bad.yaml"] * 3 + ["good.yaml", "none.yaml"]
+    assert "defaults.mode: found true" in lines[0] and "Write enforce, observe or off" in lines[0]
+    assert "defaults.levels.medium.keep_lst" in lines[1] and "Did you mean 'keep_last'?" in lines[1]
+    assert "policies[0].storage.ttl: found the text 'soon'" in lines[2]
+    assert "cannot be read: No such file" in lines[4]
+
+
+def test_check_warns_of_policies_that_contradict_each_other_together() -> None:
+    text = """
+        version: 1
+        policies:
+          - {name: a, match: {model: m}, levels: {light: {at: 0.5}, medium: {at: 0.6}}}
+          - {name: b, match: {team: t}, levels: {light: {at: 0.8}}}
+    """
+    result = run("check", write("pair.yaml", text))
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[1].startswith(
+        "warning, if both match one request: pair.yaml: policies[1]"
+    )
+
+
+def test_the_file_is_named_by_the_environment_or_is_the_usual_one() -> None:
+    result = run("check")
+    assert result.exit_code == 1 and "config/policies.yaml: (file): cannot be read" in result.stdout
+    write("config/policies.yaml", "version: 1\ndefaults: {mode: off}\n")
+    assert "config/policies.yaml: ok, mode off" in run("check").stdout
+    named = {"GATEWAY_COMPACTION_POLICIES": write("named.yaml", GOOD)}
+    assert "named.yaml: ok" in run("check", env=named).stdout
+    assert "named.yaml: defaults" in run("explain", env=named).stdout
+    gone = run("explain", env={"GATEWAY_COMPACTION_POLICIES": "gone.yaml"})
+    assert gone.exit_code == 1 and "gone.yaml" in gone.stderr
+
+
+def test_check_and_explain_take_the_overrides_of_the_environment() -> None:
+    good = write("good.yaml", GOOD)
+    assert "mode enforce" in run("check", good, env={f"{PREFIX}MODE": "enforce"}).stdout
+    bad = run("check", good, env={f"{PREFIX}LEVELS__MEDIUM__AT": "0.7"})
+    assert bad.exit_code == 1 and bad.stdout.startswith(f"{PREFIX}LEVELS__MEDIUM__AT: levels.medium.at")
+    unknown = run("check", good, env={f"{PREFIX}MOD": "off"})
+    assert unknown.exit_code == 1 and "Did you mean 'mode'?" in unknown.stdout
+    assert f"{good}: ok" in unknown.stdout
+    refused = run("explain", "--file", good, env={f"{PREFIX}MOD": "off"})
+    assert refused.exit_code == 1 and "Did you mean 'mode'?" in refused.stderr
+
+
+def test_explain_shows_values_sources_and_matches() -> None:
+    result = run("explain", "--file", write("good.yaml", GOOD), "--team", "research", "--tag", "z")
+    assert result.exit_code == 0
+    for shown in ("research", "keep_last", "20", "built-in default", "[red]tag", "tag is z, needed: a or b"):
+        assert shown in result.stdout
+
+
+def test_explain_as_json() -> None:
+    arguments = ["explain", "--file", write("good.yaml", GOOD), "--team", "research", "--key", "k"]
+    arguments += ["--model", "m", "--user", "u", "--tag", "x", "--tag", "b", "--json"]
+    arguments += ["--team-block", '{"recall": {"max_tokens": 0}}', "--key-block", '{"mode": "off"}']
+    answer = json.loads(run(*arguments).stdout)
+    assert [(one["name"], one["rank"], one["matched"]) for one in answer["policies"]] == [
+        ("research", "team", True),
+        ("[red]tag", "model", True),
+    ]
+    values = {one["path"]: (one["value"], one["source"]) for one in answer["values"]}
+    assert set(values) == {"name", *leaf_paths()}
+    assert values["mode"] == ("off", "key metadata")
+    assert values["recall.max_tokens"] == (0, "team metadata")
+    assert values["levels.medium.keep_last"] == (20, "good.yaml: policies[0] 'research' (team)")
+    assert values["levels.medium.at"] == (0.75, "preset 'agent' (policies[1] '[red]tag')")
+    assert values["labels.headers"] == (["x-session-id", "x-litellm-session-id"], "built-in default")
+    assert values["name"][0] == "research"
+
+
+def test_explain_without_any_file_explains_what_then_holds() -> None:
+    values = {one["path"]: one for one in json.loads(run("explain", "--json").stdout)["values"]}
+    assert (values["mode"]["value"], values["mode"]["source"]) == ("observe", "no policy file: defaults")
+    assert "What holds" in run("explain").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["--file", "bad.yaml"], 1, "Did you mean 'keep_last'?"),
+        (["--file", "good.yaml", "--team-block", '{"mode": "on"}'], 1, "team metadata: compaction.mode"),
+        (["--file", "good.yaml", "--key-block", "{"], 2, "not JSON"),
+        (["--file", "good.yaml", "--key-block", "[" * 100_000], 2, "not JSON"),
+        (["--file", "good.yaml", "--key-block", '"x"'], 1, "key metadata: compaction: found the text 'x'"),
+    ],
+)
+def test_bad_input_is_told_without_a_traceback(arguments: list[str], code: int, told: str) -> None:
+    write("bad.yaml", BAD)
+    write("good.yaml", GOOD)
+    result = run("explain", *arguments)
+    assert result.exit_code == code and result.stdout == ""
+    assert told in result.stderr and "Traceback" not in result.stderr
+
+
+def test_schema_prints_the_schema() -> None:
+    result = run("schema")
+    assert result.exit_code == 0 and json.loads(result.stdout) == policy_schema()
+
+
+def test_help_names_the_commands() -> None:
+    result = run("--help")
+    assert result.exit_code == 0
+    for name in ("check", "explain", "schema"):
+        assert name in result.stdout

@@ -1,0 +1,157 @@
+"""Runs what docs/redis.md tells operators to type, and compares the answers with those it prints."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis.asyncio import Redis
+
+from gateway_compaction.adapters.redis_store import connect
+from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.errors import StoreError
+from tests.lab.redis_server import RedisServer
+from tests.store_contract import digest, raw, record, session
+from tests.store_contract import event as happened
+from tests.test_store_leases import fill
+
+PAGE = Path(__file__).parent.parent / "docs" / "redis.md"
+REMEDY = "write the answers anew: python -m tests.test_redis_page"
+LABEL = "ticket-4711"
+TENANT, OTHER = digest("research"), digest("support")
+SESSION = SessionRef(TENANT, digest("first conversation"))
+WEEK = 7 * 86_400.0
+
+
+async def answered(page: str, url: str) -> str:
+    """The page with every command of its ``redis`` blocks run, in order, and the answers put below them."""
+    client = Redis.from_url(url, decode_responses=True, protocol=2)
+    client.response_callbacks.clear()
+
+    async def block(text: str) -> str:
+        lines: list[str] = []
+        for command in re.findall(r"^> (.*)$", text, re.MULTILINE):
+            answer: Any = await client.execute_command(*shlex.split(command))  # type: ignore[no-untyped-call]
+            assert answer, command
+            lines += [f"> {command}", shown(answer)]
+        return "\n".join(lines)
+
+    parts = re.split(r"(?<=^```redis\n)(.*?)(?=^```$)", page, flags=re.MULTILINE | re.DOTALL)
+    for index in range(1, len(parts), 2):
+        parts[index] = f"{await block(parts[index])}\n"
+    await client.aclose()
+    return "".join(parts)
+
+
+def shown(answer: Any, indent: str = "") -> str:
+    """An answer as ``redis-cli`` prints it."""
+    if isinstance(answer, int):
+        return f"(integer) {answer}"
+    if answer == "OK":
+        return "OK"
+    if not isinstance(answer, list):
+        escaped = answer.replace("\\", "\\\\").replace('"', '\\"')
+        return f'"{escaped}"'
+    width = len(str(len(answer)))
+    lines: list[str] = []
+    for number, item in enumerate(answer, 1):
+        lead = f"{number:>{width}}) "
+        lines.append(f"{indent if lines else ''}{lead}{shown(item, indent + ' ' * len(lead))}")
+    return "\n".join(lines) or "(empty array)"
+
+
+def timeless(text: str) -> str:
+    """Without what differs between two servers: times, sizes and what is derived from them."""
+    return re.sub(r"(?<![\w.])\d{3,}(\.\d+)?(?!\w)", "#", text)
+
+
+async def prepare(url: str) -> None:
+    """The conversations that the page looks at."""
+    store = connect(url, timeout_seconds=2.0)
+    event = replace(happened(), at=1_795_000_000.0, model="gpt-4o", tokens_before=91_408, tokens_after=33_120)
+    about = {"team_id": "7c1f", "team_alias": "research"}
+    await store.put(SESSION, record("first", "cleared"), token=None, ttl=WEEK, limit=32)
+    token = await store.claim(SESSION, digest("second"), [], 60)
+    whole = record("second", parent="first", text="Ana wants the March figures by region.")
+    await store.put(SESSION, whole, token=token, ttl=WEEK, limit=32)
+    await store.claim(SESSION, digest("third"), [], 60)
+    await store.bypass(SESSION, "the provider answered 400", 300)
+    await store.append(SESSION, event, ttl=WEEK, used=digest("second"), labels=[LABEL], about=about)
+    second = SessionRef(TENANT, digest("second conversation"))
+    await store.append(second, event, ttl=WEEK, labels=["ticket-4712"], about=about)
+    await store.append(SessionRef(OTHER, digest("third conversation")), event, ttl=WEEK)
+    client = raw(store)
+    [now, _] = await client.time()
+    await client.zadd("gwc:tenants", {TENANT: now, OTHER: now - 5000})
+    await client.zadd(f"gwc:{{{TENANT}}}:sessions", {SESSION.key: now, second.key: now - 1000})
+    await store.aclose()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RedisServer]:
+    with RedisServer() as running:
+        yield running
+
+
+@pytest.fixture
+async def prepared(server: RedisServer) -> str:
+    server.flush()
+    await prepare(server.url)
+    return server.url
+
+
+async def test_every_command_of_the_page_answers_as_printed(prepared: str) -> None:
+    assert PAGE.read_text(encoding="utf-8").count("\n> ") > 15
+    page = PAGE.read_text(encoding="utf-8")
+    assert timeless(await answered(page, prepared)) == timeless(page), REMEDY
+
+
+async def test_the_page_names_every_kind_of_key_and_every_field(prepared: str) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    store = connect(prepared, timeout_seconds=2.0)
+    await fill(store)
+    names = [key.decode() for key in await raw(store).keys("gwc:*")]
+    kinds = [re.sub(r"\{\w+\.\w+\}", "{tenant.session}", name) for name in names]
+    kinds = [re.sub(r"\{\w+\}", "{tenant}", kind) for kind in kinds]
+    documented = set(re.findall(r"^\| `(gwc:[^`]+)` \|", page, re.MULTILINE))
+    assert {re.sub(r":label:\w+", ":label:<hash>", kind) for kind in kinds} == documented
+    fields = await raw(store).hkeys(f"gwc:{{{session().slot}}}:session")
+    for field in {field.decode().split(":")[0] for field in fields}:
+        assert f"`{field}" in page, field
+    await store.aclose()
+
+
+def test_the_label_of_the_page_hashes_to_the_name_of_the_page() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert f"printf %s {LABEL} | sha256sum | cut -c1-32" in page
+    assert f":label:{sha256(LABEL.encode()).hexdigest()[:32]}" in page
+
+
+async def test_the_rights_of_the_page_are_enough(prepared: str) -> None:
+    await answered(PAGE.read_text(encoding="utf-8"), prepared)
+    store = connect(prepared.replace("//", "//gateway:secret@"), timeout_seconds=2.0)
+    await fill(store)
+    assert (await store.load(session(), [digest("a")])).compactions
+    assert await store.factors() == {"gpt": 1.1}
+    await store.ping()
+    with pytest.raises(StoreError):
+        await store._commands(("SET", "gwc:tenants", "overwritten"))
+    await store.aclose()
+
+
+async def write() -> None:
+    """Put the answers of a real server below the page's commands."""
+    with RedisServer() as running:
+        await prepare(running.url)
+        PAGE.write_text(await answered(PAGE.read_text(encoding="utf-8"), running.url), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    asyncio.run(write())
