@@ -11,7 +11,6 @@ end
 local old = redis.call('HGET', KEYS[1], ARGV[1])
 local better = (old and rank[string.match(old, '"kind":"(%l+)"') or ''] or -1) - rank[ARGV[3]]
 if better > 0 or (better == 0 and ARGV[5] == '') then return 0 end
-
 local time = redis.call('TIME')
 local version = redis.call('HINCRBY', KEYS[4], 'version', 1)
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2] .. version .. '}')
@@ -22,12 +21,10 @@ if ARGV[5] ~= '' then
   redis.call('HSET', KEYS[4], 'failures', 0)
   redis.call('HINCRBY', KEYS[4], 'unused', 1)
 end
-
 local function drop(digest)
   redis.call('ZREM', KEYS[2], digest)
   return redis.call('HDEL', KEYS[1], digest)
 end
-
 local length, ancestor = 1, ARGV[4]
 while ancestor and ancestor ~= '' and ancestor ~= ARGV[1] do
   local record = redis.call('HGET', KEYS[1], ancestor)

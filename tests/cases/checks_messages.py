@@ -1,0 +1,341 @@
+"""Checks of the messages that reached the upstream, each against what the client sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from tests.cases.evidence import Call, Evidence
+from tests.cases.texts import carriers, dumped, is_preamble, open_pairs, text_of, whole_text
+from tests.cases.verdict import Verdict, check, every
+from tests.cases.weights import counted, roughly, weight
+from tests.lab import count_request
+
+__all__: list[str] = []
+
+Message = Mapping[str, Any]
+
+
+def as_sent(evidence: Evidence, call: Call, index: int) -> list[Message]:
+    """A message of the client as it may go upstream: as it came, or as LiteLLM itself rewrites it."""
+    message = call.sent[index]
+    own = evidence.prepared.case.messages
+    plain = evidence.plain or []
+    if len(plain) == len(own) and index < len(own) and own[index] == message and plain[index] != message:
+        evidence.note("LiteLLM itself rewrites some messages; what it makes of them counts as unchanged")
+        return [message, plain[index]]
+    return [message]
+
+
+def differing(evidence: Evidence, call: Call, last: int) -> str | None:
+    """What is not as the client sent it among the last messages."""
+    if len(call.messages) < last:
+        return f"only {len(call.messages)} messages"
+    for back in range(1, last + 1):
+        found = call.messages[-back]
+        if found not in as_sent(evidence, call, len(call.sent) - back):
+            return f"message -{back} is {dumped(found)[:120]}, sent was {dumped(call.sent[-back])[:120]}"
+    return None
+
+
+@check("last_verbatim", always=True)
+def last_verbatim(evidence: Evidence, argument: str) -> Verdict:
+    """The last message is the client's last, unchanged."""
+    return every(evidence, lambda call: differing(evidence, call, 1))
+
+
+@check("tail_equal")
+def tail_equal(evidence: Evidence, argument: str) -> Verdict:
+    """The last N messages are the client's last N, unchanged."""
+    return every(evidence, lambda call: differing(evidence, call, int(argument)))
+
+
+@check("unchanged")
+def unchanged(evidence: Evidence, argument: str) -> Verdict:
+    """All messages are the client's, unchanged."""
+
+    def problem(call: Call) -> str | None:
+        if len(call.messages) != len(call.sent):
+            return f"{len(call.messages)} messages instead of {len(call.sent)}"
+        return differing(evidence, call, len(call.sent))
+
+    return every(evidence, problem)
+
+
+@check("pairs_closed", always=True)
+def pairs_closed(evidence: Evidence, argument: str) -> Verdict:
+    """Every call has all its results directly behind it, every result its call."""
+    return every(evidence, lambda call: open_pairs(call.messages))
+
+
+@check("function_pairs_closed", always=True)
+def function_pairs_closed(evidence: Evidence, argument: str) -> Verdict:
+    """Every ``function`` message stands directly behind the message that calls it."""
+
+    def problem(call: Call) -> str | None:
+        for before, message in pairwise([{"role": ""}, *call.messages]):
+            if message["role"] == "function" and not before.get("function_call"):
+                return f"{message.get('name')} has no call before it"
+        return None
+
+    return every(evidence, problem)
+
+
+@check("no_dup_results", always=True)
+def no_dup_results(evidence: Evidence, argument: str) -> Verdict:
+    """No call id has two results after one assistant message."""
+
+    def problem(call: Call) -> str | None:
+        seen: set[Any] = set()
+        for message in call.messages:
+            if message["role"] == "assistant":
+                seen = set()
+            elif message["role"] == "tool" and message.get("tool_call_id") in seen:
+                return f"{message['tool_call_id']} has two results"
+            elif message["role"] == "tool":
+                seen.add(message.get("tool_call_id"))
+        return None
+
+    return every(evidence, problem)
+
+
+@check("if_contains_then_pair", always=True)
+def if_contains_then_pair(evidence: Evidence, argument: str) -> Verdict:
+    """An assistant message that holds the text also holds its calls."""
+
+    def problem(call: Call) -> str | None:
+        bare = [m for m in call.messages if m["role"] == "assistant" and argument in text_of(m) and not m.get("tool_calls")]
+        return f"{dumped(bare[0])[:120]} has no calls" if bare else None
+
+    return every(evidence, problem)
+
+
+@check("nonempty", always=True)
+def nonempty(evidence: Evidence, argument: str) -> Verdict:
+    """There is at least one message besides the system's."""
+    return every(evidence, lambda call: None if any(not is_preamble(m) for m in call.messages) else "no messages")
+
+
+@check("system_verbatim_once", always=True)
+def system_verbatim_once(evidence: Evidence, argument: str) -> Verdict:
+    """The first message is the client's first, and no other message repeats how it begins."""
+
+    def problem(call: Call) -> str | None:
+        if call.messages[0] not in as_sent(evidence, call, 0):
+            return f"the first message is {dumped(call.messages[0])[:120]}"
+        beginning = (text_of(call.sent[0]).split() or [""])[0]
+        return "it is repeated" if sum(beginning in text_of(m) for m in call.messages) != 1 else None
+
+    return every(evidence, problem)
+
+
+@check("system_starts_verbatim", always=True)
+def system_starts_verbatim(evidence: Evidence, argument: str) -> Verdict:
+    """The first message begins with the whole text of the client's first."""
+    return every(
+        evidence,
+        lambda call: None if text_of(call.messages[0]).startswith(text_of(call.sent[0])) else "it does not",
+    )
+
+
+@check("system_only_first", always=True)
+def system_only_first(evidence: Evidence, argument: str) -> Verdict:
+    """No message but the first is the system's."""
+    return every(
+        evidence, lambda call: "one more" if any(m["role"] == "system" for m in call.messages[1:]) else None
+    )
+
+
+@check("first_is_user", always=True)
+def first_is_user(evidence: Evidence, argument: str) -> Verdict:
+    """The first message behind the preamble is a user's."""
+
+    def problem(call: Call) -> str | None:
+        roles = [m["role"] for m in call.messages if not is_preamble(m)]
+        return None if roles[:1] == ["user"] else f"it is {roles[:1]}"
+
+    return every(evidence, problem)
+
+
+@check("no_adjacent_same_role", always=True)
+def no_adjacent_same_role(evidence: Evidence, argument: str) -> Verdict:
+    """No two messages of one role stand side by side, results apart."""
+
+    def problem(call: Call) -> str | None:
+        roles = [m["role"] for m in call.messages if not is_preamble(m)]
+        return next((f"two of {a}" for a, b in pairwise(roles) if a == b != "tool"), None)
+
+    return every(evidence, problem)
+
+
+@check("no_new_adjacency", always=True)
+def no_new_adjacency(evidence: Evidence, argument: str) -> Verdict:
+    """Not more neighbours of one role (user, assistant) than the client sent."""
+
+    def problem(call: Call) -> str | None:
+        before, now = _neighbours(call.sent), _neighbours(call.messages)
+        return f"{now} instead of {before}" if now > before else None
+
+    return every(evidence, problem)
+
+
+def _neighbours(messages: Sequence[Message]) -> int:
+    return sum(a["role"] == b["role"] and a["role"] in ("user", "assistant") for a, b in pairwise(messages))
+
+
+@check("ends_like_input", always=True)
+def ends_like_input(evidence: Evidence, argument: str) -> Verdict:
+    """The last message has the role of the client's last."""
+    return every(
+        evidence,
+        lambda call: None if call.messages[-1]["role"] == call.sent[-1]["role"] else call.messages[-1]["role"],
+    )
+
+
+@check("contains")
+def contains(evidence: Evidence, argument: str) -> Verdict:
+    """The text is somewhere in the messages."""
+    return every(evidence, lambda call: None if argument in whole_text(call.messages) else f"no {argument}")
+
+
+@check("not_contains")
+def not_contains(evidence: Evidence, argument: str) -> Verdict:
+    """The text is nowhere in the messages; ``None``: no message consists of that word."""
+
+    def problem(call: Call) -> str | None:
+        if argument == "None":
+            return "a message says None" if any(text_of(m).strip() == "None" for m in call.messages) else None
+        found = [m for m in call.messages if argument in dumped(m) or argument in text_of(m)]
+        return f"it is in {dumped(found[0])[:160]}" if found else None
+
+    return every(evidence, problem)
+
+
+@check("order")
+def order(evidence: Evidence, argument: str) -> Verdict:
+    """Both texts are there, the one before ``<`` first."""
+    before, _, after = argument.partition("<")
+
+    def problem(call: Call) -> str | None:
+        text = whole_text(call.messages)
+        places = text.find(before), text.find(after)
+        return None if 0 <= places[0] < places[1] else f"they stand at {places}"
+
+    return every(evidence, problem)
+
+
+@check("no_empty_text", always=True)
+def no_empty_text(evidence: Evidence, argument: str) -> Verdict:
+    """No message or block that the gateway made has an empty text."""
+
+    def problem(call: Call) -> str | None:
+        made = [m for m in call.messages if m not in call.sent]
+        return next((dumped(m)[:120] for m in made if _is_blank(m)), None)
+
+    return every(evidence, problem)
+
+
+def _is_blank(message: Message) -> bool:
+    content = message.get("content")
+    if isinstance(content, list):
+        return any(not str(part.get("text", "x")).strip() for part in content)
+    has_calls = message.get("tool_calls") or message.get("function_call")
+    return not (content or "").strip() and not has_calls
+
+
+@check("utf8_clean", always=True)
+def utf8_clean(evidence: Evidence, argument: str) -> Verdict:
+    """Everything can be written as UTF-8."""
+
+    def problem(call: Call) -> str | None:
+        try:
+            dumped(call.messages).encode("utf-8")
+        except UnicodeEncodeError as error:
+            return str(error)
+        return None
+
+    return every(evidence, problem)
+
+
+@check("cache_marks_le", always=True)
+def cache_marks_le(evidence: Evidence, argument: str) -> Verdict:
+    """At most N cache marks."""
+
+    def problem(call: Call) -> str | None:
+        marks = dumped(call.messages).count('"cache_control"')
+        return f"{marks} marks" if marks > int(argument) else None
+
+    return every(evidence, problem)
+
+
+@check("no_media_added", always=True)
+def no_media_added(evidence: Evidence, argument: str) -> Verdict:
+    """Not more pictures than the client sent."""
+
+    def problem(call: Call) -> str | None:
+        now, before = (dumped(messages).count("image_url") for messages in (call.messages, call.sent))
+        return f"{now} instead of {before}" if now > before else None
+
+    return every(evidence, problem)
+
+
+@check("inj_not_in_system", always=True)
+def inj_not_in_system(evidence: Evidence, argument: str) -> Verdict:
+    """No system or developer message holds the text."""
+
+    def problem(call: Call) -> str | None:
+        held = any(is_preamble(m) and argument in text_of(m) for m in call.messages)
+        return "one does" if held else None
+
+    return every(evidence, problem)
+
+
+@check("under_window")
+def under_window(evidence: Evidence, argument: str) -> Verdict:
+    """The request fits the window: ours by the product's count, the stated one by a rough estimate."""
+    window, stated = evidence.prepared.window or 0, evidence.prepared.situation.window or 0
+
+    def problem(call: Call) -> str | None:
+        tokens, estimate = counted(call.messages, call.body, window), roughly(call.messages, call.body)
+        fits = tokens <= window and (not stated or estimate <= stated)
+        return None if fits else f"{tokens} of {window} tokens, roughly {estimate} of {stated}"
+
+    return every(evidence, problem)
+
+
+@check("under_tokens")
+def under_tokens(evidence: Evidence, argument: str) -> Verdict:
+    """At most N tokens, by a rough estimate and by an independent count."""
+
+    def problem(call: Call) -> str | None:
+        tokens = weight(call.messages, call.body)
+        return f"{tokens} tokens" if tokens > int(argument) else None
+
+    return every(evidence, problem)
+
+
+@check("compacted")
+@check("smaller_than_input")
+def smaller(evidence: Evidence, argument: str) -> Verdict:
+    """Fewer tokens than the client sent, by a rough estimate and by an independent count."""
+
+    def problem(call: Call) -> str | None:
+        pairs = [
+            (roughly(call.messages, {}), roughly(call.sent, {})),
+            (count_request({"messages": call.messages}), count_request({"messages": call.sent})),
+        ]
+        return None if all(now < before for now, before in pairs) else f"(now, before) {pairs}"
+
+    return every(evidence, problem)
+
+
+@check("summary_tokens_le")
+def summary_tokens_le(evidence: Evidence, argument: str) -> Verdict:
+    """The message that carries the summary has at most N tokens."""
+
+    def problem(call: Call) -> str | None:
+        heavy = [weight([call.messages[i]], {}) for i in carriers(call.messages)]
+        return f"{max(heavy)} tokens" if heavy and max(heavy) > int(argument) else None
+
+    return every(evidence, problem)
