@@ -226,7 +226,6 @@ LEVELS: list[tuple[dict[str, Any], str, str]] = [
     ({"medium": {"target": 0.75}}, "levels.medium.target", "levels.light.at"),
     ({"light": {"at": 0.35}}, "levels.light.at", "levels.medium.target"),
     ({"aggressive": {"target": 0.85}}, "levels.aggressive.target", "levels.medium.at"),
-    ({"medium": {"keep_last": 3}}, "levels.medium.keep_last", "levels.aggressive.keep_last"),
     ({"light": {"at": 0.9}, "medium": {"at": 0.8}}, "levels.light.at", "levels.medium.at"),
 ]
 

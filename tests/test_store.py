@@ -170,6 +170,16 @@ async def test_parents_in_a_circle_do_no_harm(store: RedisStore) -> None:
     assert kept == {digest("c"), digest("d")}
 
 
+@pytest.mark.parametrize("leased", [False, True])
+async def test_a_record_of_another_schema_keeps_nobody_from_writing(store: RedisStore, leased: bool) -> None:
+    old = json.dumps(record("a").to_dict() | {"v": 99}, separators=(",", ":"))
+    await raw(store).hset(f"gwc:{{{S.slot}}}:compactions", digest("a"), old)
+    token = await store.claim(S, digest("a"), [], 60)
+    assert token > 0
+    assert await store.put(S, record("a", "cleared"), token=token if leased else None, ttl=TTL, limit=9) == 1
+    assert len((await store.load(S, [digest("a")])).compactions) == 1
+
+
 @pytest.mark.parametrize(
     "broken",
     [

@@ -9,10 +9,11 @@ from importlib.resources import files
 from math import isfinite
 from typing import Any
 
-from gateway_compaction.core.compaction import Compaction, SessionRef
+from gateway_compaction.core.compaction import SCHEMA, Compaction, SessionRef
 from gateway_compaction.ports import Buffer
 
 __all__ = [
+    "BEGINNING",
     "Script",
     "milliseconds",
     "read_buffer",
@@ -24,6 +25,8 @@ __all__ = [
 ]
 
 CHARS = 200
+# By this the scripts tell records that can be read; to_dict puts the schema first.
+BEGINNING = f'{{"v":{SCHEMA},'
 
 
 @dataclass(frozen=True, slots=True)

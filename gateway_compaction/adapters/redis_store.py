@@ -20,6 +20,7 @@ from redis.exceptions import NoScriptError, RedisError, ResponseError
 
 from gateway_compaction.adapters.breaker import Breaker, deadline
 from gateway_compaction.adapters.records import (
+    BEGINNING,
     Script,
     milliseconds,
     read_buffer,
@@ -135,7 +136,7 @@ class RedisStore:
     async def claim(self, session: SessionRef, digest: str, chain: Sequence[str], seconds: float) -> int:
         """See ``Store.claim``; 0 also while the session backs off."""
         others = "\n".join(chain)
-        args = [digest, f"\n{others}\n", milliseconds(seconds), milliseconds(max(DAY, seconds))]
+        args = [digest, f"\n{others}\n", milliseconds(seconds), milliseconds(max(DAY, seconds)), BEGINNING]
         return await self._number(CLAIM, session_keys(session, "compactions", "claims", "session"), args)
 
     async def renew(self, session: SessionRef, digest: str, token: int, seconds: float) -> bool:

@@ -127,8 +127,8 @@ def can_fit(call: Call, window: int) -> bool:
     return count_request({**rest, "messages": kept}) + FRAME <= window
 
 
-def check_calls(calls: Sequence[Call], window: int, summariser: Summariser) -> None:
-    """Window, validity, use of what was prepared, and a prefix that stays within an epoch."""
+def check_calls(calls: Sequence[Call], window: int, summary: str | None = None) -> None:
+    """Window, validity, and a prefix that stays within an epoch; with ``summary``, that it is used once ready."""
     for number, call in enumerate(calls):
         told = dict(call.answer.headers)
         where = (
@@ -137,8 +137,8 @@ def check_calls(calls: Sequence[Call], window: int, summariser: Summariser) -> N
         if can_fit(call, window):
             assert call.sent.tokens <= window, f"{where}: {call.sent.tokens} tokens sent to {window}"
         assert violations(call.sent.messages, call.history) == [], where
-        if call.raw_tokens > MEDIUM * window and call.ready:
-            assert summariser.name in call.sent.text, f"{where}: no prepared summary in what was sent"
+        if summary and call.raw_tokens > MEDIUM * window and call.ready:
+            assert summary in call.sent.text, f"{where}: no prepared summary in what was sent"
     assert breaks(calls) == [], "the prefix changed within an epoch"
 
 

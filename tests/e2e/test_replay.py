@@ -9,12 +9,12 @@ import pytest
 from tests.e2e.fleet import Fleet, served
 from tests.e2e.runs import Stage, check_calls, lateness
 from tests.e2e.talks import TOOLS, chat, coding_agent, korean_chat, marker, support_agent
-from tests.lab import Client, Message, RedisServer, Reply, Summariser, Upstream, until
+from tests.lab import Client, Message, RedisServer, Reply, Summariser, Upstream, grow, until
 from tests.lab.data import conversation
 
 
 @pytest.fixture
-def stage(upstream: Upstream, redis_server: RedisServer, summariser: Summariser, request: object) -> Stage:
+def stage(upstream: Upstream, redis_server: RedisServer, summariser: Summariser) -> Stage:
     return Stage(upstream, redis_server, summariser, "chat-4k")
 
 
@@ -46,7 +46,7 @@ async def test_a_recorded_conversation_stays_in_its_window(
     mark, stage = marker(), on(stage, model)
     body = {"tools": record["tools"]} if record.get("tools") else {}
     calls = await stage.replay(client, marked(record["messages"], mark), mark, stride=stride, **body)
-    check_calls(calls, stage.window, stage.summariser)
+    check_calls(calls, stage.window, stage.summariser.name)
     assert calls[-1].raw_tokens > stage.window, "the conversation is too short to prove anything"
     assert stage.summariser.calls >= 1
 
@@ -68,7 +68,7 @@ async def test_a_made_up_conversation_stays_in_its_window(
     messages = chat(mark, 20) if talk is chat else talk(mark)  # type: ignore[operator]
     body = {"tools": TOOLS} if any(m.get("tool_calls") for m in messages) else {}
     calls = await stage.replay(client, messages, mark, stride=stride, **body)
-    check_calls(calls, stage.window, stage.summariser)
+    check_calls(calls, stage.window, stage.summariser.name)
     assert calls[-1].raw_tokens > stage.window
     assert stage.summariser.calls >= 1
 
@@ -77,20 +77,23 @@ async def test_without_any_model_it_stays_in_its_window_too(fleet: Fleet, stage:
     mark, stage = marker(), on(stage, "chat-8k")
     async with Client(fleet.first, "sk-extractive") as client:
         calls = await stage.replay(client, coding_agent(mark), mark, tools=TOOLS)
-    check_calls(calls, stage.window, stage.summariser)
+    check_calls(calls, stage.window)
     assert stage.summariser.calls == 0
     assert {"applied"} <= {call.answer.outcome for call in calls}
 
 
-async def test_a_client_that_never_pauses_stays_in_its_window(client: Client, stage: Stage) -> None:
-    """The summariser is too slow for every call: what is not ready is not waited for."""
+async def test_while_no_summary_is_ready_it_stays_in_its_window(client: Client, stage: Stage) -> None:
+    """The summariser is too slow for every call: what is not ready is neither waited for nor used."""
     mark, stage = marker(), on(stage, "chat-8k")
-    stage.summariser.delay = 1.0
-    talk = coding_agent(mark, 60)
-    calls = [await stage.call(client, talk[: 2 * n + 2], tools=TOOLS) for n in range(0, len(talk) // 2, 2)]
-    check_calls([c for c in calls if not c.ready], stage.window, stage.summariser)
-    assert all(call.sent.tokens <= stage.window for call in calls)
-    assert {"fallback", "applied"} & {call.answer.outcome for call in calls}
+    stage.summariser.delay = 30.0
+    calls = [
+        await stage.call(client, history, tools=TOOLS) for history in grow(coding_agent(mark, 70), stride=2)
+    ]
+    check_calls(calls, stage.window)
+    outcomes = [call.answer.outcome for call in calls]
+    assert "fallback" in outcomes and stage.summariser.calls
+    assert all(stage.summariser.name not in call.sent.text for call in calls)
+    assert all(call.answer.seconds < 5 for call in calls)
 
 
 async def test_no_call_waits_for_a_summariser_that_takes_thirty_seconds(
@@ -106,7 +109,7 @@ async def test_no_call_waits_for_a_summariser_that_takes_thirty_seconds(
     histories = [light, medium, stage.at(talk, 1.0), medium, stage.at(talk, 1.2), light, medium]
     for attempt in (1, 2):
         later, worst = await lateness(plain, client, "chat-4k", histories)
-        if later < 0.1 and worst < 1.0:
+        if later < 0.1 and worst < 0.5:
             return
         await asyncio.sleep(attempt)
     raise AssertionError(f"{later:.3f} s later by the median, {worst:.3f} s at worst")

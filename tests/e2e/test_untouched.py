@@ -63,6 +63,16 @@ async def test_small_requests_are_passed_on_byte_for_byte(
     assert told.outcome == "none"
 
 
+async def test_a_stream_is_passed_on_byte_for_byte(plain: Client, client: Client, upstream: Upstream) -> None:
+    streams = [
+        await asked.stream("chat-8k", support_agent("m3", 6), tools=TOOLS) for asked in (plain, client)
+    ]
+    assert streams[0].text == streams[1].text == "ok"
+    assert streams[1].outcome == "none"
+    without, with_plugin = upstream.seen(served("chat-8k"), containing="m3 case 5")
+    assert with_plugin.raw == without.raw
+
+
 async def test_light_changes_nothing(
     plain: Client, client: Client, upstream: Upstream, summariser: Summariser
 ) -> None:

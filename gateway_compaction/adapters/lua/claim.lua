@@ -1,6 +1,7 @@
 -- Leases the right to summarise one digest. Returns the fencing token, or 0.
 -- KEYS  compactions, claims, session
 -- ARGV  1 digest  2 the request's other digests, each between line feeds  3 lease, ms  4 least TTL, ms
+--       5 how records of today's schema begin
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
@@ -14,8 +15,8 @@ for i = 1, #claims, 2 do
   end
 end
 
-local record = redis.call('HGET', KEYS[1], ARGV[1])
-if record and string.match(record, '"kind":"(%l+)"') == 'model' then return 0 end
+local record = redis.call('HGET', KEYS[1], ARGV[1]) or ''
+if string.sub(record, 1, #ARGV[5]) == ARGV[5] and string.find(record, '"kind":"model"', 1, true) then return 0 end
 if (tonumber(redis.call('HGET', KEYS[3], 'backoff_until') or 0) or 0) > now then return 0 end
 
 -- Never below the clock: a session that expired or was evicted must not hand out an old token again.

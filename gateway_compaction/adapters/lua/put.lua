@@ -8,8 +8,10 @@ if ARGV[5] ~= '' then
   if not held or string.match(held, '^(%d+):') ~= ARGV[5] then return 0 end
   redis.call('HDEL', KEYS[3], ARGV[1])
 end
-local old = redis.call('HGET', KEYS[1], ARGV[1])
-local better = (old and rank[string.match(old, '"kind":"(%l+)"') or ''] or -1) - rank[ARGV[3]]
+local old = redis.call('HGET', KEYS[1], ARGV[1]) or ''
+-- A record of another schema begins otherwise; nobody can use it, so it keeps nobody out.
+local readable = string.match(old, '^[^,]*') == string.match(ARGV[2], '^[^,]*')
+local better = (readable and rank[string.match(old, '"kind":"(%l+)"') or ''] or -1) - rank[ARGV[3]]
 if better > 0 or (better == 0 and ARGV[5] == '') then return 0 end
 local time = redis.call('TIME')
 local version = redis.call('HINCRBY', KEYS[4], 'version', 1)
