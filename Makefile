@@ -5,7 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # Every package comes from the pinned, hashed lists; the package itself then installs without fetching anything.
-LOCKED := $(PIP) install --quiet --require-hashes
+# Compiling is left to the first import: most of what is installed is never imported.
+LOCKED := $(PIP) install --quiet --no-compile --require-hashes
 EDITABLE := $(PIP) install --quiet --no-deps --no-build-isolation --editable .
 
 .DEFAULT_GOAL := help
@@ -52,11 +53,12 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Python 3.11 or newer is needed; name one with PYTHON=…"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+	$(LOCKED) -r requirements/build.txt
 
 # The stamps are newer than the lists they were made from, so that each set-up runs once.
 $(VENV)/.run: requirements/run.txt requirements/build.txt pyproject.toml | $(BIN)/python
 	@echo "Installing the gateway (about a minute, once)"
-	$(LOCKED) -r requirements/run.txt -r requirements/build.txt
+	$(LOCKED) -r requirements/run.txt
 	$(EDITABLE)
 	@touch $@
 

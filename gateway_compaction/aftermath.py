@@ -108,7 +108,7 @@ class Aftermath:
                 session,
                 event,
                 ttl=situation.policy.storage.ttl,
-                used=used.digest if used else None,
+                used=used.digest if used and plan.made is None else None,
                 labels=decision.labels,
                 about=decision.request.about,
             )

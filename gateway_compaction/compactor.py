@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from gateway_compaction.core.compaction import SessionRef
@@ -14,7 +15,7 @@ from gateway_compaction.core.digest import OPENING, chain, message_digest
 from gateway_compaction.core.events import Outcome
 from gateway_compaction.core.fit import Desk
 from gateway_compaction.core.messages import Message, Transcript, parse
-from gateway_compaction.core.plan import Plan, Situation, is_quiet, make_plan, quiet_plan
+from gateway_compaction.core.plan import Plan, Situation, make_plan, quiet_below, quiet_plan
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.policy_book import Identity, PolicyBook
 from gateway_compaction.core.render import render
@@ -100,7 +101,7 @@ class Compactor:
         self._counter, self._executor, self._local = counter, executor, local
         self._guard = guard
         self._warned: set[str] = set()
-        self._memos: dict[str, dict[Any, tuple[Message, int]]] = {}
+        self._memos: dict[str, dict[Any, Any]] = {}
 
     async def compact(self, request: Request) -> Decision:
         """Decide about one request, in at most one round trip to the store.
@@ -156,8 +157,8 @@ class Compactor:
         request, policy, facts = decision.request, decision.policy, decision.facts
         assert policy is not None and facts is not None
         reserve = output_reserve(request.body, window, policy.output_reserve)
-        bound = self._counter.bound(request.messages, request.body, facts.name) + reserve
-        if is_quiet(policy, transcript, bound, window):
+        quiet = quiet_below(policy, transcript, window) - reserve
+        if self._counter.bound(request.messages, request.body, facts.name, quiet) < quiet:
             return replace(decision, reason="below every level")
         situation = await self._situation(request, policy, transcript, facts.name, window)
         plan = quiet_plan(situation)
@@ -172,7 +173,7 @@ class Compactor:
     ) -> Situation:
         reserve = output_reserve(request.body, window, policy.output_reserve)
         digests = [message_digest(m) for m in transcript.history]
-        cold = self._counter.uncounted(request.messages, name) > COLD_CHARS
+        cold = self._counter.uncounted(transcript.history, digests, name) > COLD_CHARS
         measure = await self._run(
             cold, self._counter.measure, transcript, request.body, name, reserve, digests
         )
@@ -246,7 +247,7 @@ class Compactor:
             self._warned.add(problem)
             log.warning("metadata policy ignored: %s", problem)
 
-    def _memo(self, name: str) -> dict[Any, tuple[Message, int]]:
+    def _memo(self, name: str) -> dict[Any, Any]:
         # What a carrier holds depends on how its model counts.
         memo = self._memos.setdefault(name, {})
         if len(memo) > MEMO_ENTRIES:
@@ -283,6 +284,7 @@ def task_of(decision: Decision) -> SummaryTask | None:
         policy=situation.policy,
         caller=decision.request.caller,
         count=situation.desk.count,
+        room=partial(situation.desk.text_room, job.covers, job.block),
     )
 
 

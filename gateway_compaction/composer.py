@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from gateway_compaction.core.compaction import Compaction, Kind, Segment
 from gateway_compaction.core.extract import extract
@@ -26,6 +27,7 @@ from gateway_compaction.worker import SummaryTask
 
 __all__ = ["Composing"]
 
+T = TypeVar("T")
 SEGMENT_TOKENS = 250
 OLD_SHARE = 0.6
 WORDS_PER_TOKEN = 0.65
@@ -67,28 +69,28 @@ class Composing:
             note = f"[… {task.job.covers} …]"
             return self._compaction(task, "extractive", (Segment(0, task.job.covers, note),), None, None)
         if summary.model == "extractive":
-            loop = asyncio.get_running_loop()
-            segments = await loop.run_in_executor(self.executor, _extracted, task)
+            segments = await self._apart(_extracted, task)
             return self._compaction(task, "extractive", segments, None, None)
+        limit = await self._apart(task.room)
         problem: SummaryError | None = None
         for model in (summary.model or task.caller.model, *summary.fallbacks):
             try:
-                return await self._asked(task, model)
+                return await self._asked(task, model, limit)
             except SummaryError as error:
                 problem = error
         raise problem or SummaryError("no model is named")
 
-    async def _asked(self, task: SummaryTask, model: str) -> Compaction:
+    async def _asked(self, task: SummaryTask, model: str, longest: int) -> Compaction:
         base = task.job.base
         old = base.text if base else ""
-        room = task.job.limit - (task.count(old) if old else 0)
+        room = longest - (task.count(old) if old else 0)
         appended = (
             bool(old)
             and task.policy.summary.strategy != "rolling"
-            and room >= min(SEGMENT_TOKENS, task.job.limit // 4)
+            and room >= min(SEGMENT_TOKENS, longest // 4)
         )
         start = base.covers if base else 0
-        limit = room if appended else task.job.limit
+        limit = room if appended else longest
         text, cost, answered = await self._in_parts(task, model, "" if appended else old, limit)
         new = Segment(start if appended else 0, task.job.covers, text)
         segments = (*base.segments, new) if appended and base else (new,)
@@ -161,6 +163,9 @@ class Composing:
                 return text, answer.cost, answer.model
         raise AssertionError("unreachable")
 
+    async def _apart(self, work: Callable[..., T], *args: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self.executor, work, *args)
+
     def _compaction(
         self,
         task: SummaryTask,
@@ -185,7 +190,7 @@ class Composing:
 
 
 def _extracted(task: SummaryTask) -> tuple[Segment, ...]:
-    base, room = task.job.base, task.job.limit
+    base, room = task.job.base, task.room()
     segments: tuple[Segment, ...] = ()
     if base is not None and base.text:
         old = shorten(base.text, int(room * OLD_SHARE), task.count, "[…]")

@@ -145,7 +145,10 @@ class CompactionHook(CustomLogger):
         if self._started:
             return
         self._started = True
-        self._calibration = asyncio.get_running_loop().create_task(self._runtime.calibrate())
+        loop = asyncio.get_running_loop()
+        self._calibration = loop.create_task(self._runtime.calibrate())
+        # The first use of an encoding reads its file: not on a request, and not on the loop.
+        loop.run_in_executor(self._runtime.executor, self._runtime.counter.text, "warm", "gpt-4o")
         from litellm.proxy import proxy_server
 
         shutdown = proxy_server.proxy_shutdown_event

@@ -37,6 +37,7 @@ class Limits:
 class SummaryTask:
     """One summary to be made. ``messages`` are those from the job's base to its cover.
 
+    ``room`` tells (in some time: call it off the loop) how many tokens the summary's own text may have.
     ``chain`` holds the request's other prefix digests, ``tail_digests`` the names of the last two covered
     messages.
     """
@@ -51,6 +52,7 @@ class SummaryTask:
     policy: Policy
     caller: Caller
     count: Count
+    room: Callable[[], int]
 
 
 Composer = Callable[[SummaryTask], Coroutine[Any, Any, Compaction]]

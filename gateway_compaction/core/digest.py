@@ -8,9 +8,9 @@ between calls. The encoding is injective (every field is tagged and carries its 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import Any
 
 from gateway_compaction.core.messages import Message
 
@@ -20,35 +20,28 @@ SIZE = 16
 OPENING = 4
 
 
-class _Hash(Protocol):
-    def update(self, data: bytes, /) -> None: ...
-
-
 def fingerprint(*parts: str) -> str:
     """A short name for some strings (32 hex digits)."""
-    state = blake2b(digest_size=SIZE)
-    for part in parts:
-        _put(state, b"f", part)
-    return state.hexdigest()
+    return _hashed(piece for part in parts for piece in _field(b"f", part)).hex()
 
 
 def message_digest(message: Message) -> bytes:
     """The name of one message (16 bytes)."""
-    state = blake2b(digest_size=SIZE)
-    _put(state, b"r", str(message.get("role")))
+    fields = [*_field(b"r", str(message.get("role")))]
     if message.get("name"):
-        _put(state, b"n", str(message["name"]))
-    _put_content(state, message.get("content"))
+        fields += _field(b"n", str(message["name"]))
+    content = message.get("content")
+    fields += _field(b"t", content) if isinstance(content, str) and content else _content(content)
     if message.get("refusal"):
-        _put(state, b"x", str(message["refusal"]))
+        fields += _field(b"x", str(message["refusal"]))
     if isinstance(message.get("audio"), Mapping):
-        _put(state, b"a", str(message["audio"].get("id")))
+        fields += _field(b"a", str(message["audio"].get("id")))
     calls = message.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
-        _put_call(state, call.get("function") or call.get("custom") if isinstance(call, Mapping) else call)
+        fields += _call(call.get("function") or call.get("custom") if isinstance(call, Mapping) else call)
     if message.get("function_call"):
-        _put_call(state, message["function_call"])
-    return state.digest()
+        fields += _call(message["function_call"])
+    return _hashed(fields)
 
 
 def chain(digests: Iterable[bytes]) -> tuple[str, ...]:
@@ -56,42 +49,42 @@ def chain(digests: Iterable[bytes]) -> tuple[str, ...]:
     current = bytes(SIZE)
     names = [current.hex()]
     for digest in digests:
-        current = blake2b(current + digest, digest_size=SIZE).digest()
+        current = _hashed((current, digest))
         names.append(current.hex())
     return tuple(names)
 
 
-def _put(state: _Hash, tag: bytes, text: str) -> None:
+def _hashed(fields: Iterable[bytes]) -> bytes:
+    return blake2b(b"".join(fields), digest_size=SIZE).digest()
+
+
+def _field(tag: bytes, text: str) -> tuple[bytes, bytes]:
     data = text.encode("utf-8", "surrogatepass")
-    state.update(b"%b%d:" % (tag, len(data)))
-    state.update(data)
+    return b"%b%d:" % (tag, len(data)), data
 
 
-def _put_content(state: _Hash, content: Any) -> None:
+def _content(content: Any) -> Iterator[bytes]:
     if content is None or content == "" or content == []:
         return
-    if isinstance(content, str):
-        _put(state, b"t", content)
-        return
     if not isinstance(content, list):
-        _put(state, b"?", _canonical(content))
+        yield from _field(b"?", _canonical(content))
         return
     for part in content:
         if isinstance(part, str):
-            _put(state, b"t", part)
+            yield from _field(b"t", part)
         elif isinstance(part, Mapping) and part.get("type") == "text" and isinstance(part.get("text"), str):
-            _put(state, b"t", part["text"])
+            yield from _field(b"t", part["text"])
         elif not (isinstance(part, Mapping) and part.get("type") in ("thinking", "redacted_thinking")):
-            _put(state, b"p", _canonical(part))
+            yield from _field(b"p", _canonical(part))
 
 
-def _put_call(state: _Hash, call: Any) -> None:
+def _call(call: Any) -> Iterator[bytes]:
     if not isinstance(call, Mapping):
-        _put(state, b"c", _canonical(call))
+        yield from _field(b"c", _canonical(call))
         return
-    _put(state, b"c", str(call.get("name")))
+    yield from _field(b"c", str(call.get("name")))
     arguments = call.get("arguments", call.get("input"))
-    _put(state, b"g", arguments if isinstance(arguments, str) else _canonical(arguments))
+    yield from _field(b"g", arguments if isinstance(arguments, str) else _canonical(arguments))
 
 
 def _canonical(value: Any) -> str:

@@ -12,14 +12,14 @@ from gateway_compaction.core.messages import RESULT_ROLES, Message, Transcript
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.render import View, render
 from gateway_compaction.core.shorten import is_clearable, shorten
-from gateway_compaction.core.summary import ACKNOWLEDGEMENT, block_tokens, carrier
+from gateway_compaction.core.summary import ACKNOWLEDGEMENT, LEAST_TEXT, Frame, block_tokens, carrier, frame
 from gateway_compaction.core.tokens import Measure
 
 __all__ = ["Desk", "clear", "fit"]
 
 Weigh = Callable[[Message], int]
 Count = Callable[[str], int]
-LEAST_BLOCK, LEAST_TEXT = 100, 24
+LEAST_BLOCK = 100
 OLD_SHARE = 0.6
 CLIPS = (8, 16, 32, 64, 128, 256)
 LEAST_CLIP = 24
@@ -31,8 +31,8 @@ class Desk:
 
     ``weigh`` counts messages as the measure does; ``count`` counts text without calibration, so that what
     is written into a view never changes when the calibration does.
-    ``memo`` keeps carriers that were made before (by compaction, limit and JSON word); it may outlive the
-    request, since a carrier depends on nothing else.
+    ``memo`` keeps carriers and frames that were made before, by the digest of what they stand for; it may
+    outlive the request, since they depend on nothing else of it.
     """
 
     transcript: Transcript
@@ -43,7 +43,7 @@ class Desk:
     weigh: Weigh
     count: Count
     wants_json: bool = False
-    memo: dict[Any, tuple[Message, int]] = field(default_factory=dict)
+    memo: dict[Any, Any] = field(default_factory=dict)
 
     def limit(self, cut: int) -> int:
         """Tokens of the summary block for the first ``cut`` messages."""
@@ -73,8 +73,7 @@ class Desk:
 
     def text_room(self, cut: int, limit: int) -> int:
         """Tokens that a block of ``limit`` leaves for the summary's own text, pins and frame taken off."""
-        bare = Compaction(self.chain[cut], cut, "extractive", limit=limit)
-        return max(LEAST_TEXT, limit - self._carrier(bare)[1])
+        return self._frame(cut, limit).room
 
     def view(self, compaction: Compaction) -> View:
         """A compaction as a view of this request."""
@@ -93,29 +92,31 @@ class Desk:
 
     def _carrier(self, compaction: Compaction) -> tuple[Message, int]:
         limit = self._bound(compaction)
-        opener = self.transcript.openers.get(compaction.covers)
-        rules = self.policy.anchors.constraints_max_tokens
-        key = (
-            compaction.digest,
-            compaction.version,
-            compaction.kind,
-            compaction.text,
-            limit,
-            rules,
-            self.wants_json,
-        )
+        key = (compaction.digest, compaction.text, limit, *self._framed)
         if key not in self.memo:
-            message = carrier(
-                compaction,
-                self.transcript.history[: compaction.covers],
+            message = carrier(compaction.text, self._frame(compaction.covers, limit), self.count)
+            self.memo[key] = (message, self.weigh(message))
+        message, tokens = self.memo[key]
+        return message, tokens
+
+    def _frame(self, cut: int, limit: int) -> Frame:
+        key = (self.chain[cut], limit, *self._framed)
+        if key not in self.memo:
+            opener = self.transcript.openers.get(cut)
+            self.memo[key] = frame(
+                self.transcript.history[:cut],
                 limit=limit,
-                rule_tokens=rules,
+                rule_tokens=self.policy.anchors.constraints_max_tokens,
                 opener=None if opener is None else self.transcript.history[opener],
                 wants_json=self.wants_json,
                 count=self.count,
             )
-            self.memo[key] = (message, self.weigh(message))
-        return self.memo[key]
+        found: Frame = self.memo[key]
+        return found
+
+    @property
+    def _framed(self) -> tuple[int, bool]:
+        return self.policy.anchors.constraints_max_tokens, self.wants_json
 
 
 def clear(desk: Desk, keep_last: int) -> tuple[Compaction, View] | None:

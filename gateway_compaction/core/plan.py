@@ -14,7 +14,7 @@ from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.render import View
 from gateway_compaction.core.tokens import Measure
 
-__all__ = ["Job", "LevelName", "Plan", "Situation", "asks_model", "is_quiet", "make_plan", "quiet_plan"]
+__all__ = ["Job", "LevelName", "Plan", "Situation", "asks_model", "make_plan", "quiet_below", "quiet_plan"]
 
 LevelName = Literal["light", "medium", "aggressive"]
 RECENT_CALLS = 8
@@ -47,14 +47,13 @@ class Situation:
 class Job:
     """A summary to be made after the call: of the messages from ``base``'s cover to ``covers``.
 
-    ``block`` is the longest summary block in tokens, ``limit`` the longest text in it.
+    ``block`` is the longest summary block in tokens, pins and frame included.
     """
 
     digest: str
     covers: int
     base: Compaction | None
     block: int
-    limit: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +77,13 @@ class Plan:
     wait_seconds: float = 0.0
 
 
-def is_quiet(policy: Policy, transcript: Transcript, bound: int, window: int) -> bool:
-    """Whether a request of at most ``bound`` tokens can need nothing, whatever its messages are."""
+def quiet_below(policy: Policy, transcript: Transcript, window: int) -> int:
+    """Tokens below which a request can need nothing, whatever its messages are."""
     triggers, levels = policy.triggers, policy.levels
-    if bound >= min(levels.light.at, EARLIEST_LIGHT * levels.medium.at) * window:
-        return False
     if triggers.turns is not None and len(_turn_starts(transcript)) > triggers.turns:
-        return False
-    return triggers.tokens is None or bound <= triggers.tokens
+        return 0
+    earliest = int(min(levels.light.at, EARLIEST_LIGHT * levels.medium.at) * window)
+    return min(earliest, triggers.tokens or earliest)
 
 
 def quiet_plan(s: Situation) -> Plan | None:
@@ -224,8 +222,7 @@ def _job(s: Situation, plan: Plan) -> Job | None:
         return None
     # An extract is made anew from its source; only what a model wrote is built upon.
     built_on = base if base is not None and base.kind == "model" else None
-    block = s.desk.limit(cut)
-    return Job(s.chain[cut], cut, built_on, block, s.desk.text_room(cut, block))
+    return Job(s.chain[cut], cut, built_on, s.desk.limit(cut))
 
 
 def _gains(s: Situation, base: Compaction | None, cut: int) -> bool:

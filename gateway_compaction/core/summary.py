@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import regex
 
-from gateway_compaction.core.compaction import Compaction
 from gateway_compaction.core.language import Phrases, language_of, phrases
 from gateway_compaction.core.messages import Message, text_of
 from gateway_compaction.core.pins import Pins, pins_of
@@ -15,12 +15,13 @@ from gateway_compaction.core.prompts import fenced
 from gateway_compaction.core.shorten import shorten
 from gateway_compaction.errors import SummaryRejected
 
-__all__ = ["ACKNOWLEDGEMENT", "TAG", "accept", "block_tokens", "carrier"]
+__all__ = ["ACKNOWLEDGEMENT", "LEAST_TEXT", "TAG", "Frame", "accept", "block_tokens", "carrier", "frame"]
 
 Count = Callable[[str], int]
 TAG = "conversation_summary"
 ACKNOWLEDGEMENT: Message = {"role": "assistant", "content": "OK."}
 MARGIN = 0.9
+LEAST_TEXT = 24
 IMAGES_NAMED = 5
 TAGGED = regex.compile(r"(?is)<summary>(.*?)(?:</summary>|\Z)")
 ERROR_ANSWER = regex.compile(
@@ -69,8 +70,22 @@ def accept(
     return short
 
 
-def carrier(
-    compaction: Compaction,
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands around a summary's text, for some covered messages.
+
+    Attributes:
+        lines: the note and the pins, verbatim.
+        room: tokens left for the text.
+        mark: the ``cache_control`` that moves from the covered messages to the carrier, or None.
+    """
+
+    lines: tuple[str, ...]
+    room: int
+    mark: Any
+
+
+def frame(
     covered: Sequence[Message],
     *,
     limit: int,
@@ -78,24 +93,27 @@ def carrier(
     opener: Message | None,
     wants_json: bool,
     count: Count,
-) -> Message:
-    """The user message that stands for ``covered``; the same bytes for the same compaction.
+) -> Frame:
+    """The frame of a block of at most ``limit`` tokens.
 
-    ``limit`` bounds the whole block. ``opener`` is repeated behind it and so neither pinned nor marked.
+    ``opener`` is repeated behind the block and so neither pinned nor marked.
     """
     said = phrases(language_of(text_of(m) for m in covered if m["role"] in ("user", "assistant")))
     body = [m for m in covered if m is not opener]
-    frame = count(f"<{TAG}>\n{said.note}\n</{TAG}>") + 8
-    room = max(0, limit - frame)
+    room = max(0, limit - count(f"<{TAG}>\n{said.note}\n</{TAG}>") - 8)
     pins = pins_of(body, min(room // 4, 300), min(rule_tokens, room // 2), count)
     lines = _pinned(pins, _images(body, said), wants_json and not _says_json(covered, opener))
-    rest = room - count("\n".join(lines))
-    text = shorten(_defused(compaction.text), max(rest, 24), count, "[…]")
-    block = "\n".join([f"<{TAG}>", said.note, *lines, *([text] if text else []), f"</{TAG}>"])
-    mark = _cache_mark(body)
-    if mark is None:
+    left = room - count("\n".join(lines))
+    return Frame((said.note, *lines), max(left, LEAST_TEXT), _cache_mark(body))
+
+
+def carrier(text: str, around: Frame, count: Count) -> Message:
+    """The user message that stands for covered messages; the same bytes for the same text and frame."""
+    body = shorten(_defused(text), around.room, count, "[…]")
+    block = "\n".join([f"<{TAG}>", *around.lines, *([body] if body else []), f"</{TAG}>"])
+    if around.mark is None:
         return {"role": "user", "content": block}
-    return {"role": "user", "content": [{"type": "text", "text": block, "cache_control": mark}]}
+    return {"role": "user", "content": [{"type": "text", "text": block, "cache_control": around.mark}]}
 
 
 def _pinned(pins: Pins, images: str, wants_json: bool) -> list[str]:

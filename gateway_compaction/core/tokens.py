@@ -72,15 +72,27 @@ class TokenCounter:
         self._cache: dict[tuple[str, bytes], int] = {}
         self.encoded = 0
 
-    def bound(self, messages: Sequence[Message], body: Mapping[str, Any], model: str) -> int:
-        """At least the tokens of a request, found without a tokeniser: no token is shorter than a byte."""
-        total = PER_REQUEST + sum(_bound(_schemas(body))) + sum(sum(_bound(_pieces(m))) for m in messages)
-        return math.ceil(total * max(1.0, self.calibration.factor(model)))
+    def bound(self, messages: Sequence[Message], body: Mapping[str, Any], model: str, enough: int) -> int:
+        """At least the tokens of a request, found without a tokeniser: no token is shorter than a byte.
 
-    def uncounted(self, messages: Sequence[Message], model: str) -> int:
-        """Characters that ``measure`` would have to encode now."""
+        Counting ends as soon as ``enough`` is reached.
+        """
+        factor = max(1.0, self.calibration.factor(model))
+        total = PER_REQUEST + sum(_bound(_schemas(body)))
+        for message in messages:
+            if total * factor >= enough:
+                break
+            total += sum(_bound(_pieces(message)))
+        return math.ceil(total * factor)
+
+    def uncounted(self, messages: Sequence[Message], digests: Sequence[bytes], model: str) -> int:
+        """Characters of text that ``measure`` would have to encode now."""
         encoding = family_of(model).encoding
-        cold = (m for m in messages if (encoding, _key(m)) not in self._cache)
+        cold = (
+            m
+            for m, d in zip(messages, digests, strict=True)
+            if (encoding, d) not in self._cache and (encoding, _key(m, d)) not in self._cache
+        )
         return sum(len(p) for m in cold for p in _pieces(m) if isinstance(p, str))
 
     def measure(

@@ -18,7 +18,9 @@ __all__ = ["read"]
 Change = Callable[[re.Match[str]], Mapping[str, Any]]
 NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10}
 COUNT = rf"(\d+|{'|'.join(NUMBERS)})"
-FILLER = re.compile(r"(?i)^(?:\W|\b(?:and|for the model|the|a|unless stated|for the prefix|request|by policy)\b)*$")
+FILLER = re.compile(
+    r"(?i)^(?:\W|\b(?:and|for the model|the|a|unless stated|for the prefix|request|by policy)\b)*$"
+)
 QUOTED = r"'((?:[^'\\]|\\.)*)'"
 
 
@@ -65,7 +67,11 @@ def _returns(found: re.Match[str]) -> Mapping[str, Any]:
 def _blocks(found: re.Match[str]) -> Mapping[str, Any]:
     parts = re.findall(rf"(\w+) {QUOTED}", found[1])
     blocks = tuple(
-        {"type": kind, kind: _unescaped(text), **({"signature": "c2lnbmF0dXJl"} if kind == "thinking" else {})}
+        {
+            "type": kind,
+            kind: _unescaped(text),
+            **({"signature": "c2lnbmF0dXJl"} if kind == "thinking" else {}),
+        }
         for kind, text in parts
     )
     return {"summariser": Summariser(blocks=blocks, stated=True)}

@@ -117,9 +117,25 @@ class Player:
             for index, call in enumerate(self.evidence.calls):
                 if call.judged and call.number == self.run.number and index not in self.evidence.records:
                     self.evidence.records[index] = await self._records(call)
+            self._look_at_the_store()
         self.summariser.closed = True
         self.summariser.held.clear()
         self.stage.upstream.release()
+
+    def _look_at_the_store(self) -> None:
+        facts, mine = self.evidence.facts, [c for c in self.evidence.calls if c.number == self.run.number]
+        facts["keys"] = sorted({*facts.get("keys", ()), *self.stage.redis.dump()})
+        facts["refused by the cluster"] = "CROSSSLOT" in self.stage.logs()
+        counted = [c for c in mine if c.judged and c.answer.headers.get("x-compaction-session")]
+        recorded, expected = facts.get("request events", (0, 0))
+        if counted:
+            lineages = [
+                Lineage.of(tenant, counted[0].sent)
+                for tenant in tenants(self.prepared.team(self.run.number, self.team), self.prepared.body)
+            ]
+            events = [e for lineage in lineages for e in self.events(lineage) if e.get("type") == "request"]
+            recorded, expected = recorded + len(events), expected + len(counted)
+        facts["request events"] = recorded, expected
 
     async def _records(self, call: Call) -> tuple[Any, ...]:
         team = self.prepared.team(self.run.number, self.team)
@@ -134,7 +150,9 @@ class Player:
         mine = {served(str(group)) for group in groups}
         arrived = [s for s in self.stage.upstream.requests[start:] if s.model in mine]
         # Of simultaneous requests, those that end as this one does.
-        ending = [s for s in arrived if s.messages and s.messages[-1].get("content") == sent[-1].get("content")]
+        ending = [
+            s for s in arrived if s.messages and s.messages[-1].get("content") == sent[-1].get("content")
+        ]
         return ending or arrived
 
     def _probe_header(self) -> dict[str, str]:
@@ -149,7 +167,11 @@ class Player:
     async def _recorded(self, lineages: Sequence[Lineage]) -> None:
         """Wait for the event of the last call: with it the summary it asks for was submitted."""
         last = next((c for c in reversed(self.evidence.calls) if c.number == self.run.number), None)
-        if last is None or last.answer.headers.get("x-compaction-session") is None or last.answer.outcome == "bypassed":
+        if (
+            last is None
+            or last.answer.headers.get("x-compaction-session") is None
+            or last.answer.outcome == "bypassed"
+        ):
             return
         deadline = time.monotonic() + (0.5 if last.body.get("no-log") else EVENT_SECONDS)
         key = last.answer.headers["x-compaction-session"]

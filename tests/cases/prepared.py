@@ -112,7 +112,10 @@ class Prepared:
         found = {}
         for number in range(PASSES):
             for name in {"", "t", self.situation.team or "", *(s.team or "" for s in self.situation.stored)}:
-                fields: dict[str, Any] = {"team_id": self.team(number, name), "key_alias": self.key(number, name)[3:]}
+                fields: dict[str, Any] = {
+                    "team_id": self.team(number, name),
+                    "key_alias": self.key(number, name)[3:],
+                }
                 if self.situation.budget_tokens is not None:
                     left = self.situation.budget_tokens * PRICE
                     fields |= {"max_budget": BUDGET, "spend": BUDGET - left}

@@ -85,7 +85,10 @@ async def twins(player: Player) -> None:
             await player.settle(messages)
             answers[name].append(call.answer)
             sent[name] += [seen.text for seen in call.upstream]
-    player.evidence.facts["twins"] = (sent, {name: [a.text for a in found] for name, found in answers.items()})
+    player.evidence.facts["twins"] = (
+        sent,
+        {name: [a.text for a in found] for name, found in answers.items()},
+    )
 
 
 async def side_request(player: Player) -> None:
@@ -128,7 +131,12 @@ async def many(player: Player) -> None:
     dropped = player.stage.logs().count("the queue is full") - log
     shown = "\n".join(seen.text for seen in player.summariser.asked)
     told = sum(f"Conversation {number}. " in shown for number in range(total))
-    player.evidence.facts["updates"] = {"calls": total, "asked": len(player.summariser.asked), "told": told, "dropped": dropped}
+    player.evidence.facts["updates"] = {
+        "calls": total,
+        "asked": len(player.summariser.asked),
+        "told": told,
+        "dropped": dropped,
+    }
 
 
 async def cut_stream(player: Player) -> None:

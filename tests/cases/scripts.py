@@ -105,5 +105,3 @@ def _echo(mark: str, seen: Seen) -> str:
 def _told(message: Mapping[str, Any]) -> str:
     content = message.get("content")
     return content if isinstance(content, str) else str(content)
-
-

@@ -107,7 +107,9 @@ class Stage:
             custom_auth=True,
             callbacks_before=[PROBE],
             router={"fallbacks": fallbacks, **({"model_group_retry_policy": retries} if retries else {})},
-            litellm={"cache": True, "cache_params": {"type": "local", "mode": "default_off"}} if cache else {},
+            litellm={"cache": True, "cache_params": {"type": "local", "mode": "default_off"}}
+            if cache
+            else {},
         )
         keys = {key: fields for case in self._cases for key, fields in case.keys().items()}
         keys[RECOVERY_KEY] = {"team_id": RECOVERY_TEAM}

@@ -37,13 +37,19 @@ def _renamed(message: Message, suffix: str) -> Message:
 
 def prefixes(messages: Sequence[Message]) -> list[list[Message]]:
     """The histories of the calls by which a conversation came about, the whole one last."""
-    ends = [i for i, m in enumerate(messages) if m["role"] == "assistant" and i and messages[i - 1]["role"] != "system"]
+    ends = [
+        i
+        for i, m in enumerate(messages)
+        if m["role"] == "assistant" and i and messages[i - 1]["role"] != "system"
+    ]
     return [*(list(messages[:end]) for end in ends), list(messages)]
 
 
 def begun_with(messages: Sequence[Message], mark: str) -> list[Message]:
     """The same chat, but its first user message names another mark."""
-    return _first_changed(messages, lambda text: MARK.sub(mark, text, count=1) if MARK.search(text) else f"{mark} {text}")
+    return _first_changed(
+        messages, lambda text: MARK.sub(mark, text, count=1) if MARK.search(text) else f"{mark} {text}"
+    )
 
 
 def told_apart(messages: Sequence[Message], number: int) -> list[Message]:

@@ -25,7 +25,9 @@ def text_of(message: Message) -> str:
 
 def whole_text(messages: Sequence[Message]) -> str:
     """All texts and all other fields of messages, to search in."""
-    return "\n".join(f"{text_of(m)} {dumped({k: v for k, v in m.items() if k != 'content'})}" for m in messages)
+    return "\n".join(
+        f"{text_of(m)} {dumped({k: v for k, v in m.items() if k != 'content'})}" for m in messages
+    )
 
 
 def dumped(value: Any) -> str:
@@ -59,7 +61,11 @@ def open_pairs(messages: Sequence[Message]) -> str | None:
         index += 1
         if message["role"] == "tool":
             return f"message {index - 1} is a result without its call ({message.get('tool_call_id')})"
-        wanted = sorted(str(c["id"]) for c in message.get("tool_calls") or ()) if message["role"] == "assistant" else []
+        wanted = (
+            sorted(str(c["id"]) for c in message.get("tool_calls") or ())
+            if message["role"] == "assistant"
+            else []
+        )
         found = []
         while wanted and index < len(messages) and messages[index]["role"] == "tool":
             found.append(str(messages[index].get("tool_call_id")))

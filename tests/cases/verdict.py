@@ -74,7 +74,9 @@ def every(evidence: Evidence, problem: Callable[[Call], str | None]) -> Verdict:
     for number, call in enumerate(calls, 1):
         where = f"pass {call.number + 1}, request {number} of {len(calls)}"
         if not call.upstream:
-            return failed(f"{where}: nothing reached the upstream, status {call.answer.status} {call.answer.body}")
+            return failed(
+                f"{where}: nothing reached the upstream, status {call.answer.status} {call.answer.body}"
+            )
         found = problem(call)
         if found:
             return failed(f"{where} ({call.answer.outcome}): {found}")

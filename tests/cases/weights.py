@@ -36,7 +36,9 @@ def prompt_tokens(messages: Sequence[Message], body: Mapping[str, Any]) -> int:
     return COUNTER.raw_total(messages, body, COUNTED_AS)
 
 
-def scaled(window: int, stated_fill: float | None, messages: Sequence[Message], body: Mapping[str, Any]) -> int:
+def scaled(
+    window: int, stated_fill: float | None, messages: Sequence[Message], body: Mapping[str, Any]
+) -> int:
     """The window that gives a case its stated fill, where by our count it would be less full."""
     tokens = counted(messages, body, window)
     if stated_fill and tokens / window < stated_fill:

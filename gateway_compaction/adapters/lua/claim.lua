@@ -16,7 +16,8 @@ for i = 1, #claims, 2 do
 end
 
 local record = redis.call('HGET', KEYS[1], ARGV[1]) or ''
-if string.sub(record, 1, #ARGV[5]) == ARGV[5] and string.find(record, '"kind":"model"', 1, true) then return 0 end
+local readable = string.sub(record, 1, #ARGV[5]) == ARGV[5]
+if readable and string.find(record, '"kind":"model"', 1, true) then return 0 end
 if (tonumber(redis.call('HGET', KEYS[3], 'backoff_until') or 0) or 0) > now then return 0 end
 
 -- Never below the clock: a session that expired or was evicted must not hand out an old token again.

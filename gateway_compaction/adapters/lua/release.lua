@@ -5,7 +5,9 @@ local held = redis.call('HGET', KEYS[1], ARGV[1])
 if not held or string.match(held, '^(%d+):') ~= ARGV[2] then return 0 end
 redis.call('HDEL', KEYS[1], ARGV[1])
 
-if ARGV[3] ~= '' then
+if ARGV[3] == '' then
+  redis.call('HDEL', KEYS[2], 'failures')
+else
   local time = redis.call('TIME')
   local failures = redis.call('HINCRBY', KEYS[2], 'failures', 1)
   local pause = math.min(600, 5 * 2 ^ (failures - 1)) * 1000
