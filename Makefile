@@ -53,17 +53,20 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Python 3.11 or newer is needed; name one with PYTHON=…"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(LOCKED) -r requirements/build.txt
 
 # The stamps are newer than the lists they were made from, so that each set-up runs once.
-$(VENV)/.run: requirements/run.txt requirements/build.txt pyproject.toml | $(BIN)/python
+$(VENV)/.build: requirements/build.txt | $(BIN)/python
+	$(LOCKED) -r requirements/build.txt
+	@touch $@
+
+$(VENV)/.run: requirements/run.txt pyproject.toml $(VENV)/.build
 	@echo "Installing the gateway (about a minute, once)"
 	$(LOCKED) -r requirements/run.txt
 	$(EDITABLE)
 	@touch $@
 
-$(VENV)/.dev: requirements/dev.txt pyproject.toml | $(BIN)/python
+$(VENV)/.dev: requirements/dev.txt pyproject.toml $(VENV)/.build
 	@echo "Installing the gateway and the development tools (about a minute, once)"
 	$(LOCKED) -r requirements/dev.txt
 	$(EDITABLE)
-	@touch $@ $(VENV)/.run
+	@touch $(VENV)/.run $@

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,10 +48,11 @@ class Aftermath:
         counter: TokenCounter,
         local: LocalBuffer,
         guard: LineageGuard,
+        executor: Executor,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._store, self._worker, self._counter = store, worker, counter
-        self._local, self._guard, self._clock = local, guard, clock
+        self._local, self._guard, self._executor, self._clock = local, guard, executor, clock
 
     def follow(self, decision: Decision, ending: Ending) -> None:
         """Called once for each call; returns at once."""
@@ -71,6 +73,8 @@ class Aftermath:
         plan, session, situation = decision.plan, decision.session, decision.situation
         assert plan is not None and session is not None and situation is not None
         used = plan.view.compaction
+        if used is not None and not situation.desk.index_ready(used):
+            self._executor.submit(situation.desk.index, used.covers)
         if used is not None and decision.messages is not None:
             self._guard.used(
                 session.tenant, situation.digests[max(0, used.covers - 2) : used.covers], used.digest

@@ -30,6 +30,7 @@ class CallState:
         deferred: another hook comes after ours, so the deployment hook decides.
         failed: a fault of ours; the request goes on unchanged.
         ending: how the call ended, once it did.
+        noted: a failed attempt was recorded.
         released: the proxy has let the answer go.
         followed: what follows a call was started.
     """
@@ -40,6 +41,7 @@ class CallState:
     deferred: bool = False
     failed: bool = False
     ending: Ending | None = None
+    noted: bool = False
     released: bool = False
     followed: bool = False
 
@@ -118,9 +120,9 @@ def response_headers(state: CallState) -> dict[str, str]:
         "x-compaction-tokens-before": plan.tokens_before if plan else None,
         "x-compaction-tokens-after": decision.tokens_after if plan else None,
         "x-compaction-version": decision.version,
-        "x-compaction-session": decision.session.key if decision.session else None,
+        "x-compaction-session": decision.session.slot if decision.session else None,
     }
-    return {name: _header(value) for name, value in told.items() if value not in (None, "")}
+    return {name: _header(value) for name, value in told.items() if value not in (None, "", 0)}
 
 
 def _header(value: Any) -> str:

@@ -11,13 +11,15 @@ from functools import partial
 from typing import Any, TypeVar
 
 from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.core.desk import Desk
 from gateway_compaction.core.digest import OPENING, chain, message_digest
 from gateway_compaction.core.events import Outcome
-from gateway_compaction.core.fit import Desk
+from gateway_compaction.core.memo import Memos
 from gateway_compaction.core.messages import Message, Transcript, parse
 from gateway_compaction.core.plan import Plan, Situation, make_plan, quiet_below, quiet_plan
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.policy_book import Identity, PolicyBook
+from gateway_compaction.core.recall import recall_reserve
 from gateway_compaction.core.render import render
 from gateway_compaction.core.tokens import TokenCounter, output_reserve
 from gateway_compaction.errors import PolicyError, StoreBusy, StoreError, TranscriptError
@@ -32,7 +34,7 @@ T = TypeVar("T")
 
 COLD_CHARS = 20_000
 LARGE_TOKENS = 8_000
-MEMO_ENTRIES = 2_000
+WARNINGS = 1_000
 UNUSED_BEFORE_BACKOFF = 2
 
 
@@ -101,7 +103,7 @@ class Compactor:
         self._counter, self._executor, self._local = counter, executor, local
         self._guard = guard
         self._warned: set[str] = set()
-        self._memos: dict[str, dict[Any, Any]] = {}
+        self._memos: dict[str, Memos] = {}
 
     async def compact(self, request: Request) -> Decision:
         """Decide about one request, in at most one round trip to the store.
@@ -156,7 +158,7 @@ class Compactor:
     async def _measured(self, decision: Decision, transcript: Transcript, window: int) -> Decision:
         request, policy, facts = decision.request, decision.policy, decision.facts
         assert policy is not None and facts is not None
-        reserve = output_reserve(request.body, window, policy.output_reserve)
+        reserve = reserved(request.body, window, policy)
         quiet = quiet_below(policy, transcript, window) - reserve
         if self._counter.bound(request.messages, request.body, facts.name, quiet) < quiet:
             return replace(decision, reason="below every level")
@@ -171,7 +173,7 @@ class Compactor:
     async def _situation(
         self, request: Request, policy: Policy, transcript: Transcript, name: str, window: int
     ) -> Situation:
-        reserve = output_reserve(request.body, window, policy.output_reserve)
+        reserve = reserved(request.body, window, policy)
         digests = [message_digest(m) for m in transcript.history]
         cold = self._counter.uncounted(transcript.history, digests, name) > COLD_CHARS
         measure = await self._run(
@@ -186,7 +188,8 @@ class Compactor:
             lambda m: self._counter.message(m, name),
             lambda t: self._counter.text(t, name),
             _wants_json(request.body),
-            self._memo(name),
+            tuple(digests),
+            self._memos.setdefault(name, Memos()),
         )
         return Situation(transcript, desk.chain, measure, window, policy, desk, digests=tuple(digests))
 
@@ -243,16 +246,9 @@ class Compactor:
         )
 
     def _warn_once(self, problem: str) -> None:
-        if problem not in self._warned and len(self._warned) < MEMO_ENTRIES:
+        if problem not in self._warned and len(self._warned) < WARNINGS:
             self._warned.add(problem)
             log.warning("metadata policy ignored: %s", problem)
-
-    def _memo(self, name: str) -> dict[Any, Any]:
-        # What a carrier holds depends on how its model counts.
-        memo = self._memos.setdefault(name, {})
-        if len(memo) > MEMO_ENTRIES:
-            memo.clear()
-        return memo
 
     async def _run(self, apart: bool, work: Callable[..., T], *args: Any) -> T:
         """On the loop when it is quick, else on the one thread kept for it."""
@@ -284,8 +280,17 @@ def task_of(decision: Decision) -> SummaryTask | None:
         policy=situation.policy,
         caller=decision.request.caller,
         count=situation.desk.count,
+        since=situation.transcript.last_user or 0,
+        index=partial(situation.desk.index, job.covers) if situation.policy.recall.max_tokens else None,
         room=partial(situation.desk.text_room, job.covers, job.block),
     )
+
+
+def reserved(body: Mapping[str, Any], window: int, policy: Policy) -> int:
+    """Tokens kept free: for the answer, and for a recall budget larger than what lies above medium."""
+    slack = int((policy.levels.aggressive.at - policy.levels.medium.at) * window)
+    quotes = recall_reserve(policy.recall.max_tokens, window, slack)
+    return output_reserve(body, window, policy.output_reserve) + quotes
 
 
 def _wants_json(body: Mapping[str, Any]) -> bool:

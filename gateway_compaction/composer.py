@@ -59,11 +59,17 @@ class Composing:
     breakers: dict[str, _Breaker] = field(default_factory=dict)
 
     async def __call__(self, task: SummaryTask) -> Compaction:
-        """The compaction that a task asks for.
+        """The compaction that a task asks for; what its first use will need is made as well.
 
         Raises:
             SummaryError: no model gave a usable summary.
         """
+        made = await self._composed(task)
+        if task.index is not None:
+            await self._apart(task.index)
+        return made
+
+    async def _composed(self, task: SummaryTask) -> Compaction:
         summary = task.policy.summary
         if summary.strategy == "window":
             note = f"[… {task.job.covers} …]"
@@ -181,6 +187,7 @@ class Composing:
             kind=kind,
             segments=segments,
             limit=task.job.block,
+            since=task.since,
             parent=base.digest if base else None,
             model=model,
             tokens_before=task.covered_tokens,

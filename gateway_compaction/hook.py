@@ -18,6 +18,7 @@ from litellm.exceptions import ContextWindowExceededError
 from litellm.integrations.custom_guardrail import CustomGuardrail
 from litellm.integrations.custom_logger import CustomLogger
 from litellm.proxy._types import UserAPIKeyAuth
+from openai import OpenAIError
 
 from gateway_compaction.adapters.litellm_models import ProxyModels, RouterSummarizer
 from gateway_compaction.aftermath import Ending
@@ -133,9 +134,12 @@ class CompactionHook(CustomLogger):
         self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any
     ) -> None:
         """Note a failed attempt; a refusal of a rewritten request bypasses its session."""
-        state = kwargs.get(KEY)
-        if isinstance(state, CallState) and state.decision is not None:
-            error = kwargs.get("exception")
+        state, error = kwargs.get(KEY), kwargs.get("exception")
+        # A guardrail's refusal passes here too: that is not the provider's, and leaves nothing behind.
+        if not isinstance(state, CallState) or not isinstance(error, OpenAIError):
+            return
+        if state.decision is not None and not state.noted:
+            state.noted = True
             kind: Literal["refused", "failed"] = "refused" if _status(error) == 400 else "failed"
             too_long = isinstance(error, ContextWindowExceededError)
             self._runtime.aftermath.follow(state.decision, Ending(kind, None, too_long))
@@ -190,6 +194,8 @@ class CompactionHook(CustomLogger):
     def _smaller_window(self, state: CallState, kwargs: Mapping[str, Any]) -> ModelFacts | None:
         decision = state.decision
         if decision is None or decision.policy is None or decision.policy.mode != "enforce":
+            return None
+        if decision.outcome == "bypassed":
             return None
         metadata = kwargs.get("metadata") or {}
         own_group = metadata.get("model_group") in (None, decision.request.model)

@@ -95,7 +95,7 @@ def build(
     limits = Limits(settings.concurrency, settings.queue, settings.lease_seconds)
     worker = Worker(store, Composing(summarizer, models, executor), local, guard, limits)
     compactor = Compactor(store, worker, policies, models, counter, executor, local, guard)
-    aftermath = Aftermath(store, worker, counter, local, guard)
+    aftermath = Aftermath(store, worker, counter, local, guard, executor)
     return Runtime(settings, store, worker, compactor, aftermath, counter, executor)
 
 

@@ -37,6 +37,8 @@ class Limits:
 class SummaryTask:
     """One summary to be made. ``messages`` are those from the job's base to its cover.
 
+    ``since`` is the index of the request's last user message.
+    ``index`` builds the search index that requests will need, where they need one.
     ``room`` tells (in some time: call it off the loop) how many tokens the summary's own text may have.
     ``chain`` holds the request's other prefix digests, ``tail_digests`` the names of the last two covered
     messages.
@@ -52,7 +54,9 @@ class SummaryTask:
     policy: Policy
     caller: Caller
     count: Count
+    since: int
     room: Callable[[], int]
+    index: Callable[[], object] | None
 
 
 Composer = Callable[[SummaryTask], Coroutine[Any, Any, Compaction]]

@@ -92,13 +92,14 @@ class DemoModel(CustomLLM):
         return _Answer(text, "stop", received, written)
 
     def _description(self, messages: Sequence[Message], received: int) -> str:
+        number = f"{len(messages)} message{'' if len(messages) == 1 else 's'}"
         summaries = sum(f"<{TAG}>" in text_of(m) for m in messages)
         found = f"{summaries} of them a summary of earlier ones" if summaries else "none of them a summary"
         questions = [text_of(m).strip() for m in messages if m["role"] == "user"]
         first_line = next(iter(questions[-1].splitlines()), "") if questions else ""
         return (
-            f"This is the demo model: it reports what it was sent and understands nothing. It received"
-            f" {len(messages)} message{'' if len(messages) == 1 else 's'}, about {received:,} tokens; {found}."
+            "This is the demo model: it reports what it was sent and understands nothing."
+            f" It received {number}, about {received:,} tokens; {found}."
             f" Your last message begins: {self._short(first_line) or '(no text)'}"
         )
 

@@ -55,7 +55,8 @@ class Compaction:
     messages and the text that replaces them. A ``cleared`` compaction has no text: its messages stay, with
     long tool results replaced by a marker. ``limit`` is the longest summary block (in uncalibrated tokens)
     it was made for, None where only the policy bounds it. ``clip`` reaches beyond ``covers`` where messages
-    that stay had to be shortened to fit.
+    that stay had to be shortened to fit. ``since`` is the index of the user message that was the last one
+    when this was made: earlier ones get no recall. ``version`` is given by the store, 0 before.
     """
 
     digest: str
@@ -64,8 +65,9 @@ class Compaction:
     segments: tuple[Segment, ...] = ()
     limit: int | None = None
     clip: Clip | None = None
+    since: int = 0
     parent: str | None = None
-    version: int = 1
+    version: int = 0
     model: str | None = None
     tokens_before: int = 0
     tokens_after: int = 0
@@ -87,6 +89,7 @@ class Compaction:
             "segments": [[s.start, s.end, s.text] for s in self.segments],
             "limit": self.limit,
             "clip": [self.clip.until, self.clip.max_tokens, *self.clip.spare] if self.clip else None,
+            "since": self.since,
             "parent": self.parent,
             "version": self.version,
             "model": self.model,
@@ -113,6 +116,7 @@ class Compaction:
                 segments=tuple(Segment(int(a), int(b), str(t)) for a, b, t in raw["segments"]),
                 limit=None if raw["limit"] is None else int(raw["limit"]),
                 clip=_clip(raw["clip"]),
+                since=int(raw["since"]),
                 parent=raw["parent"],
                 version=int(raw["version"]),
                 model=raw["model"],

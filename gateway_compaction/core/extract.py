@@ -6,35 +6,26 @@ Deterministic: the same messages and budget give the same text on every replica.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import regex
-
+from gateway_compaction.core.identifiers import identifiers
 from gateway_compaction.core.messages import RESULT_ROLES, Message, text_of
-from gateway_compaction.core.pins import sentences
+from gateway_compaction.core.sentences import sentences
 from gateway_compaction.core.shorten import shorten
+from gateway_compaction.core.terms import search_terms
 
-__all__ = ["extract", "identifiers", "terms"]
+__all__ = ["extract"]
 
 Count = Callable[[str], int]
 
-WORD = regex.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-CJK = regex.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
-IDENTIFIER = regex.compile(
-    r"https?://[^\s\"'<>)\]]+"
-    r"|(?:[\w.~-]*/)+[\w.-]+\.\w+"
-    r"|\b[\w-]+\.(?:py|js|ts|tsx|go|rs|java|c|h|cpp|md|txt|json|ya?ml|toml|sh|sql|html|css|cfg|ini|csv)\b"
-    r"|\b[A-Za-z]+(?:_[A-Za-z0-9]+)+\b|\b[a-z]+(?:[A-Z][a-z0-9]+)+\b|\b(?:[A-Z][a-z0-9]+){2,}\b"
-    r"|\b[A-Z]{1,6}-?\d{2,}[A-Z0-9-]*\b|\b(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,}\b"
-    r"|[\w.+-]+@[\w-]+\.[\w.]+"
-)
-DATED = regex.compile(
+DATED = re.compile(
     r"\d|\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b|\b(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 )
-NAMED = regex.compile(r"(?<=[\w,;] )[A-Z][a-z]+")
-FIRST = regex.compile(r"(?i)\b(?:i|my|we|our|i['’]m|i['’]ve)\b|나는|저는|제가|私|我")
+NAMED = re.compile(r"(?<=[\w,;] )[A-Z][a-z]+")
+FIRST = re.compile(r"(?i)\b(?:i|my|we|our|i['’]m|i['’]ve)\b|나는|저는|제가|私|我")
 LONGEST_SENTENCE = 60
 LEDGER_SHARE, LEDGER_SHARE_CHAT = 0.5, 0.15
 
@@ -56,18 +47,6 @@ def extract(messages: Sequence[Message], max_tokens: int, count: Count) -> str:
     ledger = _ledger(messages, int(max_tokens * (LEDGER_SHARE if agentic else LEDGER_SHARE_CHAT)), count)
     excerpt = _excerpt(messages, max_tokens - (count(ledger) + 2 if ledger else 0), count)
     return "\n".join(part for part in (ledger, excerpt) if part)
-
-
-def terms(text: str) -> list[str]:
-    """Index terms: lower-case words, and character pairs for scripts without spaces."""
-    words = [w.lower() for w in WORD.findall(CJK.sub(" ", text))]
-    pairs = [run[i : i + 2] for run in CJK.findall(text) for i in range(max(1, len(run) - 1))]
-    return words + pairs
-
-
-def identifiers(text: str) -> list[str]:
-    """File names, paths, codes, symbols, addresses, in order of appearance."""
-    return [m.group().rstrip(".,;:") for m in IDENTIFIER.finditer(text)]
 
 
 def _ledger(messages: Sequence[Message], max_tokens: int, count: Count) -> str:
@@ -137,7 +116,7 @@ def _told(chosen: Sequence[_Candidate]) -> str:
 def _candidates(messages: Sequence[Message], count: Count) -> list[_Candidate]:
     split = [(i, m["role"], sentences(text_of(m))[:200]) for i, m in enumerate(messages)]
     found = [(i, place, role, text) for i, role, texts in split for place, text in enumerate(texts)]
-    bags = [frozenset(terms(text)) for *_, text in found]
+    bags = [frozenset(search_terms(text)) for *_, text in found]
     frequency = Counter(term for bag in bags for term in bag)
     rarity = {t: math.log(1 + len(bags) / f) for t, f in frequency.items()}
     result = []

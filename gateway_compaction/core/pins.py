@@ -11,26 +11,40 @@ from dataclasses import dataclass
 import regex
 
 from gateway_compaction.core.messages import PREAMBLE_ROLES, Message, text_of
+from gateway_compaction.core.sentences import sentences
 from gateway_compaction.core.shorten import shorten
 
-__all__ = ["Pins", "pins_of", "sentences"]
+__all__ = ["Pins", "pins_of"]
 
 Count = Callable[[str], int]
 
 ANCHOR = "<!-- anchor -->"
 CODE = regex.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", regex.DOTALL)
 QUOTED = regex.compile(r"(?m)^\s*(?:>|\||\d+[:|]|[-+]{3} |@@ ).*$")
-# A sentence ends at its mark before a space, at a CJK mark, or at a line end.
-SENTENCE = regex.compile(r"[^\n]*?(?:[.!?](?=\s|$)|[。！？]|$)", regex.MULTILINE)
+# What lays down a rule: an order at the beginning of a sentence or clause, or "you must"; not "I never".
 RULE = regex.compile(
-    r"(?i)(?:\b(?:always|never|do not|don['’]t|must not|mustn['’]t|must|only ever|make sure|from now on"
-    r"|remember|keep in mind|important|under no circumstances|at all times)\b"
-    r"|항상|절대|하지\s?마|지\s?마세요|지\s?말|반드시|꼭|기억해|앞으로는"
-    r"|必ず|絶対|決して|しないで|ないでください|覚えて|常に"
-    r"|总是|總是|始终|永远|永遠|不要|切勿|绝不|絕不|务必|務必|必须|必須|记住|記住|请勿"
-    r"|\b(?:immer|niemals|nie|auf keinen fall|unbedingt|merke? dir|achte darauf)\b"
-    r"|\b(?:toujours|jamais|souviens-toi|rappelle-toi|rappelez-vous|il faut|ne pas|n['’]utilise[zr]? pas)\b"
-    r"|\b(?:siempre|nunca|jamás|recuerda|no uses|no debes|asegúrate|ten en cuenta)\b)"
+    r"(?i)(?:^|[,;:—-]\s+|\b(?:please|and|but|also|so|then|again|note|reminder)[,:]?\s+)"
+    r"(?:please\s+)?(?:always|never|do not|don['’]t|must not|make sure|be sure to|ensure that"
+    r"|remember (?:that|to|my|i)\b"
+    r"|keep in mind|from now on|in future\b|whenever (?:i|you)\b|under no circumstances|at all times"
+    r"|avoid (?:using|any)"
+    r"|only (?:use|answer|reply|respond|write|give|ever)|use only|stick to|important:|rule:)"
+    r"|\byou (?:must|should|may|can|have to|need to|are to)(?: not| never| always| only)\b"
+    r"|\byou must\b|\byou mustn['’]t"
+    r"|\bi (?:want|need|would like|['’]d like) you to (?:always|never|only)\b"
+    r"|\b(?:is|are) (?:strictly )?(?:forbidden|not allowed|off[- ]limits|mandatory)\b"
+    r"|\bi['’]m allergic|\bi am allergic"
+    r"|항상|절대|하지\s?마|지\s?마(?:세요|라|십시오)|지\s?말(?:아|고)|반드시|꼭\s|기억해|앞으로는"
+    r"|必ず|絶対に|決して|しないで|ないでください|覚えておいて|常に"
+    r"|总是要|请总是|始终|永远不要|不要|切勿|绝不|絕不|务必|務必|必须|必須|记住|記住|请勿|請勿"
+    r"|(?:^|[,;:]\s+|bitte\s+)(?:immer|niemals|nie\s|auf keinen fall|unbedingt"
+    r"|merke? dir|achte darauf|verwende (?:nie|immer|nur))"
+    r"|\b(?:du|sie) (?:musst|müssen|darfst|dürfen)\b"
+    r"|(?:^|[,;:]\s+)(?:toujours|jamais|souviens-toi|rappelle-toi|rappelez-vous"
+    r"|n['’]utilise[zr]? (?:pas|jamais)|ne \w+ (?:pas|jamais))"
+    r"|\b(?:tu dois|vous devez|il faut)\b"
+    r"|(?:^|[,;:]\s+)(?:siempre|nunca|jamás|recuerda|no uses|asegúrate|ten en cuenta)"
+    r"|\b(?:debes|no debes|tienes que)\b"
 )
 LONGEST_RULE, SHORTEST_RULE = 400, 8
 PASTED_LINES = 12
@@ -81,8 +95,3 @@ def _rules_in(text: str) -> list[str]:
         for s in found
         if ANCHOR in s or (RULE.search(s) and not s.endswith("?"))
     ]
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of a text, stripped; line ends end sentences too."""
-    return [s for s in (m.group().strip() for m in SENTENCE.finditer(text)) if s]

@@ -7,8 +7,9 @@ from itertools import pairwise
 from typing import Literal
 
 from gateway_compaction.core.compaction import KIND_RANK, Compaction
+from gateway_compaction.core.desk import Desk
 from gateway_compaction.core.events import Outcome
-from gateway_compaction.core.fit import Desk, clear, fit
+from gateway_compaction.core.fit import clear, fit
 from gateway_compaction.core.messages import Transcript
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.render import View
@@ -110,7 +111,7 @@ def make_plan(s: Situation) -> Plan:
         plan = _made_to_fit(s, plan)
     elif level == "medium" and view.compaction is None:
         plan = _cleared(s, plan)
-    return _with_job(s, plan)
+    return _with_job(s, replace(plan, view=s.desk.recalling(plan.view)))
 
 
 def _choose(s: Situation, raw: View) -> View:

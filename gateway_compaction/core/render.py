@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from gateway_compaction.core.compaction import Compaction
 from gateway_compaction.core.messages import Message, Transcript
+from gateway_compaction.core.recall import with_recall
 from gateway_compaction.core.shorten import clear_result, clip_message, is_clearable
 from gateway_compaction.core.summary import ACKNOWLEDGEMENT
 
@@ -20,6 +21,7 @@ class View:
     """One way to send a conversation; without a compaction, the raw one.
 
     ``tokens`` is what the request would use: with everything fixed, the output reserve included.
+    ``recalls`` holds the text quoted before user messages, by their index.
     """
 
     tokens: int
@@ -27,6 +29,7 @@ class View:
     carrier: Message | None = None
     acknowledge: bool = False
     opener: int | None = None
+    recalls: Mapping[int, str] = field(default_factory=dict)
 
 
 def render(view: View, transcript: Transcript, count: Count) -> list[Message]:
@@ -41,9 +44,15 @@ def render(view: View, transcript: Transcript, count: Count) -> list[Message]:
         if view.acknowledge:
             head.append(ACKNOWLEDGEMENT)
         if view.opener is not None:
-            head.append(transcript.history[view.opener])
+            head.append(_told(view, view.opener, transcript.history[view.opener]))
         start = compaction.covers
-    return [*head, *tail(compaction, transcript, start, count)]
+    shown = tail(compaction, transcript, start, count)
+    return [*head, *(_told(view, i, m) for i, m in enumerate(shown, start))]
+
+
+def _told(view: View, index: int, message: Message) -> Message:
+    text = view.recalls.get(index)
+    return message if text is None else with_recall(message, text)
 
 
 def tail(compaction: Compaction, transcript: Transcript, start: int, count: Count) -> Iterable[Message]:

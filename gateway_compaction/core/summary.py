@@ -36,13 +36,13 @@ def block_tokens(rule: str | int, rate: float | None, window: int, covered: int)
     """The longest summary block, pins and frame included.
 
     ``auto`` is 2 % of the window, from 500 to 4,000 tokens; a ``rate`` is a share of what is covered. Neither
-    takes more than a quarter of the window.
+    takes more than a quarter of the window; a number takes what it says, three quarters at most.
     """
     if rate is not None:
-        wanted = max(100, int(covered * rate))
-    else:
-        wanted = rule if isinstance(rule, int) else min(4000, max(500, window // 50))
-    return min(wanted, window // 4)
+        return min(max(100, int(covered * rate)), window // 4)
+    if isinstance(rule, int):
+        return min(rule, 3 * window // 4)
+    return min(4000, max(500, window // 50), window // 4)
 
 
 def accept(

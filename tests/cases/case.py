@@ -14,8 +14,8 @@ __all__ = ["Case", "load", "written_out"]
 
 VOCABULARY = (
     "river", "note", "rain", "field", "copper", "dawn", "motor", "paper", "glass", "nurse", "island", "shop",
-    "summer", "bridge", "kitchen", "digit", "town", "class", "train", "corner", "season", "hammer", "harbour", "minute",
-    "friend", "photo", "past", "wood", "reply", "cloud", "fence",
+    "summer", "bridge", "kitchen", "digit", "town", "class", "train", "corner", "season", "hammer", "harbour",
+    "minute", "friend", "photo", "past", "wood", "reply", "cloud", "fence",
 )  # fmt: skip
 PNG = "iVBORw0KGgoAAAANSUhEUgAA"
 MACRO = re.compile(r"\{\{(?:(?P<words>W)|(?P<base64>B64)|RUN:(?P<run>.)):(?P<n>\d+)\}\}", re.DOTALL)
@@ -65,8 +65,7 @@ def load(path: Path) -> list[Case]:
 def written_out(value: Any) -> Any:
     """A JSON value with the macros of its texts replaced.
 
-    ``{{W:n}}`` is n words, other ones in other texts; ``{{RUN:c:n}}`` the character c n times; ``{{B64:n}}`` n
-    characters of base64.
+    ``{{W:n}}`` is n words, ``{{RUN:c:n}}`` the character c n times, ``{{B64:n}}`` n characters of base64.
     """
     if isinstance(value, str):
         return MACRO.sub(_filler(len(value)), value)

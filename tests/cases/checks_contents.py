@@ -8,7 +8,7 @@ from typing import Any
 from tests.cases.evidence import Call, Evidence
 from tests.cases.texts import carriers, dumped, is_preamble, text_of, whole_text
 from tests.cases.verdict import Verdict, check, every
-from tests.cases.weights import counted, roughly, weight
+from tests.cases.weights import roughly, weight
 from tests.lab import count_request
 
 __all__: list[str] = []
@@ -27,6 +27,8 @@ def not_contains(evidence: Evidence, argument: str) -> Verdict:
     """The text is nowhere in the messages; ``None``: no message consists of that word."""
 
     def problem(call: Call) -> str | None:
+        if evidence.facts.get("stored answer") and argument == evidence.prepared.situation.cut_stream:
+            return "it is in the store"
         if argument == "None":
             return "a message says None" if any(text_of(m).strip() == "None" for m in call.messages) else None
         found = [m for m in call.messages if argument in dumped(m) or argument in text_of(m)]
@@ -116,13 +118,12 @@ def inj_not_in_system(evidence: Evidence, argument: str) -> Verdict:
 
 @check("under_window")
 def under_window(evidence: Evidence, argument: str) -> Verdict:
-    """The request fits the window: ours by the product's count, the stated one by a rough estimate."""
-    window, stated = evidence.prepared.window or 0, evidence.prepared.situation.window or 0
+    """The request fits the window, by a rough estimate and by an independent count."""
+    window = evidence.prepared.window or 0
 
     def problem(call: Call) -> str | None:
-        tokens, estimate = counted(call.messages, call.body, window), roughly(call.messages, call.body)
-        fits = tokens <= window and (not stated or estimate <= stated)
-        return None if fits else f"{tokens} of {window} tokens, roughly {estimate} of {stated}"
+        tokens = weight(call.messages, call.body)
+        return f"{tokens} tokens in a window of {window}" if tokens > window else None
 
     return every(evidence, problem)
 

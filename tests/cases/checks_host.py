@@ -11,8 +11,9 @@ from gateway_compaction.core.compaction import Compaction
 from gateway_compaction.core.digest import chain, message_digest
 from gateway_compaction.core.messages import parse
 from tests.cases.evidence import Call, Evidence
+from tests.cases.measure import Excess
 from tests.cases.prepared import served
-from tests.cases.texts import carriers, kept, whole_text
+from tests.cases.texts import carriers, whole_text
 from tests.cases.verdict import Verdict, check, every, failed, passed, unjudged
 
 __all__: list[str] = []
@@ -47,8 +48,9 @@ def loop_lag_ms_le(evidence: Evidence, argument: str) -> Verdict:
 
 
 def _measured(evidence: Evidence, name: str, argument: str) -> Verdict:
-    found = float(evidence.facts[name])
-    return passed(f"{found:.0f}") if found <= float(argument) else failed(f"{found:.0f} ms")
+    found: Excess = evidence.facts[name]
+    told = f"{found.busy:.0f} ms, bypassed {found.quiet:.0f} ms"
+    return passed(told) if found.more <= float(argument) else failed(told)
 
 
 @check("header")
@@ -132,48 +134,45 @@ def idempotent(evidence: Evidence, argument: str) -> Verdict:
 
 @check("updates_equal_calls")
 def updates_equal_calls(evidence: Evidence, argument: str) -> Verdict:
-    """Every conversation gets its summary, or is counted as dropped."""
+    """Every conversation gets its summary, or is counted as dropped, or its answer says why it gets none."""
     found = evidence.facts.get("updates")
     if found is None:
         return unjudged("the policy names no number of conversations")
-    told = found["told"] + found["dropped"] == found["calls"]
-    return (
-        passed(f"{found}")
-        if told and found["asked"] + found["dropped"] == found["calls"]
-        else failed(f"{found}")
-    )
+    without = found["dropped"] + found["declined"]
+    told = found["told"] + without == found["calls"] == found["asked"] + without
+    return passed(f"{found}") if told else failed(f"{found}")
 
 
 @check("no_coverage_gap")
 def no_coverage_gap(evidence: Evidence, argument: str) -> Verdict:
-    """Each mark is among the messages, or in one that a stored record stands for, without a gap, up to the tail."""
+    """Each mark is among the messages, or in one of those that a stored record stands for, up to the tail."""
     marks = [mark.strip() for mark in argument.split(",") if mark.strip()]
     records = {id(call): evidence.records.get(index, ()) for index, call in enumerate(evidence.calls)}
 
     def problem(call: Call) -> str | None:
         text = whole_text(call.messages)
         gone = [mark for mark in marks if mark not in text and mark in whole_text(call.sent)]
-        start = len(call.sent) - kept(call.messages, call.sent)
-        late = [mark for mark in gone if mark not in whole_text(call.sent[:start])]
-        if late:
-            return f"{late} are neither kept nor before the kept messages"
-        covers = start - len(parse(call.sent).preamble)
-        if gone and not (carriers(call.messages) and _stands_for(call, records[id(call)], covers)):
-            return f"{gone} are gone, and no stored record stands for the first {covers} messages"
+        if not gone:
+            return None
+        if not carriers(call.messages):
+            return f"{gone} are gone, and there is no summary"
+        if not any(_stands_for(call, record, gone) for record in records[id(call)]):
+            return f"{gone} are gone, and no stored record stands for them"
         return None
 
     return every(evidence, problem)
 
 
-def _stands_for(call: Call, records: Sequence[Compaction], covers: int) -> bool:
-    """Whether a record covers the first messages, all of them and no others, in segments without a gap."""
+def _stands_for(call: Call, record: Compaction, marks: Sequence[str]) -> bool:
+    """Whether a record covers the messages with these marks, and all the others are there behind it."""
     transcript = parse(call.sent)
     names = chain(message_digest(m) for m in transcript.history)
-    cut = max((c for c in transcript.cuts if c <= covers), default=0)
-    return any(
-        record.digest == names[record.covers] and record.covers in (cut, covers) and _is_whole(record)
-        for record in records
-    )
+    if record.covers >= len(names) or names[record.covers] != record.digest or not _is_whole(record):
+        return False
+    covered, rest = transcript.history[: record.covers], transcript.history[record.covers :]
+    tail = call.messages[-len(rest) :] if rest else []
+    told = whole_text(covered)
+    return all(mark in told for mark in marks) and [m["role"] for m in tail] == [m["role"] for m in rest]
 
 
 def _is_whole(record: Compaction) -> bool:

@@ -23,6 +23,7 @@ class Call:
         sent: the messages as the client sent them, ``body`` the rest.
         upstream: what reached the models that answer, attempt by attempt.
         number: the pass it belongs to.
+        began: when it was sent, by ``time.monotonic``.
         judged: whether the checks apply to it; else it only prepared the situation.
         first: the first judged one of its pass.
     """
@@ -32,6 +33,7 @@ class Call:
     answer: Answer
     upstream: Sequence[Seen]
     number: int
+    began: float
     judged: bool = True
     first: bool = True
 
@@ -61,6 +63,7 @@ class Evidence:
         covered: what a stored summary stands for at the start, by pass; None where nothing could be stored.
         records: the stored compactions of each judged call's conversation, at the end, by call.
         facts: measurements and observations by name.
+        missing: what of the situation did not come about, so that nothing was tested.
         notes: what a reader of the result should know.
     """
 
@@ -71,6 +74,7 @@ class Evidence:
     covered: dict[int, int | None] = field(default_factory=dict)
     records: dict[int, tuple[Compaction, ...]] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     @property

@@ -21,7 +21,7 @@ RECOVERY_SECONDS = 40.0
 
 @asynccontextmanager
 async def broken(player: Player) -> AsyncIterator[None]:
-    """Break Redis while a case is played, if that is its situation; then wait until the proxy uses it again."""
+    """Break Redis while a case is played, if that is its situation; before, wait until the proxy uses it."""
     how, stage = player.situation.redis, player.stage
     if how == "up":
         yield

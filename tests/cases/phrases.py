@@ -98,13 +98,11 @@ def _sets(**values: Any) -> Change:
     return lambda found: values
 
 
-def _stores(**values: Any) -> Change:
-    """A stored summary; with ``text=True`` the text is the first group."""
+def _stores(*, with_text: bool = False) -> Change:
+    """A stored summary; ``with_text``: the text is the first group."""
 
     def change(found: re.Match[str]) -> Mapping[str, Any]:
-        known = {k: v for k, v in values.items() if k != "text"}
-        texts = {"text": _unescaped(found[1])} if "text" in values else {}
-        return {"stored": (Stored(**texts, **known),)}
+        return {"stored": (Stored(_unescaped(found[1]) if with_text else None),)}
 
     return change
 
@@ -131,7 +129,7 @@ RULES: tuple[tuple[re.Pattern[str], Change], ...] = (
     _rule(r"summariser stubbed to return a fixed short text containing (\S+?)(?: unless stated)?(?=[;.,]|$)",
           lambda m: {"summariser": Summariser(texts=(f"{m[1]} the earlier part was settled.",))}),
     _rule(r"stored summary pre-seeded for the prefix(?: unless stated)?", _sets(preseeded=True)),
-    _rule(r"stored summary '([^']*)' already covers all but the tail", _stores(text=True)),
+    _rule(r"stored summary '([^']*)' already covers all but the tail", _stores(with_text=True)),
     _rule(rf"stored summary {QUOTED} was built from a prefix where \w+ said (\w+)",
           lambda m: {"stored": (Stored(text=_unescaped(m[1]), edited=m[2]),)}),
     _rule(rf"same conversation id as a long chat with stored summary {QUOTED}", _text("main_chat")),
@@ -145,7 +143,7 @@ RULES: tuple[tuple[re.Pattern[str], Change], ...] = (
     _rule(r"summariser stub / stored summary is (\d+) words(?: in a \d+-token window)?", _words),
     _rule(r"stored summary is (\d+) words(?: in a \d+-token window)?",
           lambda m: {"stored": (Stored(words=int(m[1])),)}),
-    _rule(rf"stored summary (?:is )?{QUOTED}", _stores(text=True)),
+    _rule(rf"stored summary (?:is )?{QUOTED}", _stores(with_text=True)),
     _rule(r"no stored summary(?:[:,]? summariser runs once)?", _sets(unstored=True)),
     _rule(r"summariser(?: stub)? returns blocks \[([^\]]*)\]", _blocks),
     _rule(rf"summariser(?: stub)? returns {QUOTED}(?: \(and once {QUOTED}\))?", _returns),

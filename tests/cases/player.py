@@ -8,13 +8,15 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import httpx
+
 from gateway_compaction.adapters.records import session_keys
 from tests.cases.evidence import Call, Evidence
 from tests.cases.prepared import Pass, served
 from tests.cases.scripts import MainModel, SummariserModel
 from tests.cases.seeds import Lineage, known, put, tenants
 from tests.cases.stage import Stage
-from tests.lab import Proxy, Seen
+from tests.lab import Answer, Proxy, Seen
 
 __all__ = ["Player"]
 
@@ -79,14 +81,18 @@ class Player:
         body = {**self.prepared.body, **extra}
         start = len(self.stage.upstream.requests)
         model, sent = self.prepared.group, list(messages)
-        asked = dict(headers or {}, **self._probe_header())
-        if body.pop("stream", False) or leave_after is not None:
-            answer = await client.stream(model, sent, headers=asked, leave_after=leave_after, **body)
-        else:
-            answer = await client.chat(model, sent, headers=asked, **body)
+        asked, began = dict(headers or {}, **self._probe_header()), time.monotonic()
+        try:
+            if body.pop("stream", False) or leave_after is not None:
+                answer = await client.stream(model, sent, headers=asked, leave_after=leave_after, **body)
+            else:
+                answer = await client.chat(model, sent, headers=asked, **body)
+        except httpx.HTTPError as error:
+            # A proxy that does not answer is a finding, and the other cases still want to be played.
+            answer = Answer(0, {"text": repr(error)}, {}, time.monotonic() - began)
         first = not any(c.judged and c.number == self.run.number for c in self.evidence.calls)
         upstream = self._arrived(start, sent)
-        call = Call(sent, body, answer, upstream, self.run.number, judged, first)
+        call = Call(sent, body, answer, upstream, self.run.number, began, judged, first)
         self.evidence.calls.append(call)
         return call
 
@@ -124,7 +130,9 @@ class Player:
 
     def _look_at_the_store(self) -> None:
         facts, mine = self.evidence.facts, [c for c in self.evidence.calls if c.number == self.run.number]
-        facts["keys"] = sorted({*facts.get("keys", ()), *self.stage.redis.dump()})
+        if any(check.startswith("redis_keys") for check in self.prepared.case.checks):
+            with self.stage.redis.client() as client:
+                facts["keys"] = sorted({*facts.get("keys", ()), *map(str, client.scan_iter(count=1000))})
         facts["refused by the cluster"] = "CROSSSLOT" in self.stage.logs()
         counted = [c for c in mine if c.judged and c.answer.headers.get("x-compaction-session")]
         recorded, expected = facts.get("request events", (0, 0))

@@ -91,13 +91,21 @@ class Prepared:
         about_summaries = any(check.startswith(ABOUT_SUMMARIES) for check in self.case.checks)
         starts_empty = s.unstored or summariser.stated or about_summaries or s.updates or s.held_turns
         first = s.stored or (() if starts_empty or not s.preseeded else (Stored(),))
-        runs = [(first, summariser)]
+        runs: list[tuple[tuple[Stored, ...], Summariser]] = [(first, summariser)]
         if len(summariser.texts) > 1:
             runs = [(first, replace(summariser, texts=(text,))) for text in summariser.texts]
+        elif summariser.blocks:
+            # A host may refuse a content of blocks, so that the product never sees them.
+            runs = [(first, replace(summariser, form=form)) for form in ("blocks", "fields", "thoughts")]
         elif first and (summariser.stated or s.turns > 1):
             # What must hold of a stored summary must hold of one that is made on the way, too.
             runs.append(((), summariser))
         return tuple(Pass(n, stored, answers) for n, (stored, answers) in enumerate(runs[:PASSES]))
+
+    @cached_property
+    def second_passes(self) -> tuple[Pass, ...]:
+        """The same once more, for other tenants."""
+        return tuple(replace(run, number=run.number + PASSES) for run in self.passes)
 
     def team(self, number: int, name: str = "") -> str:
         """The team of a pass; ``name`` tells apart several in one case."""
@@ -110,7 +118,7 @@ class Prepared:
     def keys(self) -> dict[str, dict[str, Any]]:
         """API keys with the fields of their identity."""
         found = {}
-        for number in range(PASSES):
+        for number in range(2 * PASSES):
             for name in {"", "t", self.situation.team or "", *(s.team or "" for s in self.situation.stored)}:
                 fields: dict[str, Any] = {
                     "team_id": self.team(number, name),

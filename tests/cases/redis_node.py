@@ -51,5 +51,5 @@ class ClusterNode(RedisServer):
 
 
 def _is_up(client: redis.Redis) -> bool:
-    info = client.execute_command("CLUSTER", "INFO")
+    info: object = client.execute_command("CLUSTER", "INFO")  # type: ignore[no-untyped-call]
     return "'cluster_state': 'ok'" in str(info) or "cluster_state:ok" in str(info)

@@ -65,7 +65,7 @@ def _told(name: str, verdict: Verdict) -> str:
 def _shown(result: Result) -> list[str]:
     prepared = result.evidence.prepared
     shown = [
-        f"       window {prepared.window}, {len(result.evidence.all_asked)} summaries asked, {result.seconds:.1f} s"
+        f"       window {prepared.window}, {len(result.evidence.all_asked)} asked, {result.seconds:.1f} s"
     ]
     for call in result.evidence.calls:
         told = {

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from tests.cases import scenes_apart as apart
 from tests.cases.evidence import Evidence
 from tests.cases.faults import broken
 from tests.cases.measure import hook_time, loop_lag
 from tests.cases.player import Player
-from tests.cases.prepared import Prepared
 from tests.cases.situation import Situation
 from tests.cases.stage import Stage
 from tests.cases.talk import grown
@@ -17,23 +17,25 @@ from tests.cases.talk import grown
 __all__ = ["play"]
 
 LONG_ANSWER = 5.0
+Message = Mapping[str, Any]
 Scene = Callable[[Player], Awaitable[None]]
 
 
-async def play(stage: Stage, prepared: Prepared) -> Evidence:
-    """Play a case, once for each of its passes."""
-    evidence = Evidence(prepared)
-    for run in prepared.passes:
+async def play(stage: Stage, evidence: Evidence, *, again: bool = False) -> None:
+    """Play a case, once for each of its passes; ``again`` for other tenants than the first time."""
+    prepared = evidence.prepared
+    for run in prepared.second_passes if again else prepared.passes:
         player = Player(stage, evidence, run)
         await player.seed()
         async with broken(player):
             await _earlier(player)
+            if prepared.situation.fails_once:
+                player.main.failing = [prepared.situation.fails_once]
             await _scene(prepared.situation)(player)
-            if run.number == 0:
+            if evidence.plain is None:
                 await _plain(player)
                 await _measured(player)
         await player.finish()
-    return evidence
 
 
 def _scene(s: Situation) -> Scene:
@@ -63,14 +65,13 @@ async def _earlier(player: Player) -> None:
         if stored.team is not None:
             # Its owner does see it: else nobody could, and the case would say nothing.
             seen = await player.call(player.messages, judged=False, name=stored.team)
-            player.evidence.facts["owner sees it"] = (stored.text or "") in seen.served.text
+            if not seen.upstream or (stored.text or "") not in seen.served.text:
+                player.evidence.missing.append(f"team {stored.team} itself does not get its summary")
 
 
 async def _requests(player: Player) -> None:
     """The same request, once or as often as the case says; once more where a summary was made meanwhile."""
     s = player.situation
-    if s.fails_once:
-        player.main.failing = [s.fails_once]
     for _ in range(s.repeats):
         await player.call(player.messages)
         if s.repeats > 1 and player.has_store:
@@ -79,14 +80,14 @@ async def _requests(player: Player) -> None:
         await player.call(player.messages)
         return
     await player.settle()
-    if s.repeats == 1 and (not player.run.stored or s.fails_once or s.probes):
+    if s.repeats == 1 and (not player.run.stored or player.summariser.asked or s.fails_once or s.probes):
         await player.call(player.messages)
         await player.settle()
 
 
 async def _turns(player: Player) -> None:
     """A conversation that grows by one short exchange with each call."""
-    messages = player.messages
+    messages: list[Message] = list(player.messages)
     for turn in range(player.situation.turns):
         call = await player.call(messages)
         await player.settle(messages)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
+from typing import Any
 
-from gateway_compaction.core.messages import parse
 from tests.cases.player import Player
 from tests.cases.seeds import Lineage, put, tenants
 from tests.cases.situation import Stored
 from tests.cases.talk import begun_with, grown, long_chat, next_round, prefixes, told_apart, with_ending
 from tests.cases.weights import counted
-from tests.lab import Answer
+from tests.lab import Answer, until
 
 __all__ = ["cut_stream", "held", "many", "rivals", "side_request", "twins", "updates", "without_callback"]
 
@@ -29,11 +30,10 @@ async def held(player: Player) -> None:
     earlier = history[: openers[min(turns, len(openers) - 1)] + 1]
     player.summariser.held.set()
     await player.call(earlier, judged=False)
-    deadline = time.monotonic() + ASKED_SECONDS
-    while not player.summariser.asked and time.monotonic() < deadline:
-        await asyncio.sleep(0.02)
+    with contextlib.suppress(AssertionError):
+        await until(lambda: player.summariser.asked, "the summariser to be asked", seconds=ASKED_SECONDS)
     if not player.summariser.asked:
-        player.evidence.note(f"no summary was being made: {turns} turns did not ask for one")
+        player.evidence.missing.append(f"no summary of {turns} turns was being made")
     call = await player.call(history)
     player.summariser.held.clear()
     await player.settle(history)
@@ -49,21 +49,21 @@ async def updates(player: Player) -> None:
     messages = calls[0] if calls else player.messages
     for number in range(MOST_ROUNDS):
         messages = calls[number] if number < len(calls) else next_round(messages, number)
-        call = await player.call(messages)
+        await player.call(messages)
         await player.settle(messages)
         if len(player.summariser.asked) >= player.situation.updates:
             player.evidence.note(f"{len(player.summariser.asked)} updates in {number + 1} calls")
             await player.call(messages)
             return
-        del call
-    made = len(player.summariser.asked)
-    player.evidence.facts["too few updates"] = f"{made} updates in {MOST_ROUNDS} calls"
+    player.evidence.missing.append(f"{len(player.summariser.asked)} updates in {MOST_ROUNDS} calls")
 
 
 async def rivals(player: Player) -> None:
     """Two requests at the same time, through two proxies."""
     other = with_ending(player.messages, player.situation.rival or "")
     replica = await player.stage.second()
+    # A first request is slow: without one before, the replica would come long after the other.
+    await player.call(player.messages, proxy=replica, judged=False, headers={"x-compaction": "off"})
     await asyncio.gather(player.call(player.messages), player.call(other, proxy=replica))
     await player.settle()
     player.evidence.facts["events"] = sum(
@@ -74,9 +74,10 @@ async def rivals(player: Player) -> None:
 
 
 async def twins(player: Player) -> None:
-    """Two chats that differ in what is folded only, with the response cache on; twice, so that it may answer."""
+    """Two chats that differ in what is folded only; thrice, so that the response cache may answer."""
     twin = begun_with(player.messages, player.situation.twin or "")
-    extra = {"cache": {"use-cache": True}} if player.situation.response_cache else {}
+    extra: dict[str, Any] = {"cache": {"use-cache": True}} if player.situation.response_cache else {}
+    player.main.reflects = True
     answers: dict[str, list[Answer]] = {"own": [], "twin": []}
     sent: dict[str, list[str]] = {"own": [], "twin": []}
     for _ in range(3):
@@ -124,7 +125,8 @@ async def many(player: Player) -> None:
     deadline = time.monotonic() + 30.0
     while time.monotonic() < deadline:
         dropped = player.stage.logs().count("the queue is full") - log
-        if len(player.summariser.asked) + dropped >= total:
+        declined = _declined(player)
+        if len(player.summariser.asked) + dropped + declined >= total:
             break
         await asyncio.sleep(0.2)
     await asyncio.sleep(0.3)
@@ -136,7 +138,14 @@ async def many(player: Player) -> None:
         "asked": len(player.summariser.asked),
         "told": told,
         "dropped": dropped,
+        "declined": _declined(player),
     }
+
+
+def _declined(player: Player) -> int:
+    """Calls whose answer says why no summary is made: Redis was late."""
+    reasons = [call.answer.told("reason") or "" for call in player.evidence.calls if call.judged]
+    return sum("the store does not answer" in reason for reason in reasons)
 
 
 async def cut_stream(player: Player) -> None:
@@ -149,21 +158,17 @@ async def cut_stream(player: Player) -> None:
         await player.settle(earlier)
     finally:
         player.main.speech = None
-    text = player.stage.redis.text()
-    player.evidence.facts["stored answer"] = (player.situation.cut_stream or "") in text
+    if not player.main.told:
+        player.evidence.missing.append("the gateway read nothing of the stream")
+    player.evidence.facts["stored answer"] = (player.situation.cut_stream or "") in player.stage.redis.text()
 
 
 async def without_callback(player: Player) -> None:
     """The request with LiteLLM's callbacks switched off for it, and then the next one, with them."""
     player.evidence.note('callbacks are switched off by "no-log" for the first request')
-    await player.call(player.messages, **{"no-log": True})
+    silent: dict[str, Any] = {"no-log": True}
+    await player.call(player.messages, **silent)
     await player.settle()
     await player.call(player.messages)
     await player.settle()
     await player.call(player.messages)
-
-
-def turn_starts(player: Player) -> list[int]:
-    """Where the user speaks, counted after the preamble."""
-    history = parse(player.messages).history
-    return [i for i, m in enumerate(history) if m["role"] == "user"]

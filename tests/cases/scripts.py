@@ -28,17 +28,21 @@ def filler(words: int) -> str:
 
 @dataclass(slots=True)
 class MainModel:
-    """The model that the client talks to: its answer names the marks of what it was sent.
+    """The model that the client talks to.
 
     Attributes:
         failing: errors for the next requests, in order.
         always: the error for every request.
         speech: an answer that is told slowly, instead.
+        reflects: the answer names the marks of what was received.
+        told: how often the slow answer was begun.
     """
 
     failing: list[int] = field(default_factory=list)
     always: int | None = None
     speech: str | None = None
+    reflects: bool = False
+    told: int = 0
 
     def __call__(self, seen: Seen) -> Reply:
         """Answer one request; report the tokens that the product's own counter gives."""
@@ -47,9 +51,11 @@ class MainModel:
             return Reply.failing(status, "the upstream fails on purpose", kind="server_error")
         tokens = prompt_tokens(seen.messages, seen.body)
         if self.speech:
+            self.told += 1
             return Reply(text=self.speech, chunks=40, chunk_delay=0.05, prompt_tokens=tokens)
         digest = hashlib.sha256(seen.text.encode("utf-8", "replace")).hexdigest()[:12]
-        return Reply(text=f"ok {digest} {_marks(seen.text)}", prompt_tokens=tokens)
+        marks = _marks(seen.text) if self.reflects else ""
+        return Reply(text=f"ok {digest} {marks}".strip(), prompt_tokens=tokens)
 
 
 @dataclass(slots=True)
@@ -75,10 +81,7 @@ class SummariserModel:
             error = "the summariser fails on purpose"
             return Reply.failing(self.answers.status, error, kind="rate_limit_error")
         reply = Reply(text=self._text(number, seen), delay=self.answers.seconds)
-        if self.answers.blocks:
-            blocks = [dict(block) for block in self.answers.blocks]
-            reply = replace(reply, message={"role": "assistant", "content": blocks})
-        return reply
+        return replace(reply, message=_thinking(self.answers)) if self.answers.blocks else reply
 
     def _text(self, number: int, seen: Seen) -> str:
         answers = self.answers
@@ -89,6 +92,17 @@ class SummariserModel:
         if answers.reflects:
             return f"SUM-STUB the earlier part spoke of {_marks(seen.text)}."
         return answers.texts[min(number, len(answers.texts)) - 1]
+
+
+def _thinking(answers: Summariser) -> dict[str, Any]:
+    """An answer with reasoning: as content blocks, or in the form of the chat API."""
+    if answers.form == "blocks":
+        return {"role": "assistant", "content": [dict(block) for block in answers.blocks]}
+    parts: dict[str, list[str]] = {"thinking": [], "text": []}
+    for block in answers.blocks:
+        parts.setdefault(str(block["type"]), []).append(str(block.get(str(block["type"]))))
+    text = " ".join(parts["text"]) if answers.form == "fields" else None
+    return {"role": "assistant", "content": text, "reasoning_content": " ".join(parts["thinking"])}
 
 
 def _marks(text: str) -> str:

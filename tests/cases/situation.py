@@ -34,7 +34,8 @@ class Summariser:
 
     Attributes:
         texts: its answers in turn, the last one again and again.
-        blocks: content blocks instead of a text.
+        blocks: content blocks instead of a text; ``form``: as they are, in the chat API's own fields, or
+            those without the text.
         status: the error it answers with.
         seconds: how long it takes.
         echoes: what it repeats from its input.
@@ -44,6 +45,7 @@ class Summariser:
 
     texts: tuple[str, ...] = ("SUM-STUB the earlier part was settled.",)
     blocks: tuple[Mapping[str, Any], ...] = ()
+    form: Literal["blocks", "fields", "thoughts"] = "blocks"
     status: int | None = None
     seconds: float = 0.0
     echoes: str | None = None
@@ -76,8 +78,8 @@ class Situation:
         rival: how a simultaneous request ends.
         twin: how a similar chat begins.
         team: whose key is used.
-        probes: what a callback beside the plugin does to it; ``twice``: its pre-call hook is called twice with
-            the same data, ``again``: its success callback twice, ``gc``: garbage is collected.
+        probes: what a callback beside the plugin does; ``twice``: the pre-call hook is called twice with the
+            same data, ``again``: its success callback twice, ``gc``: garbage is collected.
         unknown: phrases that were not understood.
     """
 

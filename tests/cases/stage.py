@@ -19,6 +19,7 @@ __all__ = ["Stage"]
 
 SITE = Path(__file__).resolve().parent / "site"
 PROBE = "case_probe.probe"
+CALL_SECONDS = 30.0
 RECOVERY, RECOVERY_KEY, RECOVERY_TEAM, RECOVERY_WINDOW = "recovery", "sk-case-recovery", "case-recovery", 600
 
 
@@ -76,7 +77,7 @@ class Stage:
         """A client with one key, kept open."""
         found = self._clients.get((proxy.url, key))
         if found is None:
-            found = self._clients[proxy.url, key] = Client(proxy, key, timeout=90.0)
+            found = self._clients[proxy.url, key] = Client(proxy, key, timeout=CALL_SECONDS)
         return found
 
     @property

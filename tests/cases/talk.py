@@ -53,8 +53,21 @@ def begun_with(messages: Sequence[Message], mark: str) -> list[Message]:
 
 
 def told_apart(messages: Sequence[Message], number: int) -> list[Message]:
-    """The same chat as another conversation."""
-    return _first_changed(messages, lambda text: f"Conversation {number}. {text}")
+    """The same chat as another conversation: each of its texts is another one."""
+    return [
+        m if m["role"] in ("system", "developer") else _told_by(m, f"Conversation {number}. ")
+        for m in messages
+    ]
+
+
+def _told_by(message: Message, beginning: str) -> Message:
+    content = message.get("content")
+    if isinstance(content, str) and content:
+        return {**message, "content": f"{beginning}{content}"}
+    if not isinstance(content, list):
+        return message
+    parts = [{**p, "text": f"{beginning}{p['text']}"} if p.get("type") == "text" else p for p in content]
+    return {**message, "content": parts}
 
 
 def with_ending(messages: Sequence[Message], text: str) -> list[Message]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from gateway_compaction.core.summary import TAG
 
-__all__ = ["carriers", "dumped", "is_preamble", "kept", "open_pairs", "text_of", "whole_text"]
+__all__ = ["carriers", "dumped", "is_preamble", "open_pairs", "text_of", "whole_text"]
 
 Message = Mapping[str, Any]
 
@@ -43,14 +43,6 @@ def carriers(messages: Sequence[Message]) -> list[int]:
 def is_preamble(message: Message) -> bool:
     """Whether a message is a system's or developer's."""
     return message["role"] in ("system", "developer")
-
-
-def kept(messages: Sequence[Message], sent: Sequence[Message]) -> int:
-    """How many of the last messages are exactly what the client sent."""
-    same = 0
-    while same < min(len(messages), len(sent)) and messages[-1 - same] == sent[-1 - same]:
-        same += 1
-    return same
 
 
 def open_pairs(messages: Sequence[Message]) -> str | None:

@@ -60,6 +60,8 @@ def judge(evidence: Evidence, text: str) -> Verdict:
     unknown = evidence.prepared.situation.unknown
     if unknown and name not in ALWAYS:
         return unjudged(f"not understood in the policy: {'; '.join(unknown)}")
+    if evidence.missing and name not in ALWAYS:
+        return failed(f"the situation did not come about: {'; '.join(evidence.missing)}")
     try:
         return function(evidence, argument)
     except Exception as error:

@@ -1,7 +1,7 @@
 """How heavy messages are, counted in three ways.
 
-``counted`` is the product's count: windows are set by it. ``roughly`` is the estimate that the authors of cases
-use, ``count_request`` of the laboratory an independent count: limits must hold by both of these.
+``counted`` is the product's count: windows are set by it. ``roughly`` is the estimate that the authors of
+cases use, ``count_request`` of the laboratory an independent count: limits must hold by both of these.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ def can_fit(call: Call, window: int) -> bool:
 
 
 def check_calls(calls: Sequence[Call], window: int, summary: str | None = None) -> None:
-    """Window, validity, and a prefix that stays within an epoch; with ``summary``, that it is used once ready."""
+    """Window, validity, a prefix that stays within an epoch; ``summary`` must be used once it is ready."""
     for number, call in enumerate(calls):
         told = dict(call.answer.headers)
         where = (
@@ -139,19 +139,26 @@ def check_calls(calls: Sequence[Call], window: int, summary: str | None = None) 
         assert violations(call.sent.messages, call.history) == [], where
         if summary and call.raw_tokens > MEDIUM * window and call.ready:
             assert summary in call.sent.text, f"{where}: no prepared summary in what was sent"
-    assert breaks(calls) == [], "the prefix changed within an epoch"
+    changed = breaks(calls)
+    assert not changed, f"the prefix changed within an epoch: {changed}"
+    epochs = sum(not _extends(a, b) for a, b in pairwise(calls))
+    assert epochs <= len(calls) // 2, f"{epochs} cold prompt caches in {len(calls)} calls"
 
 
 def breaks(calls: Sequence[Call]) -> list[str]:
-    """Calls whose messages do not extend those of the call before, though the version is the same."""
+    """Calls whose messages do not extend those of the call before, though the compaction is the same."""
     found = []
     for number, (a, b) in enumerate(pairwise(calls), 1):
         versions = [c.answer.told("version") for c in (a, b)]
-        extends = b.sent.messages[: len(a.sent.messages)] == a.sent.messages
-        if versions[0] == versions[1] and not extends:
+        made_now = b.answer.outcome == "fallback"
+        if versions[0] == versions[1] and not _extends(a, b) and not made_now:
             outcomes = [(c.answer.outcome, c.answer.told("reason")) for c in (a, b)]
             found.append(f"call {number}: version {versions[0]}, {outcomes}")
     return found
+
+
+def _extends(a: Call, b: Call) -> bool:
+    return b.sent.messages[: len(a.sent.messages)] == a.sent.messages
 
 
 async def lateness(

@@ -101,7 +101,10 @@ async def test_what_is_blocked_leaves_nothing(
         )
 
 
-async def test_a_fallback_to_a_third_of_the_window_gets_what_fits(client: Client, upstream: Upstream) -> None:
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_fallback_to_a_third_of_the_window_gets_what_fits(
+    client: Client, upstream: Upstream, streamed: bool
+) -> None:
     upstream.scripts[served("primary-12k")] = lambda seen: Reply.server_error()
     upstream.scripts[served("third-4k")] = Window(4000)
     cases: list[tuple[list[Message], dict[str, Any]]] = [
@@ -110,7 +113,8 @@ async def test_a_fallback_to_a_third_of_the_window_gets_what_fits(client: Client
     ]
     for talk, body in cases:
         assert 4000 < count_request({"messages": talk, **body}) < 0.8 * 12_000
-        answer = await client.chat("primary-12k", talk, **body)
+        ask = client.stream if streamed else client.chat
+        answer = await ask("primary-12k", talk, **body)
         assert answer.status == 200, answer.body
         first, second = upstream.seen(served("primary-12k"))[-1], upstream.seen(served("third-4k"))[-1]
         assert first.messages == talk

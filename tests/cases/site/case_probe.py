@@ -1,8 +1,8 @@
 """A callback beside the plugin: watches the client's messages, and disturbs where a request asks for it.
 
 The header ``x-case-probe`` names what is done: ``twice`` calls the plugin's pre-call hook once more with the
-same data, ``again`` its success callback once more, ``gc`` collects garbage after the call. The answer's header
-``x-case-input`` says whether the message objects that came in are still what they were.
+same data, ``again`` its success callback once more, ``gc`` collects garbage after the call. The header
+``x-case-input`` of the answer says whether the message objects that came in are still what they were.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import copy
 import gc
 from typing import Any
 
-from gateway_compaction.hook import handler
 from litellm.integrations.custom_logger import CustomLogger
+
+from gateway_compaction.hook import handler
 
 __all__ = ["Probe", "probe"]
 

@@ -1,0 +1,198 @@
+"""One request laid out: what each view of it would cost, and what it would say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from gateway_compaction.core.chunks import passages
+from gateway_compaction.core.compaction import Compaction
+from gateway_compaction.core.language import language_of, phrases
+from gateway_compaction.core.memo import Memos
+from gateway_compaction.core.messages import Message, Transcript, part_of, text_of
+from gateway_compaction.core.policy import Policy
+from gateway_compaction.core.recall import Recall, recall_reserve, recall_tokens, recalled
+from gateway_compaction.core.render import View, render
+from gateway_compaction.core.search_index import Index, build_index, query_of
+from gateway_compaction.core.summary import ACKNOWLEDGEMENT, Frame, block_tokens, carrier, frame
+from gateway_compaction.core.tokens import Measure
+
+__all__ = ["Desk"]
+
+Weigh = Callable[[Message], int]
+Count = Callable[[str], int]
+INDEX_TOKENS = 150_000
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """One request, its measure, and the counting functions: what views are laid out on.
+
+    ``weigh`` counts messages as the measure does; ``count`` counts text without calibration, so that what
+    is written into a view never changes when the calibration does.
+    ``memos`` hold what was made before, by the digest of what it stands for; they outlive the request, since
+    nothing in them depends on anything else of it. ``digests`` name each message of the history.
+    """
+
+    transcript: Transcript
+    chain: tuple[str, ...]
+    measure: Measure
+    window: int
+    policy: Policy
+    weigh: Weigh
+    count: Count
+    wants_json: bool = False
+    digests: tuple[bytes, ...] = ()
+    memos: Memos = field(default_factory=Memos)
+
+    def limit(self, cut: int) -> int:
+        """Tokens of the summary block for the first ``cut`` messages."""
+        summary = self.policy.summary
+        covered = self.measure.between(0, cut)
+        return block_tokens(summary.max_tokens, summary.rate, self.window, covered)
+
+    def _bound(self, compaction: Compaction) -> int:
+        # A rate was turned into tokens when the compaction was made; the bytes must not drift with the count.
+        if compaction.limit is None:
+            return self.limit(compaction.covers)
+        by_rate = self.policy.summary.rate is not None
+        return min(compaction.limit, self.window // 4 if by_rate else self.limit(compaction.covers))
+
+    def rest(self, cut: int) -> int:
+        """Tokens of everything but the summary block, when the first ``cut`` messages are covered."""
+        opener = self.transcript.openers.get(cut)
+        total = self.measure.overhead + self.measure.between(cut, len(self.transcript.history))
+        if opener is not None:
+            total += self.measure.between(opener, opener + 1)
+        return total + (self.weigh(ACKNOWLEDGEMENT) if self.acknowledges(cut) else 0)
+
+    def acknowledges(self, cut: int) -> bool:
+        """Whether the message behind the carrier is a user's."""
+        opener = self.transcript.openers.get(cut)
+        return opener is not None or self.transcript.history[cut]["role"] == "user"
+
+    def text_room(self, cut: int, limit: int) -> int:
+        """Tokens that a block of ``limit`` leaves for the summary's own text, pins and frame taken off."""
+        return self._frame(cut, limit).room
+
+    def view(self, compaction: Compaction) -> View:
+        """A compaction as a view of this request."""
+        if compaction.kind == "cleared":
+            return self._weighed(View(0, compaction))
+        cut = compaction.covers
+        message, tokens = self._carrier(compaction)
+        opener = self.transcript.openers.get(cut)
+        view = View(self.rest(cut) + tokens, compaction, message, self.acknowledges(cut), opener)
+        return self._weighed(view) if compaction.clip else view
+
+    def _weighed(self, view: View) -> View:
+        sent = render(view, self.transcript, self.count)[len(self.transcript.preamble) :]
+        tokens = self.measure.overhead + sum(self.weigh(m) for m in sent)
+        return View(tokens, view.compaction, view.carrier, view.acknowledge, view.opener)
+
+    def _carrier(self, compaction: Compaction) -> tuple[Message, int]:
+        limit = self._bound(compaction)
+        key = (compaction.digest, compaction.text, limit, *self._framed)
+        frame_ = self._frame(compaction.covers, limit)
+        message = self.memos.frames.get(key, lambda: carrier(compaction.text, frame_, self.count))
+        return message, self.weigh(message)
+
+    def _frame(self, cut: int, limit: int) -> Frame:
+        opener = self.transcript.openers.get(cut)
+        return self.memos.frames.get(
+            (self.chain[cut], limit, *self._framed),
+            lambda: frame(
+                self.transcript.history[:cut],
+                limit=limit,
+                rule_tokens=self.policy.anchors.constraints_max_tokens,
+                opener=None if opener is None else self.transcript.history[opener],
+                wants_json=self.wants_json,
+                count=self.count,
+            ),
+        )
+
+    @property
+    def _framed(self) -> tuple[int, bool]:
+        return self.policy.anchors.constraints_max_tokens, self.wants_json
+
+    def recalling(self, view: View) -> View:
+        """The view with what its user messages need of the covered ones.
+
+        What a message gets depends on the compaction and on what stands before it, so it stays the same
+        until the next compaction; only where the whole would reach ``aggressive`` the oldest quotes go.
+        """
+        rule, levels = self.policy.recall.max_tokens, self.policy.levels
+        slack = int((levels.aggressive.at - levels.medium.at) * self.window)
+        budget = recall_tokens(rule, self.window, slack)
+        reserve = recall_reserve(rule, self.window, slack)
+        ceiling = int(levels.aggressive.at * self.window) + reserve
+        compaction = view.compaction
+        if not budget or compaction is None or view.carrier is None or not self.index_ready(compaction):
+            return view
+        epoch, spent = max(budget, slack), 0
+        made: dict[int, str] = {}
+        taken: frozenset[int] = frozenset()
+        for number in self._asking(view, compaction):
+            behind = self.measure.between(max(number + 1, compaction.covers), len(self.transcript.history))
+            room = min(budget, epoch - spent, ceiling - (view.tokens - behind) - spent)
+            quote = self._recall(view, compaction, number, room, taken)
+            if quote.text:
+                made[number] = quote.text
+                taken |= set(quote.passages)
+                spent += self.count(quote.text)
+        made = self._within(made, ceiling - view.tokens)
+        costs = sum(self.count(text) + 2 for text in made.values())
+        # Reserved room that quotes now fill is not counted twice.
+        return replace(view, tokens=view.tokens + max(0, costs - reserve), recalls=made)
+
+    def index_ready(self, compaction: Compaction) -> bool:
+        """Whether what a compaction covers is indexed, or quickly enough (about a quarter of a second)."""
+        known = ("index", compaction.digest) in self.memos.indexes
+        return known or self.measure.between(0, compaction.covers) <= INDEX_TOKENS
+
+    def index(self, cut: int) -> Index:
+        """The search index of the first ``cut`` messages."""
+
+        def make() -> Index:
+            covered = self.transcript.history[:cut]
+            pieces = [self.memos.passages.get(d, partial(passages, m)) for d, m in self._named(covered)]
+            return build_index(covered, pieces)
+
+        return self.memos.indexes.get(("index", self.chain[cut]), make)
+
+    def _named(self, messages: Sequence[Message]) -> Iterator[tuple[bytes, Message]]:
+        return zip(self.digests[: len(messages)], messages, strict=True)
+
+    def _asking(self, view: View, compaction: Compaction) -> list[int]:
+        opener = [] if view.opener is None else [view.opener]
+        history = self.transcript.history
+        later = [i for i in range(compaction.covers, len(history)) if part_of(history[i]) == "user"]
+        return [i for i in [*opener, *later] if i >= compaction.since]
+
+    def _recall(
+        self, view: View, compaction: Compaction, number: int, room: int, taken: frozenset[int]
+    ) -> Recall:
+        message = self.transcript.history[number]
+        covered = self.transcript.history[: compaction.covers]
+
+        def make() -> Recall:
+            return recalled(
+                self.index(compaction.covers),
+                query_of(message, self.policy.summary.preserve_keys),
+                room,
+                roles=[str(m["role"]) for m in covered],
+                said=phrases(language_of([text_of(message)])),
+                shown=text_of(view.carrier or message),
+                taken=taken,
+                hidden=view.opener,
+                count=self.count,
+            )
+
+        key = ("recall", compaction.digest, compaction.text, self.chain[number + 1], room, taken)
+        return self.memos.frames.get(key, make)
+
+    def _within(self, made: dict[int, str], room: int) -> dict[int, str]:
+        while made and sum(self.count(text) + 2 for text in made.values()) > room:
+            made = {number: text for number, text in made.items() if number != min(made)}
+        return made

@@ -1,0 +1,45 @@
+"""Results that depend on nothing but their key, kept for the next request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+__all__ = ["Memo", "Memos"]
+
+T = TypeVar("T")
+
+
+class Memo:
+    """A bounded dictionary of pure results; the oldest go first. Used from one or two threads."""
+
+    def __init__(self, entries: int) -> None:
+        self._entries = entries
+        self._kept: dict[Hashable, Any] = {}
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._kept
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The result for a key, made if it is not there."""
+        found = self._kept.get(key)
+        if found is None:
+            found = make()
+            while len(self._kept) >= self._entries:
+                self._kept.pop(next(iter(self._kept)), None)
+            self._kept[key] = found
+        result: T = found
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class Memos:
+    """What outlives a request: frames, carriers and recalls by digest; passages by message; indexes.
+
+    What is kept was cut to measure by one way of counting: one of these for each model name.
+    """
+
+    frames: Memo = field(default_factory=lambda: Memo(4_000))
+    passages: Memo = field(default_factory=lambda: Memo(50_000))
+    indexes: Memo = field(default_factory=lambda: Memo(100))

@@ -1,0 +1,107 @@
+"""Quoting covered messages to a later user message: how much, which passages, in what form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from gateway_compaction.core.language import Phrases
+from gateway_compaction.core.messages import RESULT_ROLES, Message
+from gateway_compaction.core.prompts import fenced
+from gateway_compaction.core.search_index import Index, Query, ranked
+
+__all__ = ["Recall", "recall_reserve", "recall_tokens", "recalled", "with_recall"]
+
+Count = Callable[[str], int]
+LEAST_MATCH = 0.12
+LEAST_ROOM = 12
+LINE_TOKENS = 7
+TRIED = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """Passages quoted before one user message: their numbers in the index, and the block of text."""
+
+    passages: tuple[int, ...]
+    text: str
+
+
+NOTHING = Recall((), "")
+
+
+def recall_tokens(rule: str | int, window: int, slack: int) -> int:
+    """Most tokens quoted before one message.
+
+    ``auto`` is 1 % of the window, from 400 to 2,000 tokens, within ``slack``; a number is that many, three
+    quarters of the window at most.
+    """
+    if isinstance(rule, int):
+        return min(rule, 3 * window // 4)
+    return min(2000, max(400, window // 100), slack)
+
+
+def recall_reserve(rule: str | int, window: int, slack: int) -> int:
+    """Tokens that every view keeps free for quotes: what the ``slack`` above medium does not hold."""
+    return max(0, recall_tokens(rule, window, slack) - slack)
+
+
+def recalled(
+    index: Index,
+    query: Query,
+    room: int,
+    *,
+    roles: Sequence[str],
+    said: Phrases,
+    shown: str,
+    taken: Collection[int],
+    hidden: int | None,
+    count: Count,
+) -> Recall:
+    """The passages that ``query`` needs, in at most ``room`` tokens.
+
+    ``roles`` are those of the indexed messages, ``shown`` is text that the request carries anyway, ``taken``
+    the passages quoted before, ``hidden`` the message that is repeated verbatim.
+    """
+    room -= count(_block([said.quoted]))
+    chosen: list[int] = []
+    for match, number in ranked(index, query)[:TRIED]:
+        if room < LEAST_ROOM:
+            break
+        passage = index.passages[number]
+        if match < LEAST_MATCH or number in taken or index.message[number] == hidden or passage.text in shown:
+            continue
+        cost = count(passage.text) + LINE_TOKENS
+        if cost <= room:
+            chosen.append(number)
+            room -= cost
+    if not chosen:
+        return NOTHING
+    return Recall(tuple(sorted(chosen)), _block([said.quoted, *_lines(index, sorted(chosen), roles)]))
+
+
+def with_recall(message: Message, text: str) -> Message:
+    """A copy of a user message with a block before its own content, which stays as it is."""
+    content = message.get("content")
+    if isinstance(content, list):
+        return {**message, "content": [{"type": "text", "text": text}, *content]}
+    return {**message, "content": f"{text}\n\n{content or ''}"}
+
+
+def _lines(index: Index, numbers: Sequence[int], roles: Sequence[str]) -> list[str]:
+    lines: list[str] = []
+    last: tuple[int, int] = (-1, -1)
+    for number in numbers:
+        passage, owner = index.passages[number], int(index.message[number])
+        text = fenced(passage.text)
+        if last == (owner, number - 1):
+            lines[-1] += " " + text
+        else:
+            role = "tool output, data only" if roles[owner] in RESULT_ROLES else roles[owner]
+            lines.append(f"[{owner} {role}] {text}")
+        last = (owner, number)
+    return lines
+
+
+def _block(lines: Sequence[str]) -> str:
+    return "\n".join(["<recall>", *lines, "</recall>"])

@@ -1,0 +1,176 @@
+"""Searching covered messages for what a user message needs.
+
+Weights are those of a prototype fitted on half of the public LoCoMo and BEAM dialogues, rounded.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import regex
+
+from gateway_compaction.core.chunks import Passage
+from gateway_compaction.core.messages import Message, text_of
+from gateway_compaction.core.terms import search_terms
+
+__all__ = ["Index", "Query", "build_index", "query_of", "ranked"]
+
+K1, B = 0.9, 0.5
+NEAR_WORDS, FAR_WORDS = 80.0, 270.0
+AFTER = 0.8
+REST_WEIGHT = 0.35
+SHORT_QUERY_WORDS = 40
+SPEAKER = regex.compile(r"(?:^|\n)\s*([\p{Lu}][\p{L}]{1,20}):\s")
+QUESTION = regex.compile(r"[^.!?。！？\n]*[?？]")
+Array = np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Passages of some messages, ready to be searched. Arrays are by passage."""
+
+    passages: tuple[Passage, ...]
+    message: Array
+    position: Array
+    length: Array
+    opens: Array
+    asked_before: Array
+    role_user: Array
+    speakers: tuple[str, ...]
+    postings: Mapping[str, tuple[Array, Array]]
+    message_lengths: Array
+    user_weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Weighted terms of a message, and the names in it."""
+
+    terms: Mapping[str, float]
+    names: frozenset[str]
+
+
+def query_of(message: Message, keys: Sequence[str] = ()) -> Query:
+    """What a user message asks for; in a long one its questions count most. ``keys`` always count a little."""
+    text = text_of(message)
+    kept = dict.fromkeys(search_terms(" ".join(keys)), REST_WEIGHT)
+    everything = search_terms(text)
+    questions = search_terms(" ".join(QUESTION.findall(text)))
+    names = frozenset(w.lower() for w in regex.findall(r"\b\p{Lu}\p{L}+", text))
+    if not questions or len(text.split()) <= SHORT_QUERY_WORDS:
+        return Query({**kept, **dict.fromkeys(everything, 1.0)}, names)
+    return Query({**kept, **dict.fromkeys(everything, REST_WEIGHT), **dict.fromkeys(questions, 1.0)}, names)
+
+
+def build_index(messages: Sequence[Message], by_message: Sequence[tuple[Passage, ...]]) -> Index:
+    """Index some messages, given the passages of each."""
+    found: list[Passage] = []
+    owner: list[int] = []
+    opens: list[bool] = []
+    for number, pieces in enumerate(by_message):
+        for place, passage in enumerate(pieces):
+            found.append(passage)
+            owner.append(number)
+            opens.append(place == 0)
+    lengths = np.array([max(1, sum(p.terms.values())) for p in found], dtype=float)
+    words = np.array([p.words for p in found], dtype=float)
+    roles = [str(m["role"]) for m in messages]
+    asked = [False, *(p.text.rstrip().endswith(("?", "？")) for p in found[:-1])]
+    return Index(
+        tuple(found),
+        np.array(owner, dtype=int),
+        np.cumsum(words) - words / 2 if found else words,
+        lengths,
+        np.array(opens, dtype=bool),
+        np.array(asked[: len(found)], dtype=bool),
+        np.array([roles[o] == "user" for o in owner], dtype=bool),
+        tuple(_speaker(m) for m in messages),
+        _postings(found),
+        np.array([max(1, sum(sum(p.terms.values()) for p in ps)) for ps in by_message], dtype=float),
+        _user_weight(messages),
+    )
+
+
+def ranked(index: Index, query: Query) -> list[tuple[float, int]]:
+    """Passages that have something to do with the query, best first; the score is about 0 to 2."""
+    if not index.passages or not query.terms:
+        return []
+    size = len(index.passages)
+    known = [(t, w, *index.postings[t]) for t, w in query.terms.items() if t in index.postings]
+    if not known:
+        return []
+    score = np.zeros(size)
+    by_message = np.zeros(len(index.message_lengths))
+    near, far = np.zeros(size), np.zeros(size)
+    norm = K1 * (1 - B + B * index.length / index.length.mean())
+    message_norm = K1 * (1 - B + B * index.message_lengths / index.message_lengths.mean())
+    total = sum(w * _idf(size, 0.5) for t, w in query.terms.items() if t not in index.postings) * 0.5
+    for _, weight, where, counts in known:
+        idf = weight * _idf(size, len(where))
+        total += idf
+        sat = counts * (K1 + 1) / (counts + norm[where])
+        score[where] += 0.6 * idf * sat
+        owners = index.message[where]
+        tf = np.bincount(owners, weights=counts, minlength=len(by_message))
+        by_message += 0.6 * idf * tf * (K1 + 1) / (tf + message_norm)
+        near += idf * _kernel(index.position, where, sat / (K1 + 1), NEAR_WORDS)
+        far += idf * _kernel(index.position, where, sat / (K1 + 1), FAR_WORDS)
+    bm25 = score / 0.6
+    score += by_message[index.message] + 2.0 * near + 1.5 * far
+    previous = np.concatenate(([0.0], bm25[:-1]))
+    score += 0.5 * np.where(index.asked_before, previous, 0.0)
+    score /= 1.9 * total
+    matched = score.copy()
+    score += 0.4 * index.user_weight * index.role_user + 0.3 * index.opens
+    named = np.array([s in query.names for s in index.speakers])
+    score += 0.6 * named[index.message]
+    order = np.argsort(-score, kind="stable")
+    return [(float(matched[i]), int(i)) for i in order]
+
+
+def _kernel(position: Array, where: Array, strength: Array, reach: float) -> Array:
+    """For every passage the best occurrence of a term, fading with the distance in words."""
+    level = np.full(len(position), -np.inf)
+    level[where] = np.log(np.maximum(strength, 1e-9))
+    scaled = position / reach
+    before = np.maximum.accumulate(level + scaled) - scaled
+    after = np.maximum.accumulate((level - scaled)[::-1])[::-1] + scaled
+    return np.maximum(np.exp(before), AFTER * np.exp(after))
+
+
+def _idf(passages_: int, containing: float) -> float:
+    return float(np.log(1 + (passages_ - containing + 0.5) / (containing + 0.5)))
+
+
+def _postings(found: Sequence[Passage]) -> dict[str, tuple[Array, Array]]:
+    where: dict[str, list[int]] = {}
+    counts: dict[str, list[int]] = {}
+    for number, passage in enumerate(found):
+        for term, count in passage.terms.items():
+            where.setdefault(term, []).append(number)
+            counts.setdefault(term, []).append(count)
+    return {t: (np.array(w, dtype=int), np.array(counts[t], dtype=float)) for t, w in where.items()}
+
+
+def _speaker(message: Message) -> str:
+    name = message.get("name")
+    if isinstance(name, str) and name:
+        return name.lower()
+    match = SPEAKER.search(text_of(message)[:120])
+    return match.group(1).lower() if match else ""
+
+
+def _user_weight(messages: Sequence[Message]) -> float:
+    """0 between peers, up to 2 where the assistant writes much more than the user."""
+    words: Counter[str] = Counter()
+    number: Counter[str] = Counter()
+    for message in messages:
+        words[message["role"]] += len(text_of(message).split())
+        number[message["role"]] += 1
+    if not (words["user"] and words["assistant"]):
+        return 0.0
+    ratio = (words["assistant"] / number["assistant"]) / (words["user"] / number["user"])
+    return float(np.clip(np.log2(ratio), 0, 2))

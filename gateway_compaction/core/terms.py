@@ -1,0 +1,46 @@
+"""Words as search sees them: no stop words, one form of a word, character pairs where nothing is spaced."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import Stemmer
+
+__all__ = ["STOP_WORDS", "search_terms"]
+
+WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
+# Thai, kana, Han and Hangul: Korean is spaced, but its particles hang on the words.
+UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
+LONGEST_WORD = 40
+_STOPPED = """
+a about after all also am an and any are as at be because been before being but by can could did do
+does doing done during each for from get got had has have having he her here hers him his how i if
+in into is it its just let like me more most my no not of off on once only or other our out over own
+same she should so some such than that the their them then there these they this those through to
+too under until up us very was we were what when where which while who whom why will with would you
+your yours really thing things im ive dont didnt thats its youre hes shes theyre yes yeah ok okay
+please thanks thank hey hi hello
+"""
+STOP_WORDS = frozenset(_STOPPED.split())
+_stemmer = Stemmer.Stemmer("english")
+
+
+@lru_cache(maxsize=100_000)
+def _term(word: str) -> str | None:
+    """One index term for a word, or None where it says nothing."""
+    lower = word.lower().replace("’", "'")
+    bare = lower.removesuffix("'s").replace("'", "")
+    if bare in STOP_WORDS or len(bare) > LONGEST_WORD or (len(bare) < 2 and not bare.isdigit()):
+        return None
+    return str(_stemmer.stemWord(bare)) if bare.isascii() and bare.isalpha() else bare
+
+
+def search_terms(text: str) -> list[str]:
+    """Index terms of a text, in order, repetitions kept."""
+    terms = [t for w in WORD.findall(UNSPACED.sub(" ", text)) if (t := _term(w)) is not None]
+    if text.isascii():
+        return terms
+    for run in UNSPACED.findall(text):
+        terms += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+    return terms

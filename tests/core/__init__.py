@@ -1,0 +1,1 @@
+"""Tests of the pure core: invariants over every conversation, tables for every decision."""

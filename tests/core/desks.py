@@ -1,0 +1,111 @@
+"""Situations for plans: a talk measured, a policy, stored compactions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gateway_compaction.core.compaction import Clip, Compaction, Segment
+from gateway_compaction.core.desk import Desk
+from gateway_compaction.core.digest import chain, message_digest
+from gateway_compaction.core.memo import Memos
+from gateway_compaction.core.messages import Message, parse
+from gateway_compaction.core.plan import Plan, Situation, make_plan
+from gateway_compaction.core.policy import Policy
+from gateway_compaction.core.render import render
+from gateway_compaction.core.tokens import TokenCounter
+
+__all__ = ["Bench", "policy", "sent_by", "stored"]
+
+
+def policy(**paths: Any) -> Policy:
+    """The default policy but for some values, named by path with ``__`` for the dots."""
+    tree: dict[str, Any] = {}
+    for path, value in paths.items():
+        *sections, key = path.split("__")
+        node = tree
+        for section in sections:
+            node = node.setdefault(section, {})
+        node[key] = value
+    return Policy.model_validate(tree)
+
+
+@dataclass
+class Bench:
+    """A model, its window and a policy; one counter and its memos, as in one process."""
+
+    window: int
+    policy: Policy = field(default_factory=Policy)
+    model: str = "gpt-4o"
+    reserve: int = 0
+    wants_json: bool = False
+    body: Mapping[str, Any] = field(default_factory=dict)
+    counter: TokenCounter = field(default_factory=TokenCounter)
+    memos: Memos = field(default_factory=Memos)
+
+    def count(self, text: str) -> int:
+        """Tokens of a text, before calibration."""
+        return self.counter.text(text, self.model)
+
+    def weigh(self, message: Message) -> int:
+        """Tokens of a message, calibrated."""
+        return self.counter.message(message, self.model)
+
+    def situation(
+        self, messages: Sequence[Any], compactions: Sequence[Compaction] = (), **rest: Any
+    ) -> Situation:
+        """The situation of a request with these messages."""
+        transcript = parse(messages)
+        digests = [message_digest(m) for m in transcript.history]
+        names = chain(digests)
+        measure = self.counter.measure(transcript, self.body, self.model, self.reserve, digests)
+        desk = Desk(
+            transcript=transcript,
+            chain=names,
+            measure=measure,
+            window=self.window,
+            policy=self.policy,
+            weigh=self.weigh,
+            count=self.count,
+            wants_json=self.wants_json,
+            digests=tuple(digests),
+            memos=self.memos,
+        )
+        return Situation(
+            transcript=transcript,
+            chain=names,
+            measure=measure,
+            window=self.window,
+            policy=self.policy,
+            desk=desk,
+            compactions=tuple(compactions),
+            digests=tuple(digests),
+            **rest,
+        )
+
+    def plan(self, messages: Sequence[Any], compactions: Sequence[Compaction] = (), **rest: Any) -> Plan:
+        """The plan for a request with these messages."""
+        return make_plan(self.situation(messages, compactions, **rest))
+
+
+def sent_by(plan: Plan, situation: Situation) -> list[Message]:
+    """What is sent: the rendered view, or the messages as they came."""
+    if plan.view.compaction is None or plan.view.tokens >= plan.tokens_before:
+        return [*situation.transcript.preamble, *situation.transcript.history]
+    return render(plan.view, situation.transcript, situation.desk.count)
+
+
+def stored(
+    situation: Situation,
+    covers: int,
+    kind: Any = "model",
+    text: str = "They agreed on a plan.",
+    *,
+    limit: int | None = None,
+    clip: Clip | None = None,
+    since: int = 0,
+) -> Compaction:
+    """A compaction that fits the situation."""
+    segments = (Segment(0, covers, text),) if kind != "cleared" else ()
+    return Compaction(situation.chain[covers], covers, kind, segments, limit, clip, since=since)

@@ -1,0 +1,109 @@
+"""Properties of one conversation over several calls, and of its branches."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway_compaction.core.compaction import Compaction
+from gateway_compaction.core.messages import Message
+from gateway_compaction.core.plan import Plan, Situation, make_plan
+from tests.core.cases import Case, growing_cases
+from tests.core.desks import sent_by
+from tests.core.invariants import dissect, is_result, marks
+from tests.core.search import search
+from tests.core.strategies import MARK
+
+
+def told(case: Case) -> Iterator[tuple[Situation, Plan, list[Message]]]:
+    """Every call of a conversation; what a plan makes is stored for the next."""
+    made: list[Compaction] = []
+    for end in case.talk.points:
+        situation = case.situation(end, made)
+        plan = make_plan(situation)
+        yield situation, plan, sent_by(plan, situation)
+        made += [plan.made] if plan.made is not None else []
+
+
+def same(one: Plan, two: Plan) -> bool:
+    """Whether two plans send the same compaction, and all that the first one quotes."""
+    return one.view.compaction == two.view.compaction and one.view.recalls.keys() <= two.view.recalls.keys()
+
+
+@search
+@given(growing_cases)
+def test_a_longer_history_extends_what_was_sent_before(case: Case) -> None:
+    calls = [(plan, sent) for _, plan, sent in told(case)]
+    for (plan, sent), (later, longer) in zip(calls, calls[1:], strict=False):
+        if same(plan, later) and sent != longer:
+            assert longer[: len(sent)] == sent
+
+
+@search
+@given(growing_cases)
+def test_a_compaction_stays_in_use_until_it_no_longer_fits(case: Case) -> None:
+    medium = case.bench.policy.levels.medium.at * case.bench.window
+    used: Compaction | None = None
+    for situation, plan, _ in told(case):
+        if used is not None and case.bench.policy.triggers.then == "prepare":
+            raw = situation.measure.total
+            assert raw >= medium
+            if situation.desk.view(used).tokens < medium:
+                assert plan.view.compaction == used
+        used = plan.view.compaction
+
+
+@search
+@given(growing_cases, st.integers(0, 100), st.sampled_from(["edited", "again", "instead"]))
+def test_a_branch_keeps_its_own_last_messages(case: Case, place: int, edit: str) -> None:
+    made = [plan.made for _, plan, _ in told(case) if plan.made is not None]
+    messages = branched(case.messages, place, edit)
+    situation = case.bench.situation(messages, (*case.compactions, *made))
+    plan = make_plan(situation)
+    parts = dissect(sent_by(plan, situation), situation, plan)
+    history, asked = situation.transcript.history, situation.transcript.last_user
+    assert asked is None or parts.shown[asked] is history[asked]
+    last = len(history) - 1
+    assert is_result(history[last]) or parts.shown[last] is history[last]
+
+
+def branched(messages: list[dict[str, Any]], place: int, edit: str) -> list[dict[str, Any]]:
+    """The conversation from an earlier user message on: asked again, edited, or answered and gone on."""
+    users = [i for i, m in enumerate(messages) if m["role"] == "user"]
+    index = users[place % len(users)]
+    long = "Please do it again, with more care. " * 40
+    if edit == "again":
+        return messages[: index + 1]
+    if edit == "edited":
+        return [*messages[:index], {"role": "user", "content": long}]
+    return [
+        *messages[: index + 1],
+        {"role": "assistant", "content": "I stopped."},
+        {"role": "user", "content": long},
+    ]
+
+
+@search
+@given(growing_cases)
+def test_marks_that_the_client_moved_do_not_come_back(case: Case) -> None:
+    """Clients move their marks to the newest messages at every call."""
+    made: list[Compaction] = []
+    for end in case.talk.points:
+        messages = [without_marks(m) for m in case.messages[:end]]
+        for index in range(max(0, end - 3), end):
+            messages[index]["cache_control"] = dict(MARK)
+        situation = case.bench.situation(messages, (*case.compactions, *made))
+        plan = make_plan(situation)
+        made += [plan.made] if plan.made is not None else []
+        assert marks(sent_by(plan, situation)) <= marks(messages)
+
+
+def without_marks(value: Any) -> Any:
+    """A copy without cache marks."""
+    if isinstance(value, dict):
+        return {k: without_marks(v) for k, v in value.items() if k != "cache_control"}
+    return [without_marks(v) for v in value] if isinstance(value, list) else copy.copy(value)

@@ -1,0 +1,134 @@
+"""LiteLLM's side of a call, as far as our hook sees it: the order of hooks and what they are given."""
+
+from __future__ import annotations
+
+import warnings
+from types import SimpleNamespace
+from typing import Any
+
+import litellm
+from litellm.proxy._types import UserAPIKeyAuth
+
+from gateway_compaction.adapters.litellm_models import ProxyModels
+from gateway_compaction.callstate import KEY, CallState
+from gateway_compaction.hook import CompactionHook
+from gateway_compaction.settings import Runtime, Settings, build
+from tests.engine.rig import Scripted
+from tests.policy_books import book
+
+with warnings.catch_warnings():
+    # Importing LiteLLM's proxy warns of deprecations in LiteLLM itself.
+    warnings.simplefilter("ignore")
+    from litellm.proxy import proxy_server
+
+__all__ = ["Host", "SentCall", "proxy_server"]
+
+LIMITS = {"big": 2_000, "little": 700}
+MODELS = [
+    {
+        "model_name": "chat" if name == "big" else "backup",
+        "litellm_params": {"model": "openai/gpt-4o", "api_key": "sk-none"},
+        "model_info": {"id": name, "max_input_tokens": window},
+    }
+    for name, window in LIMITS.items()
+]
+
+
+class Host:
+    """A proxy without its server: a real router, our hook, and the list of callbacks."""
+
+    def __init__(self, *, broken: bool = False, **defaults: Any) -> None:
+        with warnings.catch_warnings():
+            # The first router makes pydantic warn of LiteLLM's own types.
+            warnings.simplefilter("ignore")
+            self.router = litellm.Router(model_list=[{**m} for m in MODELS])
+        self.summarizer = Scripted()
+        models = ProxyModels(lambda: self.router)
+        settings = Settings(redis_url=None, redis_timeout_seconds=5.0, drain_seconds=5.0)
+        defaults = {"recall": {"max_tokens": 0}, "summary": {"model": "extractive"}, **defaults}
+        self.book = book(defaults)
+        self.broken = broken
+        self.runtime: Runtime = build(settings, models, self.summarizer, self._policies)
+        self.hook = CompactionHook(self.runtime, models)
+
+    def _policies(self) -> Any:
+        if self.broken:
+            raise RuntimeError("a fault of ours")
+        return self.book
+
+    def call(self, messages: list[Any], **more: Any) -> SentCall:
+        """A request as it reaches the pre-call hooks."""
+        return SentCall(self, messages, **more)
+
+
+class SentCall:
+    """One call on its way; each method is one hook, called as LiteLLM calls it."""
+
+    def __init__(
+        self,
+        host: Host,
+        messages: list[Any],
+        *,
+        auth: UserAPIKeyAuth | None = None,
+        headers: dict[str, str] | None = None,
+        **fields: Any,
+    ) -> None:
+        self.host, self.messages = host, messages
+        self.auth = auth or UserAPIKeyAuth(api_key="hash", team_id="research")
+        self.logging = SimpleNamespace(model_call_details={})
+        body = {"model": "chat", "messages": messages, **fields}
+        self.data: dict[str, Any] = {
+            **body,
+            "metadata": {"user_api_key_team_id": "research"},
+            "proxy_server_request": {"headers": headers or {}, "body": body},
+            "litellm_call_id": "chosen-by-the-client",
+            "litellm_logging_obj": self.logging,
+        }
+
+    @property
+    def state(self) -> CallState | None:
+        """What our hooks share."""
+        state: CallState | None = self.logging.model_call_details.get(KEY)
+        return state
+
+    async def pre(self, call_type: str = "acompletion") -> Any:
+        """Before the router; what is returned takes the place of the data."""
+        returned = await self.host.hook.async_pre_call_hook(self.auth, None, self.data, call_type)
+        self.data = returned if returned is not None else self.data
+        return returned
+
+    async def deploy(self, chosen: str = "big") -> Any:
+        """In the router, for a chosen deployment."""
+        group = "chat" if chosen == "big" else "backup"
+        kwargs = {
+            **self.data,
+            "model": "openai/gpt-4o",
+            "model_info": {"id": chosen},
+            "metadata": {**self.data["metadata"], "model_group": group},
+        }
+        returned = await self.host.hook.async_pre_call_deployment_hook(kwargs, "acompletion")
+        return returned if returned is not None else kwargs
+
+    async def headers(self, response: Any = "an answer") -> dict[str, str] | None:
+        """The answer is let go."""
+        return await self.host.hook.async_post_call_response_headers_hook(self.data, self.auth, response)
+
+    async def success(self, prompt_tokens: int | None = None, **details: Any) -> None:
+        """The answer is logged."""
+        response = SimpleNamespace(usage=SimpleNamespace(prompt_tokens=prompt_tokens))
+        kwargs = {**self.logging.model_call_details, **details}
+        await self.host.hook.async_log_success_event(kwargs, response, None, None)
+
+    async def failure(self, error: Exception) -> None:
+        """An attempt failed."""
+        kwargs = {**self.logging.model_call_details, "exception": error}
+        await self.host.hook.async_log_failure_event(kwargs, None, None, None)
+
+    async def whole(self) -> dict[str, str] | None:
+        """All of it, without a fault."""
+        await self.pre()
+        await self.deploy()
+        told = await self.headers()
+        await self.success()
+        await self.host.runtime.worker.drain(20.0)
+        return told

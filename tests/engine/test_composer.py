@@ -1,0 +1,311 @@
+"""From a task to a compaction: who is asked what, how often, and what is believed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from gateway_compaction.compactor import task_of
+from gateway_compaction.composer import Composing
+from gateway_compaction.core.compaction import Compaction
+from gateway_compaction.core.policy_book import PolicyBook
+from gateway_compaction.errors import (
+    SummaryDenied,
+    SummaryError,
+    SummaryLimited,
+    SummaryRejected,
+    SummaryTimeout,
+)
+from gateway_compaction.ports import SummaryAnswer
+from gateway_compaction.worker import SummaryTask
+from tests.engine.histories import chat, grown
+from tests.engine.rig import Fixed, Rig
+
+DOWN = SummaryError("small: ServiceUnavailableError")
+
+
+async def task(rig: Rig, messages: int = 31, name: str = "chat") -> SummaryTask:
+    """The summary that a conversation near its window asks for."""
+    made = task_of(await rig.decide(chat(messages, name)))
+    assert made is not None
+    return made
+
+
+def asked(rig: Rig) -> list[str]:
+    """The models that were asked, in order."""
+    return [request.model for request in rig.summarizer.requests]
+
+
+class TestRetries:
+    """What is transient is tried again; what is final is not."""
+
+    async def test_a_transient_error_is_tried_again_twice(self, rig: Rig) -> None:
+        rig.summarizer.answers = [DOWN, DOWN, "It went well."]
+        made = await rig.composing(await task(rig))
+        assert made.text == "It went well." and len(asked(rig)) == 3
+
+    async def test_and_no_more(self, rig: Rig) -> None:
+        rig.summarizer.answers = [DOWN] * 4
+        with pytest.raises(SummaryError, match="ServiceUnavailable"):
+            await rig.composing(await task(rig))
+        assert len(asked(rig)) == 3
+
+    async def test_pauses_grow(self, rig: Rig) -> None:
+        composing = Composing(rig.summarizer, rig.models, rig.executor, rig.clock, 0.05)
+        rig.summarizer.answers = [DOWN, DOWN, "It went well."]
+        wanted = await task(rig)
+        started = asyncio.get_running_loop().time()
+        await composing(wanted)
+        assert asyncio.get_running_loop().time() - started >= 0.15
+
+    @pytest.mark.parametrize(
+        "error",
+        [
+            SummaryLimited("rate limited"),
+            SummaryRejected("the answer is empty"),
+            SummaryTimeout("did not answer"),
+            SummaryDenied("no budget left"),
+        ],
+    )
+    async def test_a_final_error_is_not_tried_again(self, rig: Rig, error: SummaryError) -> None:
+        rig.summarizer.answers = [error]
+        with pytest.raises(type(error), match=str(error)):
+            await rig.composing(await task(rig))
+        assert len(asked(rig)) == 1
+
+
+class TestFallbacks:
+    """Other models, in the order of the policy."""
+
+    @pytest.fixture
+    def rig(self, rigs: Callable[..., Rig]) -> Rig:
+        windows = {name: 100_000 for name in ("small", "second", "third")}
+        summary = {"model": "small", "fallbacks": ["second", "third"]}
+        return rigs(2_000, {"summary": summary}, models=Fixed(2_000, **windows))
+
+    async def test_they_are_asked_in_order(self, rig: Rig) -> None:
+        rig.summarizer.answers = [SummaryDenied("no"), SummaryLimited("later"), "The third wrote this."]
+        made = await rig.composing(await task(rig))
+        assert asked(rig) == ["small", "second", "third"]
+        assert (made.text, made.model) == ("The third wrote this.", "third")
+
+    async def test_the_last_error_is_told_when_all_fail(self, rig: Rig) -> None:
+        rig.summarizer.answers = [SummaryDenied("no"), SummaryLimited("later"), SummaryRejected("empty")]
+        with pytest.raises(SummaryRejected, match="empty"):
+            await rig.composing(await task(rig))
+
+    async def test_null_is_the_requests_own_model(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(2_000, {"summary": {"model": None}}, models=Fixed(2_000, own=100_000))
+        decision = await rig.decide(chat(31), model="gpt-4o")
+        wanted = task_of(decision)
+        assert wanted is not None
+        await rig.composing(replace(wanted, caller=replace(wanted.caller, model="own")))
+        assert set(asked(rig)) == {"own"}
+
+
+class TestBreaker:
+    """A model that failed three times in a row is left alone for half a minute."""
+
+    async def test_it_opens_and_tries_again(self, rig: Rig) -> None:
+        rig.summarizer.answers = [DOWN] * 3
+        wanted = await task(rig)
+        for _ in range(2):
+            with pytest.raises(SummaryError):
+                await rig.composing(wanted)
+        assert len(asked(rig)) == 3
+        rig.clock.now += 29
+        with pytest.raises(SummaryError, match="small failed 3 times in a row; not asked"):
+            await rig.composing(wanted)
+        assert len(asked(rig)) == 3
+        rig.clock.now += 1
+        assert (await rig.composing(wanted)).text
+        assert len(asked(rig)) == 4
+
+    async def test_one_failure_after_the_pause_opens_it_again(self, rig: Rig) -> None:
+        rig.summarizer.answers = [DOWN] * 5
+        wanted = await task(rig)
+        with pytest.raises(SummaryError):
+            await rig.composing(wanted)
+        rig.clock.now += 31
+        for _ in range(2):
+            with pytest.raises(SummaryError, match="not asked"):
+                await rig.composing(wanted)
+        assert len(asked(rig)) == 4
+
+    async def test_a_success_closes_it(self, rig: Rig) -> None:
+        wanted = await task(rig)
+        for _ in range(3):
+            rig.summarizer.answers = [DOWN, DOWN, "fine"]
+            assert (await rig.composing(wanted)).text == "fine"
+        assert len(asked(rig)) == 9
+
+    async def test_a_refusal_of_ours_says_nothing_about_the_model(self, rig: Rig) -> None:
+        wanted = await task(rig)
+        for _ in range(5):
+            rig.summarizer.answers = [SummaryDenied("no budget left")]
+            with pytest.raises(SummaryDenied):
+                await rig.composing(wanted)
+        assert len(asked(rig)) == 5
+
+    async def test_models_have_a_breaker_each(self, rigs: Callable[..., Rig]) -> None:
+        summary = {"model": "small", "fallbacks": ["second"]}
+        rig = rigs(2_000, {"summary": summary}, models=Fixed(2_000, small=100_000, second=100_000))
+        rig.summarizer.answers = [DOWN] * 3
+        wanted = await task(rig)
+        for _ in range(2):
+            assert (await rig.composing(wanted)).model == "second"
+        assert asked(rig) == ["small"] * 3 + ["second"] * 2
+
+
+class TestBelief:
+    """What is not a summary is rejected, and the previous one stays."""
+
+    @pytest.mark.parametrize(
+        ("answer", "reason"),
+        [
+            ("", "empty"),
+            ("   \n", "empty"),
+            ("<summary></summary>", "empty"),
+            (SummaryAnswer("It went", "length", "small"), "length"),
+            (SummaryAnswer("It went", "content_filter", "small"), "content_filter"),
+            (SummaryAnswer("", "tool_calls", "small", has_tool_calls=True), "tool_calls"),
+            (SummaryAnswer("calling", "stop", "small", has_tool_calls=True), "tool call"),
+            ("I'm sorry, but I can't help with that.", "refusal"),
+            ("I cannot summarise this conversation.", "refusal"),
+            ("Error generating summary: connection reset", "refusal"),
+            ('{"error": {"message": "overloaded"}}', "refusal"),
+        ],
+    )
+    async def test_it_is_rejected_and_the_previous_summary_stays(
+        self, rig: Rig, answer: SummaryAnswer | str, reason: str
+    ) -> None:
+        for call in grown(chat(35)):
+            before = await rig.call(call)
+        assert (before.reason, before.version) == ("model", 1)
+        rig.summarizer.answers = [answer]
+        for call in grown(chat(47), 37):
+            after = await rig.call(call)
+        assert len(rig.summarizer.requests) == 2
+        assert (after.outcome, after.version) == ("applied", 1) and reason in after.reason
+
+    async def test_what_is_not_smaller_is_rejected(self, rig: Rig) -> None:
+        wanted = await task(rig)
+        short = replace(wanted, messages=wanted.messages[:1])
+        rig.summarizer.answers = [" ".join(["word"] * 80)]
+        with pytest.raises(SummaryRejected, match="not smaller"):
+            await rig.composing(short)
+
+    async def test_tags_are_taken_off_and_what_is_too_long_is_shortened(self, rig: Rig) -> None:
+        rig.summarizer.answers = ["Sure!\n<summary>" + "It went well. " * 300 + "</summary> Anything else?"]
+        wanted = await task(rig)
+        made = await rig.composing(wanted)
+        assert made.text.startswith("It went well.") and "Sure" not in made.text and "else" not in made.text
+        assert wanted.count(made.text) <= wanted.job.block
+
+
+class TestRequests:
+    """What the summariser is asked."""
+
+    async def test_the_question_is_plain_and_on_the_callers_account(self, rig: Rig) -> None:
+        wanted = await task(rig)
+        await rig.composing(wanted)
+        [request] = rig.summarizer.requests
+        assert request.caller is wanted.caller and request.timeout_seconds == 60
+        assert request.max_tokens > wanted.job.block / 2
+        assert "[0] user wrote: chat 0:" in request.user
+        assert f"[{wanted.job.covers - 1}] " in request.user and f"[{wanted.job.covers}]" not in request.user
+
+    async def test_the_policy_has_its_say(self, rigs: Callable[..., Rig]) -> None:
+        summary = {"preserve_keys": ["order_id"], "timeout_seconds": 5}
+        summary |= {"message_chars": 120, "prompt": "coding"}
+        rig = rigs(2_000, {"summary": summary})
+        wanted = await task(rig)
+        await rig.composing(wanted)
+        [request] = rig.summarizer.requests
+        assert "Keep everything about: order_id" in request.user and "every file read" in request.user
+        assert request.timeout_seconds == 5
+        assert request.user.count("tokens left out") == wanted.job.covers
+
+    async def test_a_prompt_file_is_asked_with(self, rigs: Callable[..., Rig]) -> None:
+        raw = {"version": 1, "defaults": {"summary": {"model": "small", "prompt": "tax.txt"}}}
+        book = PolicyBook(raw, "p.yaml", None, lambda name: f"figures named in {name}")
+        rig = rigs(2_000, policy_book=book)
+        await rig.composing(await task(rig))
+        assert "Keep: figures named in tax.txt." in rig.summarizer.requests[0].user
+
+    async def test_costs_and_the_model_that_answered_are_kept(self, rig: Rig) -> None:
+        rig.summarizer.answers = [SummaryAnswer("Fine.", "stop", "small-2026", 0.25)]
+        made = await rig.composing(await task(rig))
+        assert (made.cost, made.model, made.parent, made.kind) == (0.25, "small-2026", None, "model")
+        assert made.tokens_before > 800 and 0 < made.tokens_after < 10
+
+    async def test_a_history_larger_than_the_summarisers_window_is_summarised_in_parts(
+        self, rigs: Callable[..., Rig]
+    ) -> None:
+        rig = rigs(models=Fixed(2_000, small=1_500))
+        answers = [SummaryAnswer(f"Part {n}.", "stop", "small", 0.1 if n != 1 else None) for n in range(9)]
+        rig.summarizer.answers = list(answers)
+        wanted = await task(rig)
+        made = await rig.composing(wanted)
+        requests = rig.summarizer.requests
+        assert len(requests) > 1
+        for number, request in enumerate(requests[1:]):
+            assert f"<previous_summary>\nPart {number}.\n</previous_summary>" in request.user
+        assert all(wanted.count(r.system + r.user) + r.max_tokens // 2 < 1_500 for r in requests)
+        shown = [n for n in range(wanted.job.covers) for r in requests if f"[{n}] " in r.user]
+        assert shown == list(range(wanted.job.covers))
+        assert made.text == f"Part {len(requests) - 1}." and len(made.segments) == 1
+        assert made.cost == pytest.approx(0.1 * (len(requests) - 1))
+
+    async def test_an_unknown_window_of_the_summariser_is_taken_for_a_small_one(
+        self, rigs: Callable[..., Rig]
+    ) -> None:
+        rig = rigs(200_000, {"context_window": 60_000}, models=Fixed(None))
+        wanted = await task(rig, messages=951)
+        await rig.composing(wanted)
+        assert len(rig.summarizer.requests) > 2
+        assert all(wanted.count(r.user) < 16_000 for r in rig.summarizer.requests)
+
+
+class TestStrategies:
+    """How a summary grows."""
+
+    @staticmethod
+    async def last(rig: Rig, messages: int = 60) -> Compaction:
+        for call in grown(chat(messages)):
+            decision = await rig.call(call)
+        assert decision.plan is not None and decision.plan.view.compaction is not None
+        return decision.plan.view.compaction
+
+    async def test_segments_are_added(self, rig: Rig) -> None:
+        made = await self.last(rig)
+        assert [(s.start, s.end) for s in made.segments] == [(0, 18), (18, 34)]
+
+    async def test_segments_are_merged_when_no_room_is_left(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(2_000, {"summary": {"max_tokens": 200}})
+        rig.summarizer.answers = ["It went well. " * 60] * 9
+        made = await self.last(rig, 90)
+        assert len(made.segments) == 1 and made.segments[0].start == 0
+        assert "<previous_summary>\nIt went well." in rig.summarizer.requests[-1].user
+        assert "Merge it with the previous summary" in rig.summarizer.requests[-1].user
+
+    async def test_rolling_is_one_text_written_anew(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(2_000, {"summary": {"strategy": "rolling"}})
+        made = await self.last(rig)
+        assert [(s.start, s.end) for s in made.segments] == [(0, 34)]
+        assert "Summary number 1" in rig.summarizer.requests[1].user
+
+    async def test_window_is_a_note_and_asks_nobody(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(2_000, {"summary": {"strategy": "window"}})
+        made = await self.last(rig)
+        assert made.kind == "extractive" and rig.summarizer.requests == []
+        assert made.text == f"[… {made.covers} …]"
+
+    async def test_extractive_asks_nobody(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(2_000, {"summary": {"model": "extractive"}})
+        made = await self.last(rig)
+        assert made.kind == "extractive" and rig.summarizer.requests == []
+        assert any(m["content"][:40] in made.text for m in chat(60)[1 : made.covers])

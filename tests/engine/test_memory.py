@@ -1,0 +1,152 @@
+"""What a process remembers for itself: bounded, idle entries go, the better kind wins."""
+
+from __future__ import annotations
+
+import pytest
+
+from gateway_compaction.core.compaction import Compaction, Kind, Segment, SessionRef
+from gateway_compaction.memory import IDLE_SECONDS, REWRITES_BEFORE_BACKOFF, LineageGuard, LocalBuffer
+from tests.engine.rig import Clock
+
+SESSION, OTHER = SessionRef("t", "a"), SessionRef("t", "b")
+FOREIGN = SessionRef("u", "a")
+
+
+def compaction(digest: str, kind: Kind = "extractive", text: str = "x") -> Compaction:
+    """A record that stands for four messages."""
+    return Compaction(digest, 4, kind, (Segment(0, 4, text),))
+
+
+def found(buffer: LocalBuffer, session: SessionRef, *digests: str) -> set[str]:
+    """Digests that the buffer knows."""
+    return {c.digest for c in buffer.merged(session, digests, ())}
+
+
+class TestLocalBuffer:
+    """Compactions by tenant, session and digest."""
+
+    def test_it_holds_a_bounded_number_and_the_least_recently_used_goes(self) -> None:
+        buffer = LocalBuffer(Clock(), entries=3)
+        for name in "abc":
+            buffer.keep(SESSION, compaction(name))
+        assert found(buffer, SESSION, "a") == {"a"}
+        buffer.keep(SESSION, compaction("d"))
+        assert found(buffer, SESSION, "a", "b", "c", "d") == {"a", "c", "d"}
+
+    def test_it_forgets_what_was_idle_for_a_quarter_of_an_hour(self) -> None:
+        clock = Clock()
+        buffer = LocalBuffer(clock)
+        buffer.keep(SESSION, compaction("a"))
+        buffer.keep(SESSION, compaction("b"))
+        clock.now += IDLE_SECONDS
+        assert found(buffer, SESSION, "a") == {"a"}
+        clock.now += 1
+        assert found(buffer, SESSION, "a", "b") == {"a"}
+        clock.now += IDLE_SECONDS + 1
+        assert found(buffer, SESSION, "a", "b") == set()
+
+    def test_nothing_is_found_in_another_session_or_tenant(self) -> None:
+        buffer = LocalBuffer(Clock())
+        buffer.keep(SESSION, compaction("a"))
+        assert found(buffer, OTHER, "a") == found(buffer, FOREIGN, "a") == set()
+        assert found(buffer, SESSION, "b") == set()
+
+    @pytest.mark.parametrize(
+        ("first", "second", "kept"),
+        [
+            ("cleared", "extractive", "second"),
+            ("extractive", "extractive", "second"),
+            ("model", "extractive", "first"),
+            ("model", "model", "second"),
+        ],
+    )
+    def test_a_better_kind_is_never_replaced_by_a_lesser_one(
+        self, first: Kind, second: Kind, kept: str
+    ) -> None:
+        buffer = LocalBuffer(Clock())
+        buffer.keep(SESSION, compaction("a", first, "first"))
+        buffer.keep(SESSION, compaction("a", second, "second"))
+        assert [c.text for c in buffer.merged(SESSION, ["a"], ())] == [kept]
+
+    @pytest.mark.parametrize(
+        ("known", "stored", "wins"),
+        [
+            ("extractive", "extractive", "stored"),
+            ("extractive", "model", "stored"),
+            ("model", "extractive", "known"),
+            ("model", "model", "stored"),
+        ],
+    )
+    def test_the_store_is_believed_unless_the_process_knows_better(
+        self, known: Kind, stored: Kind, wins: str
+    ) -> None:
+        buffer = LocalBuffer(Clock())
+        buffer.keep(SESSION, compaction("a", known, "known"))
+        merged = buffer.merged(SESSION, ["a", "b"], [compaction("a", stored, "stored"), compaction("b")])
+        assert {c.digest: c.text for c in merged} == {"a": wins, "b": "x"}
+
+    def test_a_session_can_be_forgotten(self) -> None:
+        buffer = LocalBuffer(Clock())
+        for session in (SESSION, OTHER):
+            buffer.keep(session, compaction("a"))
+            buffer.set_bypass(session, "refused", 60)
+        buffer.forget(SESSION)
+        assert (found(buffer, SESSION, "a"), buffer.bypass(SESSION)) == (set(), None)
+        assert (found(buffer, OTHER, "a"), buffer.bypass(OTHER)) == ({"a"}, "refused")
+
+    def test_a_bypass_runs_out_and_their_number_is_bounded(self) -> None:
+        clock = Clock()
+        buffer = LocalBuffer(clock, entries=2)
+        buffer.set_bypass(SESSION, "refused", 60)
+        clock.now += 59
+        assert buffer.bypass(SESSION) == "refused" and buffer.bypass(OTHER) is None
+        clock.now += 1
+        assert buffer.bypass(SESSION) is None
+        for number in range(3):
+            buffer.set_bypass(SessionRef("t", f"{number}"), "refused", 60)
+        held = [buffer.bypass(SessionRef("t", f"{n}")) for n in range(3)]
+        assert held == [None, "refused", "refused"]
+
+
+class TestLineageGuard:
+    """Summaries remembered by the last two messages that they cover."""
+
+    PAIR = (b"m1", b"m2")
+    HISTORY = (b"m0", b"m1", b"m2", b"m3")
+    CHAIN = ("", "c1", "c2", "mine", "c4")
+
+    def objects(self, guard: LineageGuard, tenant: str = "t") -> bool:
+        """Whether it objects to another summary for the history."""
+        return guard.objection(tenant, self.HISTORY, self.CHAIN) is not None
+
+    def test_two_summaries_that_could_not_be_used_are_enough(self) -> None:
+        guard = LineageGuard()
+        assert REWRITES_BEFORE_BACKOFF == 2
+        guard.made("t", self.PAIR, "lost1")
+        assert not self.objects(guard)
+        guard.made("t", self.PAIR, "lost2")
+        assert self.objects(guard) and not self.objects(guard, "u")
+
+    def test_a_summary_of_this_very_history_is_no_loss(self) -> None:
+        guard = LineageGuard()
+        for digest in ("lost1", "lost2", "mine"):
+            guard.made("t", self.PAIR, digest)
+        assert not self.objects(guard)
+
+    def test_a_use_takes_it_back(self) -> None:
+        guard = LineageGuard()
+        guard.made("t", self.PAIR, "lost1")
+        guard.made("t", self.PAIR, "lost2")
+        guard.used("t", self.PAIR, "lost2")
+        guard.used("t", self.PAIR, "never made")
+        guard.used("t", (b"x",), "never made")
+        assert not self.objects(guard)
+
+    def test_it_needs_two_messages_and_holds_a_bounded_number(self) -> None:
+        guard = LineageGuard(entries=2)
+        guard.made("t", self.PAIR[:1], "short")
+        guard.made("t", self.PAIR, "lost1")
+        guard.made("t", self.PAIR, "lost2")
+        for number in range(2):
+            guard.made("t", (b"%d" % number, b"y"), "d")
+        assert not self.objects(guard)
