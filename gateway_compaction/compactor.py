@@ -16,11 +16,12 @@ from gateway_compaction.core.digest import OPENING, chain, message_digest
 from gateway_compaction.core.events import Outcome
 from gateway_compaction.core.memo import Memos
 from gateway_compaction.core.messages import Message, Transcript, parse
-from gateway_compaction.core.plan import Plan, Situation, make_plan, quiet_below, quiet_plan
+from gateway_compaction.core.plan import Plan, make_plan, quiet_below, quiet_plan
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.policy_book import Identity, PolicyBook
 from gateway_compaction.core.recall import recall_reserve
 from gateway_compaction.core.render import render
+from gateway_compaction.core.situation import Situation
 from gateway_compaction.core.tokens import TokenCounter, output_reserve
 from gateway_compaction.errors import PolicyError, StoreBusy, StoreError, TranscriptError
 from gateway_compaction.memory import LineageGuard, LocalBuffer

@@ -37,6 +37,7 @@ PROMPT_SHARE = 0.6
 UNKNOWN_WINDOW = 16_000
 FINAL = (SummaryLimited, SummaryRejected, SummaryTimeout)
 MESSAGE_TOKENS = 2_000
+LEAST_SUMMARY = 40
 
 
 @dataclass(slots=True)
@@ -113,8 +114,9 @@ class Composing:
         start = task.job.base.covers if task.job.base else 0
         for part in _parts(task, room):
             source = sum(task.count(_flat(m)) for m in part) + (task.count(previous) if previous else 0)
-            request = self._request(task, model, part, start, previous, limit, max(200, room // 4))
-            previous, spent, answered = await self._accepted(task, request, source, limit)
+            longest = min(limit, max(LEAST_SUMMARY, source // 2))
+            request = self._request(task, model, part, start, previous, longest, max(200, room // 4))
+            previous, spent, answered = await self._accepted(task, request, source, longest)
             cost = spent if cost is None else cost + (spent or 0.0)
             start += len(part)
         return previous, cost, answered

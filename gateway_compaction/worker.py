@@ -11,8 +11,8 @@ from typing import Any
 
 from gateway_compaction.core.compaction import Compaction, SessionRef
 from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.jobs import Job
 from gateway_compaction.core.messages import Message
-from gateway_compaction.core.plan import Job
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.errors import CompactionError, StoreError, SummaryError
 from gateway_compaction.memory import LineageGuard, LocalBuffer

@@ -10,6 +10,8 @@ from dotenv import load_dotenv
 
 from gateway_compaction import __version__
 from gateway_compaction.cli import policy
+from gateway_compaction.cli.doctor import doctor
+from gateway_compaction.cli.replay import replay
 from gateway_compaction.cli.serve import serve
 
 __all__ = ["app"]
@@ -22,6 +24,8 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
 )
 app.command()(serve)
+app.command()(doctor)
+app.command()(replay)
 app.add_typer(policy.app, name="policy")
 
 

@@ -12,7 +12,7 @@ from gateway_compaction.core.language import language_of, phrases
 from gateway_compaction.core.memo import Memos
 from gateway_compaction.core.messages import Message, Transcript, part_of, text_of
 from gateway_compaction.core.policy import Policy
-from gateway_compaction.core.recall import Recall, recall_reserve, recall_tokens, recalled
+from gateway_compaction.core.recall import Recall, recall_tokens, recalled
 from gateway_compaction.core.render import View, render
 from gateway_compaction.core.search_index import Index, build_index, query_of
 from gateway_compaction.core.summary import ACKNOWLEDGEMENT, Frame, block_tokens, carrier, frame
@@ -120,13 +120,10 @@ class Desk:
         """The view with what its user messages need of the covered ones.
 
         What a message gets depends on the compaction and on what stands before it, so it stays the same
-        until the next compaction; only where the whole would reach ``aggressive`` the oldest quotes go.
+        until the next compaction.
         """
-        rule, levels = self.policy.recall.max_tokens, self.policy.levels
-        slack = int((levels.aggressive.at - levels.medium.at) * self.window)
-        budget = recall_tokens(rule, self.window, slack)
-        reserve = recall_reserve(rule, self.window, slack)
-        ceiling = int(levels.aggressive.at * self.window) + reserve
+        slack, budget, reserve = self.slack, self.quoted, self.quoted - min(self.quoted, self.slack)
+        ceiling = int(self.policy.levels.aggressive.at * self.window) + reserve
         compaction = view.compaction
         if not budget or compaction is None or view.carrier is None or not self.index_ready(compaction):
             return view
@@ -141,10 +138,20 @@ class Desk:
                 made[number] = quote.text
                 taken |= set(quote.passages)
                 spent += self.count(quote.text)
-        made = self._within(made, ceiling - view.tokens)
         costs = sum(self.count(text) + 2 for text in made.values())
         # Reserved room that quotes now fill is not counted twice.
         return replace(view, tokens=view.tokens + max(0, costs - reserve), recalls=made)
+
+    @property
+    def slack(self) -> int:
+        """Tokens between ``medium`` and ``aggressive``."""
+        levels = self.policy.levels
+        return int((levels.aggressive.at - levels.medium.at) * self.window)
+
+    @property
+    def quoted(self) -> int:
+        """Most tokens quoted before one message."""
+        return recall_tokens(self.policy.recall.max_tokens, self.window, self.slack)
 
     def index_ready(self, compaction: Compaction) -> bool:
         """Whether what a compaction covers is indexed, or quickly enough (about a quarter of a second)."""
@@ -191,8 +198,3 @@ class Desk:
 
         key = ("recall", compaction.digest, compaction.text, self.chain[number + 1], room, taken)
         return self.memos.frames.get(key, make)
-
-    def _within(self, made: dict[int, str], room: int) -> dict[int, str]:
-        while made and sum(self.count(text) + 2 for text in made.values()) > room:
-            made = {number: text for number, text in made.items() if number != min(made)}
-        return made

@@ -45,8 +45,9 @@ def fit(desk: Desk, view: View, keep_last: int, goal: int, limit: int) -> tuple[
     for cut in keeping:
         if desk.rest(cut) + desk.limit(cut) <= goal:
             return _extended(desk, base, cut, desk.limit(cut))
+    quoted = min(desk.quoted, desk.slack)
     for cut in [*keeping[-1:], *(c for c in cuts if c not in keeping)]:
-        room = limit - desk.rest(cut)
+        room = limit - desk.rest(cut) - quoted
         if room >= LEAST_BLOCK:
             return _extended(desk, base, cut, min(room, desk.limit(cut)))
     return _clipped(desk, base, cuts, limit)

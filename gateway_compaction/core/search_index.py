@@ -54,7 +54,7 @@ class Query:
 
 
 def query_of(message: Message, keys: Sequence[str] = ()) -> Query:
-    """What a user message asks for; in a long one its questions count most. ``keys`` always count a little."""
+    """What a user message asks for; in a long one mostly its questions. ``keys`` always count a little."""
     text = text_of(message)
     kept = dict.fromkeys(search_terms(" ".join(keys)), REST_WEIGHT)
     everything = search_terms(text)

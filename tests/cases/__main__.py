@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 import signal
 import sys
 from pathlib import Path
@@ -26,6 +27,8 @@ def main() -> int:
     if not cases:
         print(f"no case in {options.file} has the id {options.only}", file=sys.stderr)
         return 2
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     # Ended from outside, the servers must end as well.
     signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
     results = asyncio.run(

@@ -21,6 +21,7 @@ COUNT = rf"(\d+|{'|'.join(NUMBERS)})"
 FILLER = re.compile(
     r"(?i)^(?:\W|\b(?:and|for the model|the|a|unless stated|for the prefix|request|by policy)\b)*$"
 )
+HANGS = 60.0
 QUOTED = r"'((?:[^'\\]|\\.)*)'"
 
 
@@ -149,7 +150,10 @@ RULES: tuple[tuple[re.Pattern[str], Change], ...] = (
     _rule(rf"summariser(?: stub)? returns {QUOTED}(?: \(and once {QUOTED}\))?", _returns),
     _rule(r"summariser(?: stub)? returns (\d+) words",
           lambda m: {"summariser": Summariser(words=int(m[1]), stated=True)}),
-    _rule(r"summariser(?: stub)?(?: always)?(?: returns)? (\d{3})\b", _failing),
+    _rule(r"summariser(?: stub)? (?:returns|answers with) a tool call", _summarises(calls_tool=True)),
+    _rule(r"summariser(?: stub)? (?:is cut off|returns finish_reason ?=? ?'?length'?)", _summarises(is_cut=True)),
+    _rule(r"summariser(?: stub)? (?:hangs|never answers|times out)", _summarises(seconds=HANGS)),
+    _rule(r"summariser(?: stub)?(?: always)?(?: returns| answers)?(?: HTTP)? (\d{3})\b", _failing),
     _rule(r"summariser(?: stub)?(?: always)? fails()", _failing),
     _rule(r"summariser(?: stub)? sleeps (\d+) ?s(?:econds)?\b",
           lambda m: {"summariser": Summariser(seconds=float(m[1]), stated=True)}),

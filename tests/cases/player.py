@@ -135,6 +135,7 @@ class Player:
                 facts["keys"] = sorted({*facts.get("keys", ()), *map(str, client.scan_iter(count=1000))})
         facts["refused by the cluster"] = "CROSSSLOT" in self.stage.logs()
         counted = [c for c in mine if c.judged and c.answer.headers.get("x-compaction-session")]
+        counted = [c for c in counted if not c.body.get("no-log")]
         recorded, expected = facts.get("request events", (0, 0))
         if counted:
             lineages = [

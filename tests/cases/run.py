@@ -57,6 +57,8 @@ async def _judged(
     stage: Stage, prepared: Prepared, *, again: bool = False
 ) -> tuple[Evidence, dict[str, Verdict]]:
     evidence = Evidence(prepared)
+    for phrase in prepared.situation.unknown:
+        evidence.note(f"not understood in the policy: {phrase}")
     try:
         await play(stage, evidence, again=again)
     except Exception:

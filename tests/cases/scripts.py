@@ -13,6 +13,7 @@ from typing import Any
 from tests.cases.situation import Summariser
 from tests.cases.weights import prompt_tokens
 from tests.lab import Reply, Seen
+from tests.lab.scripts import tool_call
 
 __all__ = ["MainModel", "SummariserModel", "filler"]
 
@@ -81,6 +82,10 @@ class SummariserModel:
             error = "the summariser fails on purpose"
             return Reply.failing(self.answers.status, error, kind="rate_limit_error")
         reply = Reply(text=self._text(number, seen), delay=self.answers.seconds)
+        if self.answers.calls_tool:
+            return replace(reply, text=None, tool_calls=[tool_call("summarise", {"part": 1})])
+        if self.answers.is_cut:
+            return replace(reply, finish_reason="length")
         return replace(reply, message=_thinking(self.answers)) if self.answers.blocks else reply
 
     def _text(self, number: int, seen: Seen) -> str:

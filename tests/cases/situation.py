@@ -41,6 +41,7 @@ class Summariser:
         echoes: what it repeats from its input.
         reflects: its answer names every mark of its input.
         words: an answer of so many words.
+        calls_tool: it answers with a tool call; ``is_cut``: with the finish reason ``length``.
     """
 
     texts: tuple[str, ...] = ("SUM-STUB the earlier part was settled.",)
@@ -51,6 +52,8 @@ class Summariser:
     echoes: str | None = None
     reflects: bool = False
     words: int | None = None
+    calls_tool: bool = False
+    is_cut: bool = False
     stated: bool = False
 
 

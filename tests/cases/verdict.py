@@ -75,6 +75,8 @@ def every(evidence: Evidence, problem: Callable[[Call], str | None]) -> Verdict:
         return failed("no request was made")
     for number, call in enumerate(calls, 1):
         where = f"pass {call.number + 1}, request {number} of {len(calls)}"
+        if not call.upstream and evidence.plain is None and 400 <= call.answer.status < 500:
+            return unjudged(f"LiteLLM refuses the request, bypassed or not: {call.answer.body}")
         if not call.upstream:
             return failed(
                 f"{where}: nothing reached the upstream, status {call.answer.status} {call.answer.body}"

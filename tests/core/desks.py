@@ -11,9 +11,10 @@ from gateway_compaction.core.desk import Desk
 from gateway_compaction.core.digest import chain, message_digest
 from gateway_compaction.core.memo import Memos
 from gateway_compaction.core.messages import Message, parse
-from gateway_compaction.core.plan import Plan, Situation, make_plan
+from gateway_compaction.core.plan import Plan, make_plan
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.render import render
+from gateway_compaction.core.situation import Situation
 from gateway_compaction.core.tokens import TokenCounter
 
 __all__ = ["Bench", "policy", "sent_by", "stored"]

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway_compaction.core.messages import Message
-from gateway_compaction.core.plan import Plan, Situation
+from gateway_compaction.core.plan import Plan
+from gateway_compaction.core.situation import Situation
 from gateway_compaction.core.summary import ACKNOWLEDGEMENT, TAG
 
 __all__ = ["Parts", "calls_of", "dissect", "is_result", "marks", "only_said_changes", "pairs", "text_in"]

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from gateway_compaction.core.compaction import Compaction
 from gateway_compaction.core.messages import Message
-from gateway_compaction.core.plan import Plan, Situation, make_plan
+from gateway_compaction.core.plan import Plan, make_plan
+from gateway_compaction.core.situation import Situation
 from tests.core.cases import Case, growing_cases
 from tests.core.desks import sent_by
 from tests.core.invariants import dissect, is_result, marks

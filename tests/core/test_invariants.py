@@ -9,7 +9,8 @@ from hypothesis import given
 
 from gateway_compaction.core.memo import Memos
 from gateway_compaction.core.messages import Message, part_of
-from gateway_compaction.core.plan import Plan, Situation, make_plan
+from gateway_compaction.core.plan import Plan, make_plan
+from gateway_compaction.core.situation import Situation
 from tests.core.cases import Case, cases
 from tests.core.desks import sent_by
 from tests.core.invariants import dissect, is_result, marks, only_said_changes, pairs

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.engine.rig import Rig, encodings
+
+if TYPE_CHECKING:
+    from tests.engine.host import Host
 
 # LiteLLM would fetch its tables when it is first imported; the copies it ships serve as well.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
@@ -34,3 +37,34 @@ async def rigs() -> AsyncIterator[Callable[..., Rig]]:
 def rig(rigs: Callable[..., Rig]) -> Rig:
     """The usual one: a window of 2,000 tokens, everything else by default."""
     return rigs()
+
+
+@pytest.fixture
+async def hosts(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Callable[..., Host]]:
+    """Makes hosts whose hook is the only callback; LiteLLM's own state is put back afterwards."""
+    import litellm
+
+    from tests.engine.host import Host, proxy_server
+
+    made: list[Any] = []
+
+    async def shutdown() -> None:
+        pass
+
+    def make(**options: Any) -> Host:
+        made.append(Host(**options))
+        litellm.callbacks = [made[-1].hook]
+        return made[-1]
+
+    monkeypatch.setattr(proxy_server, "proxy_shutdown_event", shutdown)
+    monkeypatch.setattr(litellm, "callbacks", [])
+    yield make
+    await proxy_server.proxy_shutdown_event()
+    for host in made:
+        await host.runtime.aclose()
+
+
+@pytest.fixture
+def host(hosts: Callable[..., Host]) -> Host:
+    """The usual one."""
+    return hosts()

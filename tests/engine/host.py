@@ -23,14 +23,16 @@ with warnings.catch_warnings():
 
 __all__ = ["Host", "SentCall", "proxy_server"]
 
-LIMITS = {"big": 2_000, "little": 700}
+# By deployment: group, model and window. LiteLLM keeps one window for each model name, so each has its own.
+DEPLOYMENTS = {"big": ("chat", "openai/gpt-4o", 2_000), "little": ("backup", "openai/gpt-4o-mini", 700)}
+ELSEWHERE = ("backup", "openai/unheard-of", 0)
 MODELS = [
     {
-        "model_name": "chat" if name == "big" else "backup",
-        "litellm_params": {"model": "openai/gpt-4o", "api_key": "sk-none"},
+        "model_name": group,
+        "litellm_params": {"model": model, "api_key": "sk-none"},
         "model_info": {"id": name, "max_input_tokens": window},
     }
-    for name, window in LIMITS.items()
+    for name, (group, model, window) in DEPLOYMENTS.items()
 ]
 
 
@@ -99,10 +101,10 @@ class SentCall:
 
     async def deploy(self, chosen: str = "big") -> Any:
         """In the router, for a chosen deployment."""
-        group = "chat" if chosen == "big" else "backup"
+        group, model, _ = DEPLOYMENTS.get(chosen, ELSEWHERE)
         kwargs = {
             **self.data,
-            "model": "openai/gpt-4o",
+            "model": model,
             "model_info": {"id": chosen},
             "metadata": {**self.data["metadata"], "model_group": group},
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 
 import litellm
@@ -15,37 +15,10 @@ from litellm.integrations.custom_logger import CustomLogger
 from gateway_compaction.callstate import KEY, CallState
 from gateway_compaction.hook import CompactionHook, handler, startup
 from tests.engine.histories import chat
-from tests.engine.host import Host, proxy_server
+from tests.engine.host import Host
 from tests.engine.rig import values
 
 LONG = chat(60)
-
-
-@pytest.fixture
-async def hosts(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Callable[..., Host]]:
-    """Makes hosts whose hook is the only callback; LiteLLM's own state is put back afterwards."""
-    made: list[Host] = []
-
-    async def shutdown() -> None:
-        pass
-
-    def make(**options: Any) -> Host:
-        made.append(Host(**options))
-        litellm.callbacks = [made[-1].hook]
-        return made[-1]
-
-    monkeypatch.setattr(proxy_server, "proxy_shutdown_event", shutdown)
-    monkeypatch.setattr(litellm, "callbacks", [])
-    yield make
-    await proxy_server.proxy_shutdown_event()
-    for host in made:
-        await host.runtime.aclose()
-
-
-@pytest.fixture
-def host(hosts: Callable[..., Host]) -> Host:
-    """The usual one."""
-    return hosts()
 
 
 class Masking(CustomGuardrail):

@@ -1,0 +1,234 @@
+"""``doctor``: what will work and what will not, before the proxy is started."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+import yaml
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from gateway_compaction.cli import findings
+from gateway_compaction.cli.findings import Finding
+from gateway_compaction.cli.launch import (
+    DEFAULTS,
+    PERMIT_NO_KEY,
+    LaunchError,
+    ProxyConfig,
+    is_true,
+    read_config,
+    without_password,
+)
+from gateway_compaction.core.policy_book import Identity, PolicyBook
+from gateway_compaction.errors import PolicyError, StoreError
+from gateway_compaction.policy_files import env_overrides, load_policy_file
+
+__all__ = ["doctor"]
+
+COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
+# For each encoding that is counted with, a model that it counts for.
+ENCODINGS = {"o200k_base": "gpt-4o", "cl100k_base": "gpt-4"}
+
+
+def doctor(
+    config: Annotated[Path, typer.Option(help="LiteLLM's config file.")] = Path("config/litellm.yaml"),
+    policies: Annotated[
+        Path | None,
+        typer.Option(
+            help="The policy file. Default: policies.yaml beside the config.",
+            envvar="GATEWAY_COMPACTION_POLICIES",
+        ),
+    ] = None,
+    redis_url: Annotated[
+        str | None,
+        typer.Option(
+            help="Redis for summaries; without one, each process keeps its own.",
+            envvar="GATEWAY_COMPACTION_REDIS_URL",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """Check Redis, the policies, the models and their windows; exit 1 if anything will not work.
+
+    Nothing is started and no model is asked.
+    """
+    beside = config.parent / "policies.yaml"
+    path = policies or (beside if beside.is_file() else None)
+    # As `serve` does: the tables that LiteLLM ships, and no network.
+    for name, value in DEFAULTS.items():
+        os.environ.setdefault(name, value)
+    with Console(stderr=True).status("Looking"):
+        found = [*_config(config), *_environment(), *asyncio.run(_store(redis_url or None))]
+        found += [*_policies_and_models(path, config), *_encodings()]
+    if as_json:
+        sound = all(one.result != "fail" for one in found)
+        typer.echo(json.dumps({"ok": sound, "findings": [asdict(one) for one in found]}, indent=1))
+    else:
+        _print(found)
+    raise typer.Exit(int(any(one.result == "fail" for one in found)))
+
+
+def _config(path: Path) -> Iterator[Finding]:
+    try:
+        config = read_config(path)
+    except LaunchError as error:
+        yield Finding("config", "fail", str(error), "Name LiteLLM's config file with --config")
+        return
+    yield Finding("config", "ok", str(path))
+    yield findings.callback(config)
+    yield _master_key(config)
+
+
+def _master_key(config: ProxyConfig) -> Finding:
+    from gateway_compaction.adapters.probes import refused_key
+
+    variable = config.key_variable
+    key = os.environ.get(variable) if variable else config.master_key
+    permitted = config.permits_no_key or is_true(os.environ.get(PERMIT_NO_KEY))
+    return findings.master_key(key, variable or f"{config.path}", refused_key(key, {}, permitted))
+
+
+def _environment() -> Iterator[Finding]:
+    from pydantic import ValidationError
+
+    from gateway_compaction.settings import PREFIX, Settings
+
+    yield from findings.coordination(os.environ)
+    yield from findings.unknown_variables(os.environ, Settings.model_fields)
+    try:
+        Settings()
+    except ValidationError as error:
+        for problem in error.errors():
+            found = f"{PREFIX}{str(problem['loc'][0]).upper()}: {problem['msg']}"
+            yield Finding("environment", "fail", found, "docs/configuration.md says what it takes")
+
+
+async def _store(url: str | None) -> list[Finding]:
+    from gateway_compaction.adapters.redis_store import connect
+
+    try:
+        store = connect(url, timeout_seconds=1.0)
+    except StoreError as error:
+        return [Finding("redis", "fail", str(error), "Write redis://host:6379/0, or rediss:// for TLS")]
+    try:
+        return [one async for one in _asked(store, url)]
+    except StoreError as error:
+        shown = without_password(url) if url else "in the process"
+        remedy = "See that it runs, can be reached from here, and lets this user write and run scripts"
+        return [Finding("redis", "fail", f"{shown}: {error}", remedy)]
+    finally:
+        with suppress(StoreError):
+            await store.aclose()
+
+
+async def _asked(store: Any, url: str | None) -> AsyncIterator[Finding]:
+    from gateway_compaction.adapters.probes import round_trip, server_facts
+    from gateway_compaction.settings import Settings
+
+    await store.ping()
+    seconds = await round_trip(store)
+    if url is None:
+        remedy = "Set GATEWAY_COMPACTION_REDIS_URL to share them between workers and to keep them"
+        yield Finding("redis", "ok", "none: each process keeps its own summaries until it ends", remedy)
+        return
+    allowed = Settings.model_fields["redis_timeout_seconds"].default
+    with suppress(ValueError):
+        allowed = Settings().redis_timeout_seconds
+    for one in findings.server(without_password(url), seconds, allowed, await server_facts(store)):
+        yield one
+
+
+def _policies_and_models(path: Path | None, config: Path) -> Iterator[Finding]:
+    book: PolicyBook | None = None
+    overrides: dict[str, Any] = {}
+    try:
+        overrides = env_overrides(os.environ)
+        book = load_policy_file(path, overrides)
+    except PolicyError as error:
+        yield from findings.refused_policies(error)
+    else:
+        yield from findings.policy_file(path, book)
+    with suppress(LaunchError):
+        read_config(config)
+        document = yaml.safe_load(path.read_text("utf-8")) if path is not None and book else {}
+        named = findings.summarisers_in(document, overrides)
+        yield from _models(yaml.safe_load(config.read_text("utf-8")), book, named)
+
+
+def _models(raw: Mapping[str, Any], book: PolicyBook | None, named: Mapping[str, str]) -> Iterator[Finding]:
+    from gateway_compaction.adapters.probes import config_models
+
+    deployments = findings.deployments_in(raw)
+    offered = config_models(deployments, _providers(raw))
+    for position, reason in offered.broken.items():
+        name = deployments[position].get("model_name") or f"model_list[{position}]"
+        yield Finding(f"model {name}", "fail", reason, "Correct its entry in model_list")
+    yield from findings.unset_variables(raw, os.environ)
+    if not deployments:
+        yield Finding("models", "warn", "none in the config", "Add model_list, unless a database holds them")
+    for group in offered.models.groups():
+        policy = book.resolve(Identity(model=group)) if book else None
+        yield findings.window(group, offered.models.facts(group).window, policy)
+    for model, place in named.items() if deployments else ():
+        if not offered.offers(model):
+            found = f"named by {place}, but not in the config: no summary would be made"
+            yield Finding(f"summariser {model}", "fail", found, "Add it to model_list, or name another")
+        elif offered.models.facts(model).window is None:
+            found = "its window is unknown; a small one is assumed, and long histories are read in parts"
+            yield Finding(f"summariser {model}", "warn", found, "Set model_info.max_input_tokens")
+
+
+def _providers(raw: Mapping[str, Any]) -> Sequence[str]:
+    settings = raw.get("litellm_settings")
+    listed = settings.get("custom_provider_map") if isinstance(settings, Mapping) else None
+    return [str(p.get("provider")) for p in listed or () if isinstance(p, Mapping)]
+
+
+def _encodings() -> Iterator[Finding]:
+    from gateway_compaction.core.tokens import TokenCounter
+    from gateway_compaction.settings import use_bundled_encodings
+
+    use_bundled_encodings()
+    with _no_network():
+        for encoding, model in ENCODINGS.items():
+            try:
+                TokenCounter().text("doctor", model)
+            except (OSError, ValueError) as error:
+                found = f"cannot be loaded without a network ({type(error).__name__})"
+                remedy = "Unset TIKTOKEN_CACHE_DIR, or point it at a folder that holds the file"
+                yield Finding(f"encoding {encoding}", "fail", found, remedy)
+            else:
+                yield Finding(f"encoding {encoding}", "ok", "its file is on this machine")
+
+
+@contextmanager
+def _no_network() -> Iterator[None]:
+    # The tokeniser would fetch what it misses; a proxy that nobody listens at keeps it from that.
+    before = dict(os.environ)
+    os.environ |= {"HTTPS_PROXY": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9", "NO_PROXY": ""}
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ |= before
+
+
+def _print(found: Sequence[Finding]) -> None:
+    table = Table(title="gateway-compaction doctor", title_justify="left")
+    table.add_column("check", overflow="fold")
+    table.add_column("result", no_wrap=True)
+    table.add_column("found → what to do", overflow="fold")
+    for one in found:
+        result = f"[{COLOURS[one.result]}]{one.result}[/]"
+        remedy = f"\n→ {one.remedy}" if one.remedy else ""
+        table.add_row(escape(one.check), result, escape(f"{one.found}{remedy}"))
+    Console().print(table)

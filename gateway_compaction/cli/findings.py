@@ -1,0 +1,190 @@
+"""What ``doctor`` concludes from what was read; nothing here asks anybody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+from gateway_compaction.cli.launch import CALLBACK, FROM_ENVIRONMENT, MASTER_KEY, ProxyConfig
+from gateway_compaction.core.policy import Policy
+from gateway_compaction.core.policy_book import Identity, PolicyBook
+from gateway_compaction.errors import PolicyError
+
+__all__ = [
+    "Finding",
+    "callback",
+    "coordination",
+    "deployments_in",
+    "master_key",
+    "policy_file",
+    "refused_policies",
+    "server",
+    "summarisers_in",
+    "unknown_variables",
+    "unset_variables",
+    "window",
+]
+
+Result = Literal["ok", "warn", "fail"]
+PREFIX = "GATEWAY_COMPACTION_"
+OVERRIDES = f"{PREFIX}DEFAULTS__"
+# Read by the tests alone.
+TESTS = (f"{PREFIX}SHARED",)
+SHORT_KEY = 20
+EVICTING = ("lru", "lfu", "random", "ttl")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; ``remedy`` is empty where there is nothing to do."""
+
+    check: str
+    result: Result
+    found: str
+    remedy: str = ""
+
+
+def callback(config: ProxyConfig) -> Finding:
+    """Whether the proxy loads the plugin."""
+    line = f'litellm_settings.callbacks: ["{CALLBACK}"]'
+    if config.has_plugin:
+        return Finding("callback", "ok", f"{config.path} loads the plugin")
+    if config.has_plugin is None:
+        found = f"not in {config.path}; the files that it includes are not read here"
+        return Finding("callback", "warn", found, f"See that one of them has {line}")
+    return Finding("callback", "fail", f"{config.path} does not load the plugin", f"Add {line}")
+
+
+def master_key(key: str | None, place: str, refused: str | None) -> Finding:
+    """Whether LiteLLM starts with the key; ``refused`` is its own reason not to."""
+    remedy = f"Set {MASTER_KEY} to a long random value"
+    if refused == "not set":
+        found = f"{place} is not set: LiteLLM does not start without it; serve makes one for each run"
+        return Finding("master key", "warn", found, remedy)
+    if refused is not None:
+        return Finding("master key", "fail", f"{place} is {refused}: LiteLLM refuses it", remedy)
+    if not key:
+        return Finding("master key", "warn", "none, and that is permitted: everybody is served", remedy)
+    if len(key) < SHORT_KEY:
+        return Finding("master key", "warn", f"{place} is short enough to be guessed", remedy)
+    return Finding("master key", "ok", f"set by {place}")
+
+
+def coordination(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Whether LiteLLM's own use of Redis is switched on."""
+    if environ.get("REDIS_URL"):
+        found = "set: LiteLLM coordinates through that Redis, and waits for it when it hangs"
+        remedy = f"Unset it unless that is meant; compaction reads {PREFIX}REDIS_URL alone"
+        yield Finding("REDIS_URL", "warn", found, remedy)
+
+
+def unknown_variables(environ: Mapping[str, str], fields: Iterable[str]) -> Iterator[Finding]:
+    """Variables that begin like ours and mean nothing."""
+    known = [f"{PREFIX}{name.upper()}" for name in fields]
+    for name in sorted(environ):
+        if name.startswith(PREFIX) and not name.startswith(OVERRIDES) and name not in (*known, *TESTS):
+            close = get_close_matches(name, known, 1)
+            remedy = f"Did you mean {close[0]}?" if close else f"Known are {', '.join(known)}"
+            yield Finding("environment", "warn", f"{name} means nothing", remedy)
+
+
+def deployments_in(raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The entries of a config's ``model_list``."""
+    listed = raw.get("model_list")
+    return [d for d in (listed if isinstance(listed, list) else ()) if isinstance(d, Mapping)]
+
+
+def unset_variables(raw: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Variables that the model list reads and that are not set."""
+    found: dict[tuple[str, str], None] = {}
+    for deployment in deployments_in(raw):
+        params = deployment.get("litellm_params")
+        for value in params.values() if isinstance(params, Mapping) else ():
+            named = isinstance(value, str) and value.startswith(FROM_ENVIRONMENT)
+            if named and not environ.get(value.removeprefix(FROM_ENVIRONMENT)):
+                found[str(deployment.get("model_name")), value.removeprefix(FROM_ENVIRONMENT)] = None
+    for model, variable in found:
+        yield Finding(f"model {model}", "warn", f"reads {variable}, which is not set", f"Set {variable}")
+
+
+def window(group: str, known: int | None, policy: Policy | None) -> Finding:
+    """In which window the requests of a model group are kept, if in any."""
+    stated = policy.context_window if policy else None
+    name = f"model {group}"
+    if stated is not None and known is not None and stated > known:
+        found = f"the policy states {stated:,} tokens, the smallest deployment has {known:,}"
+        return Finding(name, "warn", found, "Lower context_window, or correct model_info.max_input_tokens")
+    if stated is not None and policy is not None:
+        return Finding(name, "ok", f"{stated:,} tokens, by the policy {policy.name}")
+    if known is not None:
+        return Finding(name, "ok", f"{known:,} tokens")
+    if "*" in group:
+        return Finding(name, "ok", "a pattern: each model has the window of LiteLLM's own table, if it is in it")
+    remedy = "Set model_info.max_input_tokens, or context_window in a policy"
+    return Finding(name, "warn", "its window is unknown: its requests stay untouched", remedy)
+
+
+def policy_file(path: Path | None, book: PolicyBook) -> Iterator[Finding]:
+    """What policies that can be read come to."""
+    mode = book.resolve(Identity()).mode
+    names = f"; special rules: {', '.join(book.names)}" if book.names else ""
+    if path is None:
+        remedy = "" if mode == "enforce" else f"Name a policy file with {PREFIX}POLICIES, to have it rewritten"
+        yield Finding("policies", "ok" if mode == "enforce" else "warn", f"no file: {mode}", remedy)
+        return
+    remedy = "" if mode == "enforce" else "Write mode: enforce under defaults, to have requests rewritten"
+    yield Finding("policies", "ok", f"{path}: by default {mode}{names}", remedy)
+    for problem in book.contradictions():
+        found = f"where two match one request: {problem.path}: {problem.problem}"
+        yield Finding("policies", "warn", found, problem.remedy)
+
+
+def refused_policies(error: PolicyError) -> Iterator[Finding]:
+    """Every problem of policies that cannot be used."""
+    for one in (error, *error.others):
+        yield Finding("policies", "fail", f"{one.source}: {one.path}: {one.problem}", one.remedy)
+
+
+def summarisers_in(document: Any, overrides: Mapping[str, Any]) -> dict[str, str]:
+    """Model groups that a policy file and the environment name as summarisers, with the first such place."""
+    raw = document if isinstance(document, Mapping) else {}
+    places = [("environment", overrides), ("defaults", raw.get("defaults"))]
+    places += [(f"policies[{i}]", entry) for i, entry in enumerate(raw.get("policies") or ())]
+    named: dict[str, str] = {}
+    for place, section in places:
+        summary = section.get("summary") if isinstance(section, Mapping) else None
+        if isinstance(summary, Mapping):
+            for model in (summary.get("model"), *(summary.get("fallbacks") or ())):
+                if isinstance(model, str) and model != "extractive":
+                    named.setdefault(model, place)
+    return named
+
+
+def server(shown: str, seconds: float, allowed: float, facts: Mapping[str, str]) -> Iterator[Finding]:
+    """What is to be known of a Redis server that answered; ``facts`` are those of ``INFO``."""
+    version = f", version {facts['redis_version']}" if "redis_version" in facts else ""
+    found = f"{shown}{version}: written and read by every script; {seconds * 1000:.1f} ms a read"
+    yield Finding("redis", "ok", found)
+    if seconds > allowed / 2:
+        found = f"a read takes {seconds * 1000:.0f} ms; a request waits at most {allowed * 1000:.0f} ms"
+        yield Finding("redis speed", "warn", found, f"Move it closer, or raise {PREFIX}REDIS_TIMEOUT_SECONDS")
+    if facts.get("cluster_enabled") == "1":
+        remedy = "Put a proxy in front that knows where the slots are, or name a single server"
+        yield Finding("redis cluster", "warn", "a cluster: keys on its other nodes are not reached", remedy)
+    yield _memory(facts)
+
+
+def _memory(facts: Mapping[str, str]) -> Finding:
+    limit, rule = facts.get("maxmemory"), facts.get("maxmemory_policy", "")
+    if limit is None:
+        remedy = "Allow INFO for this user, or look at maxmemory and maxmemory-policy on the server"
+        return Finding("redis memory", "warn", "the server does not say what it does when it is full", remedy)
+    if limit == "0":
+        return Finding("redis memory", "ok", "no limit", "Set maxmemory where the machine is shared")
+    if rule.endswith(EVICTING):
+        return Finding("redis memory", "ok", f"{int(limit):,} bytes, then {rule}")
+    found = f"{int(limit):,} bytes, then {rule}: no summary is stored once it is full"
+    return Finding("redis memory", "warn", found, "Set maxmemory-policy to allkeys-lru or volatile-lru")

@@ -1,0 +1,115 @@
+"""Which summary is to be made after a call, if any."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gateway_compaction.core.compaction import Compaction
+from gateway_compaction.core.messages import Transcript, part_of
+from gateway_compaction.core.policy import Policy
+from gateway_compaction.core.situation import Situation, fitting
+
+__all__ = ["Job", "asks_model", "has_triggers", "job_of", "triggered", "turn_starts"]
+
+LEAST_GAIN = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A summary to be made after the call: of the messages from ``base``'s cover to ``covers``.
+
+    ``block`` is the longest summary block in tokens, pins and frame included.
+    """
+
+    digest: str
+    covers: int
+    base: Compaction | None
+    block: int
+
+
+def job_of(s: Situation, used: Compaction | None) -> Job | None:
+    base = max(
+        (c for c in fitting(s) if c.kind != "cleared" and _is_final(s, c)),
+        key=lambda c: c.covers,
+        default=None,
+    )
+    replaced = _to_replace(s, used)
+    cut = replaced or _cut(s)
+    if cut is None:
+        return None
+    if base is not None and base.covers >= cut:
+        return None
+    if replaced is None and not triggered(s) and not _gains(s, base, cut):
+        return None
+    # An extract is made anew from its source; only what a model wrote is built upon.
+    built_on = base if base is not None and base.kind == "model" else None
+    return Job(s.chain[cut], cut, built_on, s.desk.limit(cut))
+
+
+def _gains(s: Situation, base: Compaction | None, cut: int) -> bool:
+    """Whether a new cover is clearly longer than the stored one, and the stored one would not do."""
+    if s.measure.between(base.covers if base else 0, cut) < LEAST_GAIN * s.window:
+        return False
+    levels = s.policy.levels
+    return base is None or s.desk.view(base).tokens >= (levels.medium.target + levels.light.at) / 2 * s.window
+
+
+def _is_final(s: Situation, compaction: Compaction) -> bool:
+    """Whether nothing better could stand in its place: a model's, or any where no model is asked."""
+    return compaction.kind == "model" or not asks_model(s.policy)
+
+
+def asks_model(policy: Policy) -> bool:
+    """Whether summaries of this policy are written by a model."""
+    return policy.summary.model != "extractive" and policy.summary.strategy != "window"
+
+
+def _to_replace(s: Situation, used: Compaction | None) -> int | None:
+    if used is not None and used.kind == "extractive" and asks_model(s.policy):
+        return used.covers
+    return None
+
+
+def _cut(s: Situation) -> int | None:
+    """The shortest cover that brings usage to the target, the last N kept; else the longest there is."""
+    level = s.policy.levels.medium
+    if s.policy.triggers.turns is not None and _triggered_turns(s):
+        return _turn_cut(s)
+    allowed = [c for c in s.transcript.cuts if c <= len(s.transcript.history) - level.keep_last]
+    for cut in () if triggered(s) else allowed:
+        if s.desk.rest(cut) + s.desk.limit(cut) <= level.target * s.window:
+            return cut
+    return allowed[-1] if allowed else None
+
+
+def turn_starts(transcript: Transcript) -> list[int]:
+    return [i for i, m in enumerate(transcript.history) if part_of(m) == "user"]
+
+
+def _turn_cut(s: Situation) -> int | None:
+    """Whole blocks of turns behind what is covered already."""
+    starts = turn_starts(s.transcript)
+    step = s.policy.triggers.turns or 1
+    blocks = (len(starts) - 1) // step
+    cut = starts[blocks * step] if blocks else None
+    return cut if cut in s.transcript.openers else None
+
+
+def _covered(s: Situation) -> int:
+    return max((c.covers for c in fitting(s) if c.kind != "cleared"), default=0)
+
+
+def has_triggers(policy: Policy) -> bool:
+    return policy.triggers.tokens is not None or policy.triggers.turns is not None
+
+
+def _triggered_turns(s: Situation) -> bool:
+    wanted = s.policy.triggers.turns
+    open_turns = [i for i in turn_starts(s.transcript) if i >= _covered(s)]
+    return wanted is not None and len(open_turns) > wanted
+
+
+def triggered(s: Situation) -> bool:
+    wanted = s.policy.triggers.tokens
+    uncovered = s.measure.between(_covered(s), len(s.transcript.history))
+    return _triggered_turns(s) or (wanted is not None and uncovered > wanted)
