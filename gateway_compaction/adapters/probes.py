@@ -12,7 +12,7 @@ from typing import Any
 
 import litellm
 from litellm.proxy.auth.master_key_boot_check import UnsafeMasterKeyRefused, master_key_boot_verdict
-from litellm.utils import custom_llm_setup
+from litellm.router import Router
 from pydantic import ValidationError
 
 from gateway_compaction.adapters.litellm_models import ProxyModels
@@ -86,20 +86,21 @@ def config_models(deployments: Sequence[Mapping[str, Any]], providers: Sequence[
 
     ``providers`` are the names of those that the config adds to LiteLLM's own.
     """
-    litellm.custom_provider_map = [{"provider": name, "custom_handler": None} for name in providers]
-    custom_llm_setup()
+    # What LiteLLM does for custom_provider_map, but without loading the code that it names.
+    litellm.provider_list += [name for name in providers if name not in litellm.provider_list]
+    litellm._custom_providers += [name for name in providers if name not in litellm._custom_providers]
     with warnings.catch_warnings():
         # The first router makes pydantic warn of LiteLLM's own types.
         warnings.simplefilter("ignore")
         broken = {i: reason for i, d in enumerate(deployments) if (reason := _refused(d))}
         sound = [dict(d) for i, d in enumerate(deployments) if i not in broken]
-        router: Any = litellm.Router(model_list=sound) if sound else None
+        router: Any = Router(model_list=sound) if sound else None
     return ConfigModels(ProxyModels(lambda: router), broken, router)
 
 
 def _refused(deployment: Mapping[str, Any]) -> str | None:
     try:
-        litellm.Router(model_list=[dict(deployment)])
+        Router(model_list=[dict(deployment)])
     except ValidationError as error:
         # Its text would show the values, keys among them.
         return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())[:200]

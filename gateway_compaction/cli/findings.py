@@ -122,7 +122,9 @@ def window(group: str, known: int | None, policy: Policy | None) -> Finding:
     if known is not None:
         return Finding(name, "ok", f"{known:,} tokens")
     if "*" in group:
-        return Finding(name, "ok", "a pattern: each model has the window of LiteLLM's own table, if it is in it")
+        return Finding(
+            name, "ok", "a pattern: each model has the window of LiteLLM's own table, if it is in it"
+        )
     remedy = "Set model_info.max_input_tokens, or context_window in a policy"
     return Finding(name, "warn", "its window is unknown: its requests stay untouched", remedy)
 
@@ -132,7 +134,9 @@ def policy_file(path: Path | None, book: PolicyBook) -> Iterator[Finding]:
     mode = book.resolve(Identity()).mode
     names = f"; special rules: {', '.join(book.names)}" if book.names else ""
     if path is None:
-        remedy = "" if mode == "enforce" else f"Name a policy file with {PREFIX}POLICIES, to have it rewritten"
+        remedy = (
+            "" if mode == "enforce" else f"Name a policy file with {PREFIX}POLICIES, to have it rewritten"
+        )
         yield Finding("policies", "ok" if mode == "enforce" else "warn", f"no file: {mode}", remedy)
         return
     remedy = "" if mode == "enforce" else "Write mode: enforce under defaults, to have requests rewritten"

@@ -52,9 +52,10 @@ async def hosts(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Callable[..., 
         pass
 
     def make(**options: Any) -> Host:
-        made.append(Host(**options))
-        litellm.callbacks = [made[-1].hook]
-        return made[-1]
+        host = Host(**options)
+        made.append(host)
+        litellm.callbacks = [host.hook]
+        return host
 
     monkeypatch.setattr(proxy_server, "proxy_shutdown_event", shutdown)
     monkeypatch.setattr(litellm, "callbacks", [])

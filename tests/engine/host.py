@@ -6,8 +6,8 @@ import warnings
 from types import SimpleNamespace
 from typing import Any
 
-import litellm
 from litellm.proxy._types import UserAPIKeyAuth
+from litellm.router import Router
 
 from gateway_compaction.adapters.litellm_models import ProxyModels
 from gateway_compaction.callstate import KEY, CallState
@@ -43,7 +43,7 @@ class Host:
         with warnings.catch_warnings():
             # The first router makes pydantic warn of LiteLLM's own types.
             warnings.simplefilter("ignore")
-            self.router = litellm.Router(model_list=[{**m} for m in MODELS])
+            self.router = Router(model_list=[{**m} for m in MODELS])
         self.summarizer = Scripted()
         models = ProxyModels(lambda: self.router)
         settings = Settings(redis_url=None, redis_timeout_seconds=5.0, drain_seconds=5.0)

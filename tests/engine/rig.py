@@ -147,9 +147,7 @@ class Rig:
     def follower(self, *clock: Clock) -> Aftermath:
         """What follows calls; with another clock if one is given."""
         store: Any = self.store
-        return Aftermath(
-            store, self.worker, self.counter, self.local, self.guard, self.executor, *clock
-        )
+        return Aftermath(store, self.worker, self.counter, self.local, self.guard, self.executor, *clock)
 
     def request(
         self,

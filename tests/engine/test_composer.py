@@ -82,7 +82,7 @@ class TestFallbacks:
 
     @pytest.fixture
     def rig(self, rigs: Callable[..., Rig]) -> Rig:
-        windows = {name: 100_000 for name in ("small", "second", "third")}
+        windows = dict.fromkeys(("small", "second", "third"), 100_000)
         summary = {"model": "small", "fallbacks": ["second", "third"]}
         return rigs(2_000, {"summary": summary}, models=Fixed(2_000, **windows))
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import litellm
 import pytest
+from litellm.exceptions import BadRequestError
 from litellm.integrations.custom_guardrail import CustomGuardrail
 from litellm.integrations.custom_logger import CustomLogger
 
@@ -25,7 +26,9 @@ class Masking(CustomGuardrail):
     """A guardrail that changes what a user wrote."""
 
     async def async_pre_call_hook(self, user_api_key_dict: Any, cache: Any, data: Any, call_type: Any) -> Any:
-        data["messages"] = [{**m, "content": str(m["content"]).replace("chat", "***")} for m in data["messages"]]
+        data["messages"] = [
+            {**m, "content": str(m["content"]).replace("chat", "***")} for m in data["messages"]
+        ]
         return data
 
 
@@ -110,14 +113,15 @@ class TestOrder:
         assert await call.pre() is None and call.data["messages"] is sent
 
     async def test_a_guardrail_behind_is_waited_for_once(self, host: Host) -> None:
-        listed = [host.hook, Masking(guardrail_name="m", event_hook="pre_call", default_on=True)]
+        masking = Masking(guardrail_name="m")
+        listed: list[Any] = [host.hook, masking]
         litellm.callbacks = listed
         call = host.call(list(LONG))
         assert await call.pre() is None
         assert call.state is not None and call.state.deferred and call.state.decision is None
-        assert listed[0] is host.hook and litellm.callbacks == [listed[1], host.hook]
+        assert listed[0] is host.hook and litellm.callbacks == [masking, host.hook]
         assert litellm.callbacks is not listed
-        await listed[1].async_pre_call_hook(call.auth, None, call.data, "acompletion")
+        await masking.async_pre_call_hook(call.auth, None, call.data, "acompletion")
         kwargs = await call.deploy()
         assert len(kwargs["messages"]) < len(LONG)
         assert "chat" not in str(kwargs["messages"]) and "***" in str(kwargs["messages"])
@@ -197,7 +201,7 @@ class TestFaults:
             "x-compaction-reason": "a fault in the gateway",
         }
         await call.success()
-        await call.failure(litellm.BadRequestError("no", "gpt-4o", "openai"))
+        await call.failure(BadRequestError("no", "gpt-4o", "openai"))
 
     async def test_the_next_call_is_none_the_worse(self, hosts: Callable[..., Host]) -> None:
         host = hosts(broken=True)
@@ -224,5 +228,3 @@ class TestState:
         await call.deploy()
         await host.runtime.worker.drain(5.0)
         assert await values(host.runtime.store) == []
-
-

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx
-import litellm
 import pytest
+from litellm.exceptions import BadRequestError, ContextWindowExceededError, ServiceUnavailableError
 from litellm.proxy._types import UserAPIKeyAuth
 
 from gateway_compaction.callstate import KEY
@@ -30,7 +30,7 @@ async def recorded(call: SentCall) -> list[dict[str, Any]]:
     return await events(call.host.runtime.store, session)
 
 
-def bad_request(kind: type[Exception] = litellm.BadRequestError) -> Exception:
+def bad_request(kind: type[Exception] = BadRequestError) -> Exception:
     """A refusal as LiteLLM raises it."""
     made: Exception = kind(message="refused", model="gpt-4o", llm_provider="openai")  # type: ignore[call-arg]
     return made
@@ -45,7 +45,7 @@ class TestFollowing:
         await call.success()
         assert await recorded(call) == []
         await call.headers()
-        assert [e["type"] for e in await recorded(call)][0] == "request"
+        assert next(iter(await recorded(call)))["type"] == "request"
 
     async def test_first_let_go_then_logged_as_a_stream_is(self, host: Host) -> None:
         call = host.call(list(LONG))
@@ -84,9 +84,10 @@ class TestFollowing:
 
     async def test_a_call_of_our_own_is_not_ours_to_follow(self, host: Host) -> None:
         call = host.call(list(LONG))
+        forged: dict[str, Any] = {KEY: {"decision": "applied"}}
         await call.success()
         await call.failure(bad_request())
-        await call.success(**{KEY: {"decision": "forged"}})
+        await call.success(None, **forged)
         await host.runtime.worker.drain(5.0)
         assert call.state is None and await values(host.runtime.store) == []
 
@@ -133,7 +134,7 @@ class TestEndings:
     async def test_too_long_is_no_reason_to_send_more(self, host: Host) -> None:
         call = host.call(list(LONG))
         await call.pre()
-        await call.failure(bad_request(litellm.ContextWindowExceededError))
+        await call.failure(bad_request(ContextWindowExceededError))
         await host.runtime.worker.drain(5.0)
         assert host.runtime.counter.calibration.factor("openai/gpt-4o") > 1.1
         following = host.call(list(LONG))
@@ -144,7 +145,7 @@ class TestEndings:
         call = host.call(list(LONG))
         await call.pre()
         response = httpx.Response(503, request=httpx.Request("POST", "http://localhost"))
-        error = litellm.ServiceUnavailableError("down", "openai", "gpt-4o", response)
+        error = ServiceUnavailableError("down", "openai", "gpt-4o", response)
         await call.failure(error)
         [event] = await recorded(call)
         assert event["reason"].endswith("; failed")
@@ -166,7 +167,7 @@ class TestHeaders:
         told = await host.call(list(LONG)).whole()
         assert told is not None
         session = told.pop("x-compaction-session")
-        before, after = int(told.pop("x-compaction-tokens-before")), int(told.pop("x-compaction-tokens-after"))
+        before, after = (int(told.pop(f"x-compaction-tokens-{when}")) for when in ("before", "after"))
         assert len(session) >= 32 and before > 3_000 > 2_000 > after
         told.pop("x-compaction-version", None)
         assert told == {

@@ -20,7 +20,7 @@ def marked(messages: list[Any]) -> list[Any]:
 
 async def text_in(rig: Rig) -> str:
     """All that is stored, in one string."""
-    return b"\n".join(v if isinstance(v, bytes) else str(v).encode() for v in await values(rig.redis)).decode()
+    return b"\n".join(await values(rig.redis)).decode()
 
 
 @pytest.mark.parametrize("messages", [chat(59), loop(40)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -42,7 +43,7 @@ class TestDown:
                 assert not violations(decision.messages, call)
                 made.append(decision.messages)
                 assert decision.outcome == ("fallback" if decision.plan and decision.plan.made else "applied")
-        growing = [later[: len(now)] == now for now, later in zip(made, made[1:], strict=False)]
+        growing = [later[: len(now)] == now for now, later in pairwise(made)]
         # The prefix breaks only where the extract was extended.
         assert growing.count(False) <= 2 and len(growing) > 12
 

@@ -37,7 +37,8 @@ class TestChat:
         assert set(outcomes[:first]) == {"none"}
         applied = outcomes.index("applied")
         assert first < applied and set(outcomes[applied:]) == {"applied"}
-        assert calls[first].plan is not None and calls[first].plan.level == "light"
+        prepared = calls[first].plan
+        assert prepared is not None and prepared.level == "light"
         tokens = [c.tokens_after for c in calls[applied:]]
         assert all(t is not None and t < MEDIUM for t in tokens)
         versions = [c.version for c in calls[applied:]]
@@ -66,9 +67,7 @@ class TestChat:
         assert last.plan is not None and last.plan.view.compaction is not None
         used = last.plan.view.compaction
         assert [s.text[: len("Summary number")] for s in used.segments] == ["Summary number"] * 4
-        assert [(s.start, s.end) for s in used.segments] == [
-            (a, b) for a, b in zip([0, *(s.end for s in used.segments)], [s.end for s in used.segments])
-        ]  # fmt: skip
+        assert [(s.start, s.end) for s in used.segments] == [(0, 18), (18, 34), (34, 50), (50, 66)]
         for request, base in zip(rig.summarizer.requests[1:], used.segments, strict=False):
             assert base.text not in request.user
             assert f"[{base.end}]" in request.user and f"[{base.end - 1}]" not in request.user

@@ -26,7 +26,9 @@ def untouched(decision: Decision) -> tuple[str, str]:
 class TestNothingToDo:
     """The common case."""
 
-    async def test_a_small_request_reaches_neither_tokeniser_nor_store(self, rigs: Callable[..., Rig]) -> None:
+    async def test_a_small_request_reaches_neither_tokeniser_nor_store(
+        self, rigs: Callable[..., Rig]
+    ) -> None:
         rig = rigs(128_000)
         for call in grown(LONG):
             assert untouched(await rig.call(call)) == ("none", "below every level")
