@@ -282,6 +282,7 @@ def task_of(decision: Decision) -> SummaryTask | None:
         caller=decision.request.caller,
         count=situation.desk.count,
         since=situation.transcript.last_user or 0,
+        length=len(situation.transcript.history),
         index=partial(situation.desk.index, job.covers) if situation.policy.recall.max_tokens else None,
         room=partial(situation.desk.text_room, job.covers, job.block),
     )

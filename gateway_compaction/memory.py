@@ -86,31 +86,32 @@ class LineageGuard:
     """Notices clients that slide their own window or rewrite early messages.
 
     A summary is remembered by the last two messages it covers. A request that holds the same two messages
-    behind another beginning could not use it; after two such summaries no more are made for it.
+    behind another beginning, further on or in a longer history, could not use it; after two such summaries no
+    more are made for it. Look-alike conversations at the same length are no such case.
     """
 
     def __init__(self, entries: int = ENTRIES) -> None:
         self._entries = entries
-        self._made: OrderedDict[tuple[str, bytes], set[str]] = OrderedDict()
+        self._made: OrderedDict[tuple[str, bytes], dict[str, tuple[int, int]]] = OrderedDict()
 
-    def made(self, tenant: str, last_two: Sequence[bytes], digest: str) -> None:
-        """Remember a summary that no request has used yet."""
+    def made(self, tenant: str, last_two: Sequence[bytes], digest: str, covers: int, length: int) -> None:
+        """Remember a summary that no request has used yet, and how long the history was."""
         if len(last_two) == 2:
-            self._made.setdefault((tenant, b"".join(last_two)), set()).add(digest)
+            self._made.setdefault((tenant, b"".join(last_two)), {})[digest] = (covers, length)
             while len(self._made) > self._entries:
                 self._made.popitem(last=False)
 
     def used(self, tenant: str, last_two: Sequence[bytes], digest: str) -> None:
         """A request could use the summary after all."""
-        self._made.get((tenant, b"".join(last_two)), set()).discard(digest)
+        self._made.get((tenant, b"".join(last_two)), {}).pop(digest, None)
 
     def objection(self, tenant: str, digests: Sequence[bytes], chain: Sequence[str]) -> str | None:
         """Why no summary should be made for a history, or None."""
         lost: set[str] = set()
         for k in range(2, len(digests) + 1):
-            made = self._made.get((tenant, digests[k - 2] + digests[k - 1]))
-            if made and chain[k] not in made:
-                lost |= made
+            made = self._made.get((tenant, digests[k - 2] + digests[k - 1]), {})
+            if chain[k] not in made:
+                lost |= {d for d, (covers, length) in made.items() if k != covers or len(digests) > length}
         if len(lost) >= REWRITES_BEFORE_BACKOFF:
             return "the client rewrites its history: earlier summaries could not be used"
         return None

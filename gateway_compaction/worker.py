@@ -37,7 +37,8 @@ class Limits:
 class SummaryTask:
     """One summary to be made. ``messages`` are those from the job's base to its cover.
 
-    ``since`` is the index of the request's last user message.
+    ``since`` is the index of the request's last user message, ``length`` the number of its messages after
+    the preamble.
     ``index`` builds the search index that requests will need, where they need one.
     ``room`` tells (in some time: call it off the loop) how many tokens the summary's own text may have.
     ``chain`` holds the request's other prefix digests, ``tail_digests`` the names of the last two covered
@@ -55,6 +56,7 @@ class SummaryTask:
     caller: Caller
     count: Count
     since: int
+    length: int
     room: Callable[[], int]
     index: Callable[[], object] | None
 
@@ -157,7 +159,7 @@ class Worker:
             made = replace(made, version=version)
         self.counts["made"] += 1
         self._local.keep(session, made)
-        self._guard.made(session.tenant, task.tail_digests, made.digest)
+        self._guard.made(session.tenant, task.tail_digests, made.digest, made.covers, task.length)
         await self._store.append(
             session, self._event(task, "made", made.kind, seconds, made), ttl=storage.ttl
         )

@@ -20,6 +20,7 @@ __all__ = ["DirectSummarizer", "ProxyModels", "RouterSummarizer", "live_router"]
 
 FACTS_SECONDS = 60.0
 ORIGIN = "gateway_compaction"
+PRICES = ("input_cost_per_token", "output_cost_per_token")
 
 
 def live_router() -> Any:
@@ -74,11 +75,20 @@ def _facts_of(router: Any, deployment: Mapping[str, Any]) -> ModelFacts:
     declared = info.get("max_input_tokens")
     if isinstance(declared, int) and not isinstance(declared, bool) and declared > 0:
         return ModelFacts(declared, name)
+    found = _info_of(router, deployment)
+    return ModelFacts(_window_in(found) or _catalogued(str(info.get("base_model") or name)), name)
+
+
+def _info_of(router: Any, deployment: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What LiteLLM's catalogue says of a deployment."""
+    model_id = (deployment.get("model_info") or {}).get("id")
     try:
-        found = router.get_deployment_model_info(model_id=info.get("id"), model_name=name)
+        found: Mapping[str, Any] | None = router.get_deployment_model_info(
+            model_id=model_id, model_name=_name_of(deployment)
+        )
     except Exception:  # LiteLLM raises bare exceptions for what it does not know
         found = None
-    return ModelFacts(_window_in(found) or _catalogued(str(info.get("base_model") or name)), name)
+    return found
 
 
 def _name_of(deployment: Mapping[str, Any]) -> str:
@@ -94,8 +104,10 @@ def _catalogued(model: str) -> int | None:
 
 
 def _window_in(info: Mapping[str, Any] | None) -> int | None:
-    window = (info or {}).get("max_input_tokens") or (info or {}).get("max_tokens")
-    return window if isinstance(window, int) and window > 0 else None
+    # `max_tokens` is a window only where it is not the limit of the answer.
+    known = info or {}
+    window = known.get("max_input_tokens") or (not known.get("max_output_tokens") and known.get("max_tokens"))
+    return window if isinstance(window, int) and not isinstance(window, bool) and window > 0 else None
 
 
 class RouterSummarizer:
@@ -118,7 +130,7 @@ class RouterSummarizer:
         caller = metadata.get("user_api_key_auth")
         if caller is None:
             return
-        if _over_budget(caller, request):
+        if _over_budget(router, caller, request):
             raise SummaryDenied(f"no budget left for {request.model}")
         verdict = await caller_model_verdict(caller, request.model, router, metadata)
         if verdict != "allowed":
@@ -161,15 +173,20 @@ async def _ask(
     return _read(answer, request.model)
 
 
-def _over_budget(caller: Any, request: SummaryRequest) -> bool:
+def _over_budget(router: Any, caller: Any, request: SummaryRequest) -> bool:
     budget, spent = getattr(caller, "max_budget", None), getattr(caller, "spend", None) or 0.0
-    if budget is None:
-        return False
-    try:
-        ahead, _ = litellm.cost_per_token(model=request.model, prompt_tokens=len(request.user) // 4)
-    except Exception:
-        ahead = 0.0
-    return bool(spent + ahead >= budget)
+    return budget is not None and bool(spent + _expected_cost(router, request) >= budget)
+
+
+def _expected_cost(router: Any, request: SummaryRequest) -> float:
+    """What the dearest deployment of a group would ask; 0 where no price is known."""
+    asked, answered = len(request.system + request.user) // 4, request.max_tokens
+    costs = [0.0]
+    for deployment in router.get_model_list(model_name=request.model) or ():
+        known = (deployment.get("model_info"), deployment.get("litellm_params"), _info_of(router, deployment))
+        prices = [next((i[name] for i in known if i and i.get(name)), 0.0) for name in PRICES]
+        costs.append(asked * prices[0] + answered * prices[1])
+    return max(costs)
 
 
 def _metadata(caller: Caller) -> dict[str, Any]:

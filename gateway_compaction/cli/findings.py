@@ -32,7 +32,7 @@ Result = Literal["ok", "warn", "fail"]
 PREFIX = "GATEWAY_COMPACTION_"
 OVERRIDES = f"{PREFIX}DEFAULTS__"
 # Read by the tests alone.
-TESTS = (f"{PREFIX}SHARED",)
+TESTS = ("SHARED",)
 SHORT_KEY = 20
 EVICTING = ("lru", "lfu", "random", "ttl")
 
@@ -83,11 +83,13 @@ def coordination(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 def unknown_variables(environ: Mapping[str, str], fields: Iterable[str]) -> Iterator[Finding]:
     """Variables that begin like ours and mean nothing."""
-    known = [f"{PREFIX}{name.upper()}" for name in fields]
+    known = [name.upper() for name in fields]
     for name in sorted(environ):
-        if name.startswith(PREFIX) and not name.startswith(OVERRIDES) and name not in (*known, *TESTS):
-            close = get_close_matches(name, known, 1)
-            remedy = f"Did you mean {close[0]}?" if close else f"Known are {', '.join(known)}"
+        own = name.removeprefix(PREFIX)
+        if name.startswith(PREFIX) and not name.startswith(OVERRIDES) and own not in (*known, *TESTS):
+            close = get_close_matches(own, known, 1)
+            listed = ", ".join(f"{PREFIX}{one}" for one in known)
+            remedy = f"Did you mean {PREFIX}{close[0]}?" if close else f"Known are {listed}"
             yield Finding("environment", "warn", f"{name} means nothing", remedy)
 
 

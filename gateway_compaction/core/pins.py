@@ -20,7 +20,7 @@ Count = Callable[[str], int]
 
 ANCHOR = "<!-- anchor -->"
 CODE = regex.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", regex.DOTALL)
-QUOTED = regex.compile(r"(?m)^\s*(?:>|\||\d+[:|]|[-+]{3} |@@ ).*$")
+QUOTED = regex.compile(r"(?m)^[ \t]*(?:>|\||\d+[:|]|[-+]{3} |@@ ).*$")
 # What lays down a rule: an order at the beginning of a sentence or clause, or "you must"; not "I never".
 RULE = regex.compile(
     r"(?i)(?:^|[,;:—-]\s+|\b(?:please|and|but|also|so|then|again|note|reminder)[,:]?\s+)"

@@ -73,7 +73,8 @@ def _without_quote(message: Message, came: Message) -> Message:
     if message is came:
         return came
     if isinstance(new, list) and new[0].get("text", "").startswith("<recall>"):
-        return came if {**message, "content": old} == came and new[1:] == old else {**message, "content": new[1:]}
+        own: Any = new[1:]
+        return came if {**message, "content": old} == came and own == old else {**message, "content": own}
     if isinstance(new, str) and new.startswith("<recall>\n") and "\n</recall>\n\n" in new:
         own = new.split("\n</recall>\n\n", 1)[1]
         return came if {**message, "content": own} == came else {**message, "content": own}

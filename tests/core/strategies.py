@@ -6,13 +6,27 @@ time for the tests, and a failure shrinks to few turns all the same.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
 from hypothesis import strategies as st
 
-__all__ = ["MARK", "Talk", "longer_talks", "odd_messages", "plain_talks", "seeds", "talks", "texts"]
+__all__ = [
+    "MARK",
+    "PIXEL",
+    "SAMPLES",
+    "Json",
+    "Talk",
+    "longer_talks",
+    "odd_messages",
+    "plain_talks",
+    "resent",
+    "seeds",
+    "talks",
+    "texts",
+]
 
 Json = dict[str, Any]
 SAMPLES = (
@@ -180,6 +194,24 @@ plain_talks = st.builds(_plain, st.lists(seeds, min_size=3, max_size=12))
 texts = st.builds(lambda seed: _text(Random(seed)), seeds) | st.text(st.characters(), max_size=60)
 """Text in many languages, short or long, or any characters at all."""
 
+KEYS = ("type", "text", "image_url", "url", "file", "input_audio", "data", "function", "name", "input")
+
+
+def resent(message: Json) -> Json:
+    """The message as a client may send it the next time: other ids, marks, timestamps, form of content."""
+    new = copy.deepcopy(message)
+    new |= {"timestamp": "2026-01-01", "cache_control": MARK}
+    if "tool_call_id" in new:
+        new["tool_call_id"] = "renamed"
+    for call in new.get("tool_calls", ()):
+        call["id"] = "renamed"
+    if isinstance(new.get("content"), str) and new["content"]:
+        new["content"] = [{"type": "text", "text": new["content"]}]
+    for part in new.get("content") or ():
+        part["cache_control"] = MARK
+    return new
+
+
 JSON = st.recursive(
     st.none()
     | st.booleans()
@@ -189,7 +221,7 @@ JSON = st.recursive(
     | st.sampled_from(["text", "image_url", "tool_result", "tool_use", "thinking", "input_audio", "file"]),
     lambda inner: st.lists(inner, max_size=3)
     | st.dictionaries(
-        st.sampled_from(["type", "text", "image_url", "url", "file", "input_audio", "data", "function", "name"]),
+        st.sampled_from(KEYS),
         inner,
         max_size=3,
     ),

@@ -1,0 +1,184 @@
+"""Names by meaning: what may differ between two calls of a client, and what may not."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway_compaction.core.digest import chain, fingerprint, message_digest
+from tests.core.scripts import CALL, script
+from tests.core.search import search
+from tests.core.strategies import MARK, Json, Talk, odd_messages, resent, seeds, talks, texts
+
+Edit = Callable[[Json], Any]
+
+
+def part(text: str, **more: Any) -> Json:
+    """A text part."""
+    return {"type": "text", "text": text, **more}
+
+
+USER = {"role": "user", "content": "What is 6 x 7?"}
+TOOL = {"role": "tool", "tool_call_id": "call_0", "content": "42"}
+CALLING = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+IMAGE = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
+ASKED = {"role": "user", "content": [part("Look"), IMAGE]}
+THINKING = {"type": "thinking", "thinking": "Hm.", "signature": "c2ln"}
+
+
+class TestSameMeaning:
+    """Forms that clients change from call to call."""
+
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            (USER, {**USER, "content": [part("What is 6 x 7?")]}),
+            (USER, {**USER, "content": ["What is 6 x 7?"]}),
+            (USER, {**USER, "cache_control": MARK}),
+            (USER, {**USER, "content": [part("What is 6 x 7?", cache_control=MARK)]}),
+            (USER, {**USER, "timestamp": "2026-01-01T00:00:00Z", "id": "msg_1", "created_at": 1}),
+            (USER, {**USER, "name": None}),
+            (USER, {**USER, "name": ""}),
+            (ASKED, {**ASKED, "content": [part("Look"), {**IMAGE, "cache_control": MARK}]}),
+            (ASKED, {**ASKED, "content": [part("Look"), dict(reversed(IMAGE.items()))]}),
+            (TOOL, {**TOOL, "tool_call_id": "toolu_9"}),
+            (CALLING, {**CALLING, "tool_calls": [{**CALL, "id": "other", "index": 0}]}),
+            (CALLING, {**CALLING, "content": ""}),
+            (CALLING, {**CALLING, "content": []}),
+            (CALLING, {k: v for k, v in CALLING.items() if k != "content"}),
+            (CALLING, {**CALLING, "refusal": None, "function_call": None, "audio": None}),
+            (CALLING, {**CALLING, "thinking_blocks": [THINKING], "reasoning_content": "Hm."}),
+            (CALLING, {**CALLING, "content": [THINKING, {"type": "redacted_thinking", "data": "x"}]}),
+        ],
+    )
+    def test_has_the_same_name(self, one: Json, other: Json) -> None:
+        assert message_digest(one) == message_digest(other)
+
+    def test_marks_within_a_part_do_not_count_either(self) -> None:
+        plain = {"type": "tool_result", "tool_use_id": "t", "content": [part("42")]}
+        marked = {**plain, "content": [part("42", cache_control=MARK)]}
+        names = {message_digest({"role": "user", "content": [p]}) for p in (plain, marked)}
+        assert len(names) == 1
+
+    @search
+    @given(talks)
+    def test_a_resent_conversation_keeps_its_names(self, talk: Talk) -> None:
+        names = chain(message_digest(m) for m in talk.messages)
+        assert chain(message_digest(resent(m)) for m in talk.messages) == names
+
+
+CHANGES: tuple[tuple[Json, Json], ...] = (
+    (USER, {**USER, "role": "assistant"}),
+    (USER, {**USER, "name": "ann"}),
+    ({**USER, "name": "ann"}, {**USER, "name": "bob"}),
+    (USER, {**USER, "content": "What is 6 x 8?"}),
+    (USER, {**USER, "content": "What is 6 x 7? "}),
+    (USER, {**USER, "content": [part("What is "), part("6 x 7?")]}),
+    (USER, {**USER, "content": None}),
+    (USER, {**USER, "refusal": "No."}),
+    (ASKED, {**ASKED, "content": [IMAGE, part("Look")]}),
+    (ASKED, {**ASKED, "content": [part("Look")]}),
+    (ASKED, {**ASKED, "content": [part("Look"), {"type": "image_url", "image_url": {"url": "https://x.y/b"}}]}),
+    (TOOL, {**TOOL, "content": "43"}),
+    (TOOL, {**TOOL, "role": "function"}),
+    (CALLING, {**CALLING, "content": "42"}),
+    (CALLING, {**CALLING, "tool_calls": [CALL, CALL]}),
+    (CALLING, {**CALLING, "tool_calls": [{**CALL, "function": {"name": "run", "arguments": '{"n": 2}'}}]}),
+    (CALLING, {**CALLING, "tool_calls": [{**CALL, "function": {"name": "go", "arguments": '{"n": 1}'}}]}),
+    (CALLING, {**CALLING, "tool_calls": None}),
+    (CALLING, {**CALLING, "audio": {"id": "audio_1"}}),
+    (
+        {"role": "assistant", "tool_calls": [{"custom": {"name": "run", "input": "a"}}]},
+        {"role": "assistant", "tool_calls": [{"custom": {"name": "run", "input": "b"}}]},
+    ),
+    (
+        {"role": "assistant", "function_call": {"name": "run", "arguments": "{}"}},
+        {"role": "assistant", "function_call": {"name": "run", "arguments": "{ }"}},
+    ),
+    ({"role": "user", "content": {"a": 1}}, {"role": "user", "content": {"a": 2}}),
+    ({"role": "user", "content": "\ud83d"}, {"role": "user", "content": "\ud83e"}),
+)
+
+
+class TestOtherMeaning:
+    """Edits that make it another message."""
+
+    @pytest.mark.parametrize(("one", "other"), CHANGES)
+    def test_has_another_name(self, one: Json, other: Json) -> None:
+        assert message_digest(one) != message_digest(other)
+
+    @search
+    @given(st.lists(texts, min_size=1, max_size=3), st.lists(texts, min_size=1, max_size=3))
+    def test_two_lists_of_texts_share_a_name_only_if_they_are_equal(
+        self, one: list[str], other: list[str]
+    ) -> None:
+        names = [message_digest({"role": "user", "content": [part(t) for t in ts]}) for ts in (one, other)]
+        assert (names[0] == names[1]) == (one == other)
+
+    @search
+    @given(st.lists(st.text("abtnx:012", max_size=4), min_size=4, max_size=4), st.integers(0, 2))
+    def test_text_cannot_move_from_one_field_into_the_next(self, words: list[str], place: int) -> None:
+        # Lengths are part of the name: no text can look like the end of one field and the start of another.
+        moved = [*words]
+        moved[place], moved[place + 1] = words[place] + words[place + 1], ""
+        names = {message_digest(fields(w)) for w in (words, moved)}
+        assert (len(names) == 1) == (words == moved)
+
+    @search
+    @given(talks, seeds)
+    def test_an_edit_changes_every_prefix_from_there_on(self, talk: Talk, seed: int) -> None:
+        rng = Random(seed)
+        before = chain(message_digest(m) for m in talk.messages)
+        index = rng.randrange(len(talk.messages))
+        edited = [*talk.messages]
+        edited[index] = {**edited[index], "content": f"edited {seed}"}
+        after = chain(message_digest(m) for m in edited)
+        assert after[: index + 1] == before[: index + 1]
+        assert all(a != b for a, b in zip(after[index + 1 :], before[index + 1 :], strict=True))
+
+
+def fields(words: list[str]) -> Json:
+    """A message with four texts in a row of its name."""
+    return {"role": words[0], "name": words[1], "content": [part(words[2])], "refusal": words[3]}
+
+
+class TestChain:
+    """Prefixes are named in one pass."""
+
+    def test_the_empty_history_has_a_name_of_its_own(self) -> None:
+        assert chain([]) == ("0" * 32,)
+
+    @search
+    @given(st.lists(st.binary(min_size=16, max_size=16), max_size=8), st.integers(0, 8))
+    def test_a_prefix_has_the_names_of_the_whole(self, digests: list[bytes], length: int) -> None:
+        names = chain(digests)
+        assert len(names) == len(digests) + 1 == len(set(names))
+        assert chain(digests[:length]) == names[: min(length, len(digests)) + 1]
+
+    def test_the_order_counts(self) -> None:
+        one, two = (message_digest(m) for m in script("user text"))
+        assert chain([one, two])[2] != chain([two, one])[2]
+
+
+class TestFingerprint:
+    """Short names for strings."""
+
+    def test_it_depends_on_where_strings_end(self) -> None:
+        assert len({fingerprint("ab"), fingerprint("a", "b"), fingerprint("", "ab"), fingerprint("ab", "")}) == 4
+
+    def test_it_is_thirty_two_hex_digits(self) -> None:
+        assert len(bytes.fromhex(fingerprint("a", "\ud800"))) == 16
+
+
+@search
+@given(odd_messages)
+def test_every_json_message_has_a_name(messages: list[Any]) -> None:
+    first = [message_digest(m) for m in messages]
+    assert [message_digest(copy.deepcopy(m)) for m in messages] == first
+    assert all(len(name) == 16 for name in first)

@@ -1,0 +1,371 @@
+"""``gateway-compaction doctor``: what it looks at, what it makes of it, and when it exits with 1."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from gateway_compaction.cli import findings
+from gateway_compaction.cli.doctor import ENCODINGS
+from gateway_compaction.cli.launch import CALLBACK, DEFAULTS, ProxyConfig
+from gateway_compaction.cli.main import app
+from gateway_compaction.core.calibration import FAMILIES, UNKNOWN, family_of
+from gateway_compaction.core.policy import Policy
+from tests.lab.ports import free_port
+from tests.lab.redis_server import HungServer, RedisServer
+
+ROOT = Path(__file__).resolve().parents[1]
+KEY = "sk-a-long-and-random-value-1234567890"
+SMALL = f"""
+model_list:
+  - {{model_name: demo, litellm_params: {{model: demo/demo}}, model_info: {{max_input_tokens: 4000}}}}
+  - {{model_name: known, litellm_params: {{model: openai/gpt-4o, api_key: sk-none}}}}
+litellm_settings:
+  callbacks: ["{CALLBACK}"]
+  custom_provider_map: [{{provider: demo, custom_handler: gateway_compaction.adapters.demo_model.demo}}]
+general_settings: {{master_key: os.environ/LITELLM_MASTER_KEY}}
+"""
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty folder, and an environment without what is looked at."""
+    monkeypatch.chdir(tmp_path)
+    for name in os.environ:
+        if name.startswith(("GATEWAY_COMPACTION_", "LITELLM_")) or name == "REDIS_URL":
+            monkeypatch.delenv(name)
+    for name, value in DEFAULTS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("LITELLM_MASTER_KEY", KEY)
+
+
+def written(text: str = SMALL, name: str = "litellm.yaml") -> str:
+    """A file in the test's folder."""
+    Path(name).write_text(text, encoding="utf-8")
+    return name
+
+
+def run(*arguments: str, code: int = 0) -> dict[str, list[dict[str, str]]]:
+    """Findings by check."""
+    result = CliRunner().invoke(app, ["doctor", "--json", *arguments], catch_exceptions=False)
+    assert result.exit_code == code, result.output
+    document: dict[str, Any] = json.loads(result.stdout)
+    assert document["ok"] is (code == 0)
+    found: dict[str, list[dict[str, str]]] = {}
+    for one in document["findings"]:
+        found.setdefault(one["check"], []).append(one)
+    return found
+
+
+def results(found: dict[str, list[dict[str, str]]]) -> dict[str, str]:
+    """The result of each check that is not ``ok``."""
+    return {check: one["result"] for check, ones in found.items() for one in ones if one["result"] != "ok"}
+
+
+class TestWhole:
+    """A sound set-up, and the repository's own."""
+
+    def test_nothing_is_found_where_nothing_is_wrong(self) -> None:
+        written("version: 1\n", "policies.yaml")
+        found = run("--config", written())
+        assert results(found) == {}
+        assert set(found) == {
+            "config", "callback", "master key", "redis", "policies", "model demo", "model known",
+            "encoding o200k_base", "encoding cl100k_base",
+        }  # fmt: skip
+        assert found["model demo"][0]["found"] == "4,000 tokens"
+        assert found["model known"][0]["found"] == "128,000 tokens"
+        assert found["policies"][0]["found"] == "policies.yaml: by default enforce"
+
+    def test_the_repository_s_own_configuration_works(self) -> None:
+        found = run("--config", str(ROOT / "config" / "litellm.yaml"))
+        assert results(found) == {}
+
+    def test_the_table_says_the_same_as_the_json(self) -> None:
+        written("version: 1\n", "policies.yaml")
+        arguments = ["doctor", "--config", written(SMALL.replace("callbacks", "callback"))]
+        result = CliRunner().invoke(app, arguments, env={"COLUMNS": "120"}, catch_exceptions=False)
+        assert result.exit_code == 1 and "Traceback" not in result.output
+        for told in (
+            "callback",
+            "fail",
+            "does not load the plugin",
+            '→ Add litellm_settings.callbacks: ["gate',
+        ):
+            assert told in result.output
+
+    def test_help_is_quick_to_import(self) -> None:
+        script = "import sys; from gateway_compaction.cli.main import app; print('litellm' in sys.modules)"
+        done = subprocess.run(
+            [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT
+        )
+        assert done.stdout.strip() == "False"
+
+
+class TestConfig:
+    """LiteLLM's config."""
+
+    def test_none(self) -> None:
+        found = run("--config", "none.yaml", code=1)
+        assert "none.yaml cannot be read" in found["config"][0]["found"]
+        assert {"redis", "policies"} <= set(found)
+
+    @pytest.mark.parametrize(
+        ("included", "result"), [("include: [other.yaml]\n", "warn"), ("", "fail")]
+    )  # fmt: skip
+    def test_without_the_callback(self, included: str, result: str) -> None:
+        text = SMALL.replace(f'callbacks: ["{CALLBACK}"]', "") + included
+        found = run("--config", written(text), code=int(result == "fail"))
+        assert found["callback"][0]["result"] == result and CALLBACK in found["callback"][0]["remedy"]
+
+    @pytest.mark.parametrize(
+        ("key", "result", "told"),
+        [
+            (None, "warn", "LITELLM_MASTER_KEY is not set"),
+            ("", "fail", "LITELLM_MASTER_KEY is empty"),
+            ("sk-1234", "fail", "LITELLM_MASTER_KEY is publicly known"),
+            ("sk-short", "warn", "short enough to be guessed"),
+            (KEY, "ok", "set by LITELLM_MASTER_KEY"),
+        ],
+    )
+    def test_the_master_key(
+        self, monkeypatch: pytest.MonkeyPatch, key: str | None, result: str, told: str
+    ) -> None:
+        if key is None:
+            monkeypatch.delenv("LITELLM_MASTER_KEY")
+        else:
+            monkeypatch.setenv("LITELLM_MASTER_KEY", key)
+        [found] = run("--config", written(), code=int(result == "fail"))["master key"]
+        assert found["result"] == result and told in found["found"]
+        assert not key or key not in found["found"]
+
+    def test_doing_without_a_key_must_be_permitted(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("LITELLM_MASTER_KEY")
+        monkeypatch.setenv("LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY", "true")
+        [found] = run("--config", written())["master key"]
+        assert found["result"] == "warn" and "everybody is served" in found["found"]
+
+
+class TestModels:
+    """Model groups, their windows, and who summarises."""
+
+    def test_an_unknown_window_is_told(self) -> None:
+        text = SMALL.replace("model: openai/gpt-4o", "model: openai/unheard-of")
+        found = run("--config", written(text))["model known"]
+        assert found[0]["result"] == "warn" and "stay untouched" in found[0]["found"]
+        assert "model_info.max_input_tokens, or context_window" in found[0]["remedy"]
+
+    def test_a_policy_may_state_it(self) -> None:
+        policy = "version: 1\npolicies: [{name: p, match: {model: known}, context_window: 9000}]\n"
+        written(policy, "policies.yaml")
+        text = SMALL.replace("model: openai/gpt-4o", "model: openai/unheard-of")
+        [found] = run("--config", written(text))["model known"]
+        assert (found["result"], found["found"]) == ("ok", "9,000 tokens, by the policy p")
+
+    def test_a_model_that_litellm_cannot_use_does_not_hide_the_others(self) -> None:
+        secret = "sk-very-secret"
+        text = SMALL.replace(
+            "model_list:",
+            "model_list:\n  - {model_name: odd, litellm_params: {model: nonsense}}\n"
+            f"  - {{model_name: bare, litellm_params: {{api_key: {secret}}}}}\n  - {{litellm_params: {{}}}}",
+        )
+        found = run("--config", written(text), code=1)
+        assert "LLM Provider NOT provided" in found["model odd"][0]["found"]
+        assert "model: Field required" in found["model bare"][0]["found"]
+        assert found["model model_list[2]"][0]["result"] == "fail"
+        assert found["model demo"][0]["result"] == "ok" and secret not in json.dumps(found)
+
+    def test_a_variable_that_is_not_set_is_named_once(self) -> None:
+        text = SMALL.replace("api_key: sk-none", "api_key: os.environ/NOT_SET_HERE")
+        params = "{model: openai/gpt-4o, api_key: os.environ/NOT_SET_HERE}"
+        extra = f"  - {{model_name: known, litellm_params: {params}}}"
+        found = run("--config", written(text.replace("litellm_settings:", f"{extra}\nlitellm_settings:")))
+        told = [one["found"] for one in found["model known"]]
+        assert told == ["reads NOT_SET_HERE, which is not set", "128,000 tokens"]
+
+    def test_a_config_without_models(self) -> None:
+        text = "general_settings: {}\nlitellm_settings: {callbacks: [" + CALLBACK + "]}\n"
+        assert run("--config", written(text))["models"][0]["result"] == "warn"
+
+    def test_summarisers_must_be_offered(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        written(
+            "version: 1\ndefaults: {summary: {model: known, fallbacks: [gone]}}\n"
+            "policies: [{name: p, match: {team: t}, summary: {model: extractive}},"
+            " {name: q, match: {team: u}, summary: {model: elsewhere}}]\n",
+            "policies.yaml",
+        )
+        monkeypatch.setenv("GATEWAY_COMPACTION_DEFAULTS__SUMMARY__MODEL", "nowhere")
+        found = run("--config", written(), code=1)
+        told = {k: v[0]["found"] for k, v in found.items() if k.startswith("summariser")}
+        assert {name: text.partition(",")[0] for name, text in told.items()} == {
+            "summariser gone": "named by defaults",
+            "summariser nowhere": "named by environment",
+            "summariser elsewhere": "named by policies[1]",
+        }
+
+    def test_aliases_and_patterns_count_and_an_unknown_window_is_told(self) -> None:
+        written("version: 1\ndefaults: {summary: {model: openai/unheard-of}}\n", "policies.yaml")
+        extra = '  - {model_name: "openai/*", litellm_params: {model: "openai/*", api_key: x}}'
+        found = run("--config", written(SMALL.replace("litellm_settings:", f"{extra}\nlitellm_settings:")))
+        assert found["summariser openai/unheard-of"][0]["result"] == "warn"
+        assert found["model openai/*"][0]["result"] == "ok"
+
+    def test_a_policy_may_not_state_more_than_there_is(self) -> None:
+        found = findings.window("m", 4_000, Policy(context_window=8_000))
+        assert found.result == "warn" and "8,000" in found.found and "4,000" in found.found
+        assert findings.window("m", 8_000, Policy(context_window=4_000)).result == "ok"
+
+
+class TestPolicies:
+    """The policy file."""
+
+    def test_every_problem_is_told(self) -> None:
+        written("version: 1\ndefaults: {mode: on, levels: {medium: {keep_lst: 3}}}\n", "bad.yaml")
+        found = run("--config", written(), "--policies", "bad.yaml", code=1)["policies"]
+        assert [one["result"] for one in found] == ["fail", "fail"]
+        assert "bad.yaml: defaults.levels.medium.keep_lst" in found[1]["found"]
+        assert "keep_last" in found[1]["remedy"]
+
+    def test_none_only_observes(self) -> None:
+        [found] = run("--config", written())["policies"]
+        assert found["result"] == "warn" and "no file: observe" in found["found"]
+
+    def test_what_contradicts_itself_is_told(self) -> None:
+        written(
+            "version: 1\npolicies:\n"
+            "  - {name: a, match: {model: m}, levels: {light: {at: 0.5}, medium: {at: 0.6}}}\n"
+            "  - {name: b, match: {team: t}, levels: {light: {at: 0.8}}}\n",
+            "policies.yaml",
+        )
+        found = run("--config", written())["policies"]
+        assert [one["result"] for one in found] == ["ok", "warn"]
+        assert found[0]["found"].endswith("special rules: a, b")
+
+
+class TestEnvironment:
+    """Variables."""
+
+    def test_litellm_s_own_redis_is_warned_of(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("REDIS_URL", "redis://localhost:1/0")
+        [found] = run("--config", written())["REDIS_URL"]
+        assert found["result"] == "warn" and "waits for it when it hangs" in found["found"]
+
+    def test_a_misspelt_variable_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("GATEWAY_COMPACTION_REDIS_UR", "redis://localhost")
+        monkeypatch.setenv("GATEWAY_COMPACTION_XQZW", "1")
+        first, second = run("--config", written())["environment"]
+        assert first["remedy"] == "Did you mean GATEWAY_COMPACTION_REDIS_URL?"
+        assert second["remedy"].startswith("Known are GATEWAY_COMPACTION_REDIS_URL, ")
+
+    def test_a_value_that_cannot_be_read_fails(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("GATEWAY_COMPACTION_QUEUE", "many")
+        [found] = run("--config", written(), code=1)["environment"]
+        assert found["found"].startswith("GATEWAY_COMPACTION_QUEUE: Input should be a valid integer")
+
+    def test_an_override_of_the_policies_that_cannot_be_read_fails(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("GATEWAY_COMPACTION_DEFAULTS__MOD", "off")
+        [found] = run("--config", written(), code=1)["policies"]
+        assert "GATEWAY_COMPACTION_DEFAULTS__MOD" in found["found"] and "'mode'" in found["remedy"]
+
+
+class TestRedis:
+    """The store."""
+
+    def test_a_real_server_is_written_read_and_scripted(self, redis_server: RedisServer) -> None:
+        redis_server.flush()
+        found = run("--config", written(), "--redis-url", redis_server.url)
+        assert found["redis"][0]["found"].startswith(f"{redis_server.url}, version ")
+        assert found["redis memory"][0]["found"] == "no limit"
+        assert all(one["result"] == "ok" for one in found["redis"])
+        with redis_server.client() as client:
+            assert all(0 < client.pttl(key) <= 1_000 for key in client.scan_iter())
+
+    @pytest.mark.parametrize(
+        ("rule", "result"), [("noeviction", "warn"), ("allkeys-lru", "ok"), ("volatile-ttl", "ok")]
+    )
+    def test_what_it_does_when_it_is_full(self, redis_server: RedisServer, rule: str, result: str) -> None:
+        with redis_server.client() as client:
+            client.config_set("maxmemory", "50mb")
+            client.config_set("maxmemory-policy", rule)
+            try:
+                [found] = run("--config", written(), "--redis-url", redis_server.url)["redis memory"]
+            finally:
+                client.config_set("maxmemory", "0")
+                client.config_set("maxmemory-policy", "noeviction")
+        assert found["result"] == result and rule in found["found"]
+
+    def test_nobody_there(self) -> None:
+        url = f"redis://user:secret@127.0.0.1:{free_port()}/0"
+        found = run("--config", written(), "--redis-url", url, code=1)
+        assert found["redis"][0]["result"] == "fail" and "secret" not in json.dumps(found)
+
+    def test_somebody_who_never_answers(self) -> None:
+        with HungServer() as server:
+            found = run("--config", written(), "--redis-url", server.url, code=1)
+        assert "TimeoutError" in found["redis"][0]["found"]
+
+    def test_no_url(self) -> None:
+        [found] = run("--config", written(), "--redis-url", "localhost:6379", code=1)["redis"]
+        assert "scheme" in found["found"] and found["remedy"].startswith("Write redis://")
+
+    def test_the_url_is_read_from_the_environment(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("GATEWAY_COMPACTION_REDIS_URL", f"redis://127.0.0.1:{free_port()}/7")
+        assert "/7: " in run("--config", written(), code=1)["redis"][0]["found"]
+
+    @pytest.mark.parametrize(
+        ("seconds", "facts", "warned"),
+        [
+            (0.001, {"maxmemory": "0"}, []),
+            (0.03, {"maxmemory": "0"}, ["redis speed"]),
+            (0.001, {"maxmemory": "0", "cluster_enabled": "1"}, ["redis cluster"]),
+            (0.001, {}, ["redis memory"]),
+        ],
+    )
+    def test_what_a_server_says_of_itself(
+        self, seconds: float, facts: dict[str, str], warned: list[str]
+    ) -> None:
+        found = list(findings.server("redis://x", seconds, 0.05, facts))
+        assert [one.check for one in found if one.result == "warn"] == warned
+
+
+class TestEncodings:
+    """The tokeniser's files."""
+
+    def test_every_encoding_that_is_counted_with_is_looked_at(self) -> None:
+        assert set(ENCODINGS) == {family.encoding for _, family in FAMILIES} | {UNKNOWN.encoding}
+        assert all(family_of(model).encoding == name for name, model in ENCODINGS.items())
+
+    def test_missing_files_fail_and_nothing_is_fetched(self, tmp_path: Path) -> None:
+        empty = tmp_path / "empty"
+        empty.mkdir()
+        env = {**os.environ, "TIKTOKEN_CACHE_DIR": str(empty), "PYTHONPATH": str(ROOT)}
+        command = [
+            sys.executable,
+            "-c",
+            "from gateway_compaction.cli.main import app; app()",
+            "doctor",
+            "--json",
+        ]
+        done = subprocess.run(
+            [*command, "--config", written()], env=env, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 1 and "Traceback" not in done.stderr
+        found = {one["check"]: one for one in json.loads(done.stdout)["findings"]}
+        assert found["encoding o200k_base"]["result"] == found["encoding cl100k_base"]["result"] == "fail"
+        assert list(empty.iterdir()) == []
+
+
+def test_a_config_that_is_included_elsewhere_is_not_judged() -> None:
+    config = ProxyConfig(Path("x.yaml"), has_plugin=None)
+    assert findings.callback(config).result == "warn"
+    assert findings.callback(replace(config, has_plugin=True)).result == "ok"
