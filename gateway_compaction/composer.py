@@ -112,10 +112,11 @@ class Composing:
         cost: float | None = None
         answered = model
         start = task.job.base.covers if task.job.base else 0
-        for part in _parts(task, room):
-            source = sum(task.count(_flat(m)) for m in part) + (task.count(previous) if previous else 0)
+        for part, tokens in await self._apart(_parts, task, room):
+            source = tokens + (task.count(previous) if previous else 0)
             longest = min(limit, max(LEAST_SUMMARY, source // 2))
-            request = self._request(task, model, part, start, previous, longest, max(200, room // 4))
+            shown = max(200, room // 4)
+            request = await self._apart(self._request, task, model, part, start, previous, longest, shown)
             previous, spent, answered = await self._accepted(task, request, source, longest)
             cost = spent if cost is None else cost + (spent or 0.0)
             start += len(part)
@@ -209,18 +210,22 @@ def _extracted(task: SummaryTask) -> tuple[Segment, ...]:
     return (*segments, Segment(base.covers if base else 0, task.job.covers, text))
 
 
-def _parts(task: SummaryTask, room: int) -> list[tuple[Message, ...]]:
-    """Messages in runs of at most ``room`` tokens, at least one message each."""
+def _parts(task: SummaryTask, room: int) -> list[tuple[tuple[Message, ...], int]]:
+    """Messages in runs of at most ``room`` tokens as they are shown, at least one each, with their tokens."""
     parts: list[list[Message]] = [[]]
+    sizes = [0]
     used = 0
     for message in task.messages:
-        tokens = min(task.count(_flat(message)), MESSAGE_TOKENS) + 12
-        if parts[-1] and used + tokens > room:
+        tokens = task.count(_flat(message))
+        shown = min(tokens, MESSAGE_TOKENS) + 12
+        if parts[-1] and used + shown > room:
             parts.append([])
+            sizes.append(0)
             used = 0
         parts[-1].append(message)
-        used += tokens
-    return [tuple(p) for p in parts]
+        sizes[-1] += tokens
+        used += shown
+    return [(tuple(part), size) for part, size in zip(parts, sizes, strict=True)]
 
 
 def _flat(message: Message) -> str:

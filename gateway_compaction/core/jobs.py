@@ -9,7 +9,7 @@ from gateway_compaction.core.messages import Transcript, part_of
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.situation import Situation, fitting
 
-__all__ = ["Job", "asks_model", "has_triggers", "job_of", "triggered", "turn_starts"]
+__all__ = ["Job", "asks_model", "has_triggers", "job_of", "replaceable", "triggered", "turn_starts"]
 
 LEAST_GAIN = 0.1
 
@@ -28,12 +28,11 @@ class Job:
 
 
 def job_of(s: Situation, used: Compaction | None) -> Job | None:
-    base = max(
-        (c for c in fitting(s) if c.kind != "cleared" and _is_final(s, c)),
-        key=lambda c: c.covers,
-        default=None,
-    )
-    replaced = _to_replace(s, used)
+    """The job that a situation asks for, given the compaction that is sent (stored or just made)."""
+    known = [*fitting(s), *([used] if used else [])]
+    final = [c for c in known if c.kind != "cleared" and _is_final(s, c)]
+    base = max(final, key=lambda c: c.covers, default=None)
+    replaced = replaceable(s, used)
     cut = replaced or _cut(s)
     if cut is None:
         return None
@@ -64,7 +63,8 @@ def asks_model(policy: Policy) -> bool:
     return policy.summary.model != "extractive" and policy.summary.strategy != "window"
 
 
-def _to_replace(s: Situation, used: Compaction | None) -> int | None:
+def replaceable(s: Situation, used: Compaction | None) -> int | None:
+    """The cover of an extract that is sent although a model could write in its place, or None."""
     if used is not None and used.kind == "extractive" and asks_model(s.policy):
         return used.covers
     return None

@@ -10,7 +10,7 @@ from typing import Literal
 from gateway_compaction.core.compaction import KIND_RANK, Compaction
 from gateway_compaction.core.events import Outcome
 from gateway_compaction.core.fit import clear, fit
-from gateway_compaction.core.jobs import Job, has_triggers, job_of, triggered, turn_starts
+from gateway_compaction.core.jobs import Job, has_triggers, job_of, replaceable, triggered, turn_starts
 from gateway_compaction.core.messages import Transcript
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.render import View
@@ -148,21 +148,19 @@ def _made_to_fit(s: Situation, plan: Plan) -> Plan:
 
 
 def _with_job(s: Situation, plan: Plan) -> Plan:
-    wanted = triggered(s) if plan.level is None else True
-    if not wanted:
+    used = plan.made or plan.view.compaction
+    if plan.level is None and not triggered(s) and replaceable(s, used) is None:
         return plan
     if s.in_flight or s.backoff is not None:
         why = "a summary is being made" if s.in_flight else s.backoff
         return replace(plan, reason=f"{plan.reason}; {why}") if plan.level else plan
-    job = job_of(s, plan.made or plan.view.compaction)
+    job = job_of(s, used)
     if job is None:
         return plan
     wait = s.policy.levels.aggressive.wait_seconds if plan.level == "aggressive" else 0.0
     if triggered(s):
         wait = max(wait, s.policy.triggers.wait_seconds)
     plan = replace(plan, job=job, wait_seconds=wait)
-    return (
-        replace(plan, outcome="prepared", reason=f"a summary of {job.covers} messages is prepared")
-        if (plan.outcome == "none")
-        else plan
-    )
+    if plan.outcome != "none":
+        return plan
+    return replace(plan, outcome="prepared", reason=f"a summary of {job.covers} messages is prepared")

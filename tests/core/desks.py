@@ -13,6 +13,7 @@ from gateway_compaction.core.memo import Memos
 from gateway_compaction.core.messages import Message, parse
 from gateway_compaction.core.plan import Plan, make_plan
 from gateway_compaction.core.policy import Policy
+from gateway_compaction.core.recall import recall_reserve
 from gateway_compaction.core.render import render
 from gateway_compaction.core.situation import Situation
 from gateway_compaction.core.tokens import TokenCounter
@@ -53,6 +54,13 @@ class Bench:
         """Tokens of a message, calibrated."""
         return self.counter.message(message, self.model)
 
+    @property
+    def quotes(self) -> int:
+        """Tokens kept free for quotes, besides the reserve for the answer."""
+        levels = self.policy.levels
+        slack = int((levels.aggressive.at - levels.medium.at) * self.window)
+        return recall_reserve(self.policy.recall.max_tokens, self.window, slack)
+
     def situation(
         self, messages: Sequence[Any], compactions: Sequence[Compaction] = (), **rest: Any
     ) -> Situation:
@@ -60,7 +68,8 @@ class Bench:
         transcript = parse(messages)
         digests = [message_digest(m) for m in transcript.history]
         names = chain(digests)
-        measure = self.counter.measure(transcript, self.body, self.model, self.reserve, digests)
+        reserve = self.reserve + self.quotes
+        measure = self.counter.measure(transcript, self.body, self.model, reserve, digests)
         desk = Desk(
             transcript=transcript,
             chain=names,

@@ -107,9 +107,13 @@ async def test_tenants_with_one_label_and_one_opening_share_nothing(
         assert applies(theirs.sent.text, stage) == []
         ours = await stage.call(colleague, history, headers=label)
         assert 1 in applies(ours.sent.text, stage), "two keys of one team are one tenant"
-    session = ours.answer.told("session")
+    (ours_tenant, ours_key), (their_tenant, their_key) = (
+        str(call.answer.told("session")).split(".") for call in (ours, theirs)
+    )
+    assert ours_key == their_key, "one opening, one key"
+    assert ours_tenant != their_tenant, "one session for two tenants"
     slots = {key.partition("{")[2].partition("}")[0] for key in stage.redis_server.dump()}
-    assert len({slot for slot in slots if slot.endswith(f".{session}")}) == 2, "one session for two tenants"
+    assert {f"{ours_tenant}.{ours_key}", f"{their_tenant}.{their_key}"} <= slots
 
 
 async def test_one_label_on_two_conversations_mixes_nothing(client: Client, stage: Stage) -> None:

@@ -1,0 +1,109 @@
+"""Identifiers that later messages use again: what a compaction at some point of a conversation must keep.
+
+Found by a pattern of its own, not by the one that writes the ledger, so that a spelling which the ledger
+does not know counts as lost.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gateway_compaction.core.messages import Message, part_of, text_of
+
+__all__ = ["Point", "names_in", "points_of", "spelled_in"]
+
+PIECE = re.compile(r"[^\s\"'`<>()\[\]{},;|=*$!?\\]+")
+EDGES = ".:-+&%@#/~"
+LETTER, DIGIT = re.compile(r"[A-Za-z]"), re.compile(r"\d")
+KINDS = re.compile(
+    r"https?://\S+\.\S+"  # addresses
+    r"|[\w.+-]+@[\w-]+\.\w+"
+    r"|(?:[\w.-]+)?(?:/[\w.@+-]+)+"  # paths
+    r"|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,7}"  # files, dotted names
+    r"|\w*[A-Za-z0-9]_\w+"  # snake_case
+    r"|[a-z]+[A-Z]\w*|(?:[A-Z][a-z0-9]+){2,}"  # camelCase
+    r"|(?=\w*[A-Za-z])(?=\w*\d)[\w-]{4,}"  # codes
+    r"|\d{4,}"  # numbers
+)
+SHORTEST, LONGEST = 4, 100
+SHARES = (0.25, 0.5, 0.75)
+LEAST_NEEDED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A call of a recorded conversation: the messages sent, and the identifiers the rest needs of them."""
+
+    sent: tuple[Message, ...]
+    needed: tuple[str, ...]
+
+
+def names_in(text: str) -> set[str]:
+    """The identifiers of a text."""
+    return {name for piece in PIECE.findall(text) if (name := _name(piece)) is not None}
+
+
+@lru_cache(maxsize=100_000)
+def _name(piece: str) -> str | None:
+    bare = piece.strip(EDGES)
+    if not SHORTEST <= len(bare) <= LONGEST or "base64" in bare:
+        return None
+    return bare if KINDS.fullmatch(bare) else None
+
+
+def points_of(messages: Sequence[Message]) -> list[Point]:
+    """Up to three calls, a quarter, a half and three quarters into a conversation.
+
+    Needed is what the model itself writes later, in text or calls, and was shown before the call, but is not
+    shown again between the call and its use.
+    """
+    calls = [i for i, m in enumerate(messages) if i and part_of(m) == "assistant"]
+    found = []
+    for at in dict.fromkeys(calls[int(share * len(calls))] for share in SHARES if calls):
+        needed = _needed(messages, at)
+        if len(needed) >= LEAST_NEEDED:
+            found.append(Point(tuple(messages[:at]), tuple(sorted(needed))))
+    return found
+
+
+def _needed(messages: Sequence[Message], at: int) -> set[str]:
+    before = {name for m in messages[:at] for name in names_in(_written(m))}
+    needed: set[str] = set()
+    shown: set[str] = set()
+    for message in messages[at:]:
+        names = names_in(_written(message))
+        if part_of(message) == "assistant":
+            needed |= (names & before) - shown
+        shown |= names
+    return needed
+
+
+def _written(message: Message) -> str:
+    return "\n".join([text_of(message), *_arguments(message)])
+
+
+def _arguments(message: Message) -> Iterator[str]:
+    calls = message.get("tool_calls")
+    for call in [*(calls if isinstance(calls, list) else ()), {"function": message.get("function_call")}]:
+        function = call.get("function") if isinstance(call, Mapping) else None
+        if isinstance(function, Mapping):
+            # The escapes of JSON would stick to the words behind them.
+            yield str(function.get("arguments") or "").replace("\\n", "\n").replace("\\", " ")
+
+
+def spelled_in(name: str, text: str) -> bool:
+    """Whether a text holds an identifier in exactly this spelling, not as a part of a longer word."""
+    start = text.find(name)
+    while start >= 0:
+        end = start + len(name)
+        if not (_wordy(text, start - 1) or _wordy(text, end)):
+            return True
+        start = text.find(name, start + 1)
+    return False
+
+
+def _wordy(text: str, index: int) -> bool:
+    return 0 <= index < len(text) and (text[index].isalnum() or text[index] == "_")

@@ -1,0 +1,100 @@
+"""The summary that needs no model: within its budget, verbatim, the same on every replica."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway_compaction.core.extract import extract
+from gateway_compaction.core.tokens import TokenCounter
+from tests.core.scripts import script
+from tests.core.search import search
+from tests.core.strategies import Json, Talk, odd_messages, talks
+
+COUNTER = TokenCounter()
+CHAT: list[Json] = [
+    {"role": "user", "content": "We booked the ferry to Bergen for 14 March. It leaves at 7:45 in the morning."},
+    {"role": "assistant", "content": "Noted. Let me know whether anything else is needed for now."},
+    {"role": "user", "content": "My sister Ingrid meets us at pier 12. The hotel costs 210 euros a night."},
+    {"role": "assistant", "content": "Good. Ingrid meets you at pier 12 when the ferry has landed there."},
+]
+AGENT: list[Json] = [
+    {"role": "user", "content": "Fix the failing test in tests/test_cart.py, please."},
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"function": {"name": "read", "arguments": '{"path": "src/shop/cart.py"}'}}],
+    },
+    {"role": "tool", "content": "def total_price(self): return sum(x.price for x in self.items)  # line 40"},
+    {"role": "assistant", "content": "The method total_price ignores the discount; I change it in cart.py now."},
+]
+
+
+def count(text: str) -> int:
+    """Tokens of a text."""
+    return COUNTER.text(text, "gpt-4o")
+
+
+class TestExtract:
+    """What matters most in some messages."""
+
+    @search
+    @given(talks, st.integers(24, 600))
+    def test_it_keeps_to_its_budget(self, talk: Talk, budget: int) -> None:
+        assert count(extract(talk.messages, budget, count)) <= budget
+
+    @search
+    @given(talks, st.integers(24, 600))
+    def test_it_is_the_same_each_time(self, talk: Talk, budget: int) -> None:
+        assert extract(talk.messages, budget, count) == extract([*talk.messages], budget, count)
+
+    @search
+    @given(odd_messages)
+    def test_every_json_message_can_be_extracted(self, messages: list[Any]) -> None:
+        assert isinstance(extract(messages, 100, count), str)
+
+    def test_with_room_for_all_nothing_that_matters_is_lost(self) -> None:
+        text = extract(CHAT, 400, count)
+        assert all(fact in text for fact in ("14 March", "7:45", "Ingrid", "pier 12", "210 euros"))
+
+    def test_with_little_room_facts_come_before_phrases(self) -> None:
+        text = extract(CHAT, 60, count)
+        assert any(fact in text for fact in ("14 March", "7:45", "pier 12", "210 euros"))
+        assert "Let me know" not in text
+
+    def test_it_says_who_spoke_and_keeps_the_order(self) -> None:
+        text = extract(CHAT, 400, count)
+        assert "[user] We booked" in text
+        assert text.index("Bergen") < text.index("Ingrid")
+
+    def test_sentences_are_verbatim(self) -> None:
+        assert "We booked the ferry to Bergen for 14 March." in extract(CHAT, 400, count)
+
+    def test_the_same_thing_is_not_said_twice(self) -> None:
+        said = {"role": "user", "content": "The code of the gate is 4711 and it opens at noon."}
+        assert extract([said] * 20, 400, count).count("4711 and it opens") == 1
+
+    def test_identifiers_survive(self) -> None:
+        text = extract(AGENT, 200, count)
+        assert all(name in text for name in ("tests/test_cart.py", "src/shop/cart.py", "total_price"))
+
+    def test_arguments_of_calls_count_as_said(self) -> None:
+        assert "src/shop/cart.py" in extract(AGENT[:2], 100, count)
+
+    def test_long_sentences_are_shortened(self) -> None:
+        said = {"role": "user", "content": "The list is: " + "harbour lantern meadow " * 200}
+        text = extract([said], 300, count)
+        assert text and count(text) <= 300
+
+    def test_system_messages_are_left_to_the_pins(self) -> None:
+        system = {"role": "system", "content": "The reactor must be cooled with heavy water only."}
+        assert "reactor" not in extract([*CHAT, system], 400, count)
+
+    def test_where_nothing_is_said_there_is_nothing(self) -> None:
+        assert extract([], 100, count) == ""
+        assert extract([{"role": "user", "content": "Hi."}, *script("text")], 100, count) == ""
+
+    def test_without_room_there_is_nothing(self) -> None:
+        assert extract(CHAT, 5, count) == ""

@@ -1,0 +1,196 @@
+"""``gateway-compaction replay``: the table, the JSON, the options, and files it cannot use."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from gateway_compaction.cli.main import app
+from tests.engine.histories import chat, loop
+
+LONG = {"id": "long", "messages": chat(61), "tools": [{"type": "function", "function": {"name": "run"}}]}
+SHORT = {"id": "short", "messages": chat(4)}
+AGENT = {"id": "agent", "messages": loop(40)}
+FIELDS = {
+    "number", "messages_client", "messages_upstream", "tokens_client", "tokens_upstream", "level", "outcome",
+    "reason", "covers", "version",
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty folder, and no policy file named by the environment."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GATEWAY_COMPACTION_POLICIES", raising=False)
+
+
+def lines(*conversations: Any, name: str = "talk.jsonl") -> str:
+    """A file with one conversation a line."""
+    return text("\n".join(json.dumps(one) for one in conversations) + "\n", name)
+
+
+def text(content: str, name: str = "talk.json") -> str:
+    """A file."""
+    Path(name).write_text(content, encoding="utf-8")
+    return name
+
+
+def run(*arguments: str) -> Result:
+    """Run the command; an exception that leaves it fails the test."""
+    return CliRunner().invoke(app, ["replay", *arguments], env={"COLUMNS": "160"}, catch_exceptions=False)
+
+
+def calls(*arguments: str) -> dict[str, list[dict[str, Any]]]:
+    """The calls of each conversation."""
+    result = run(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return {one["id"]: one["calls"] for one in json.loads(result.stdout)}
+
+
+class TestOutput:
+    """What it prints."""
+
+    def test_the_table_shows_every_call_and_the_whole(self) -> None:
+        result = run(lines(LONG, SHORT), "--window", "2000", "--summarizer", "scripted")
+        assert result.exit_code == 0
+        for told in ("long (62 messages)", "short (5 messages)", "client", "upstream", "prepared", "applied"):
+            assert told in result.stdout
+        assert "62 → " in result.stdout
+        last = result.stdout.strip().splitlines()[-1]
+        assert last.startswith("2 conversations, 33 calls: ") and " % less); rewritten calls: " in last
+
+    def test_json_holds_every_call_and_no_message(self) -> None:
+        found = calls(lines(LONG, SHORT), "--window", "2000", "--summarizer", "scripted")
+        assert [len(found[name]) for name in ("long", "short")] == [31, 2]
+        assert all(set(call) == FIELDS for made in found.values() for call in made)
+        first, last = found["long"][0], found["long"][-1]
+        assert (first["outcome"], first["level"], first["version"], first["covers"]) == (
+            "none",
+            None,
+            None,
+            0,
+        )
+        assert last["outcome"] == "applied" and last["covers"] > 0
+        assert last["tokens_upstream"] < 2_000 < last["tokens_client"]
+        assert last["messages_upstream"] < last["messages_client"] == 62
+        result = run(lines(LONG), "--window", "2000", "--json")
+        assert "chat 3" not in result.stdout
+
+    def test_the_same_file_gives_the_same_numbers(self) -> None:
+        file = lines(LONG, AGENT)
+        assert calls(file, "--window", "2000") == calls(file, "--window", "2000")
+
+
+class TestFiles:
+    """What can be replayed."""
+
+    def test_a_plain_list_of_messages(self) -> None:
+        found = calls(text(json.dumps(LONG["messages"])), "--window", "2000")
+        assert list(found) == ["talk.json"] and len(found["talk.json"]) == 31
+
+    def test_a_list_of_conversations_and_a_single_one(self) -> None:
+        assert list(calls(text(json.dumps([SHORT, LONG])))) == ["short", "long"]
+        assert list(calls(text(json.dumps(SHORT)))) == ["short"]
+
+    def test_a_recorded_body(self) -> None:
+        body = {"model": "gpt-4o", "messages": chat(5), "max_tokens": 50}
+        assert len(calls(lines({"id": "b", "body": body}))["b"]) == 3
+        other = {"id": "r", "body": {"input": "hello", "model": "gpt-4o"}}
+        assert list(calls(lines(other, SHORT))) == ["short"]
+
+    def test_a_conversation_without_an_id_is_named_by_its_place(self) -> None:
+        assert list(calls(lines({"messages": chat(3)}, SHORT))) == ["talk.jsonl:1", "short"]
+
+    def test_an_agent_s_loop_is_a_call_for_each_step(self) -> None:
+        assert len(calls(lines(AGENT), "--window", "2000")["agent"]) == 41
+
+
+class TestOptions:
+    """Windows, policies, names."""
+
+    def test_a_large_window_leaves_everything_alone(self) -> None:
+        for arguments in ([], ["--window", "50000"]):
+            found = calls(lines(LONG), *arguments)["long"]
+            assert {call["outcome"] for call in found} == {"none"}
+            assert all(call["tokens_client"] == call["tokens_upstream"] for call in found)
+
+    def test_only_the_named_ones(self) -> None:
+        file = lines(LONG, SHORT, AGENT)
+        assert list(calls(file, "--only", "short", "--only", "agent")) == ["short", "agent"]
+
+    def test_a_policy_decides(self) -> None:
+        policy = text(
+            "version: 1\ndefaults: {context_window: 2000}\n"
+            "policies:\n  - {name: quiet, match: {team: legal}, mode: off}\n"
+            "  - {name: gpt, match: {model: 'gpt-5*'}, context_window: 60000}\n",
+            "policies.yaml",
+        )
+        arguments = [lines(LONG), "--policy", policy]
+        outcomes = {call["outcome"] for call in calls(*arguments)["long"]}
+        assert outcomes & {"applied", "fallback"}
+        assert {c["reason"] for c in calls(*arguments, "--team", "legal")["long"]} == {"the policy is off"}
+        assert {c["outcome"] for c in calls(*arguments, "--model", "gpt-5-mini")["long"]} == {"none"}
+        assert {c["outcome"] for c in calls(*arguments, "--window", "60000")["long"]} == {"none"}
+
+    def test_observing_shows_what_would_be_done(self) -> None:
+        policy = text("version: 1\ndefaults: {mode: observe}\n", "policies.yaml")
+        found = calls(lines(LONG), "--policy", policy, "--window", "2000")["long"]
+        assert found[-1]["outcome"] == "observed" and found[-1]["reason"].startswith("would be ")
+        assert found[-1]["messages_upstream"] == found[-1]["messages_client"]
+
+    @pytest.mark.parametrize(("summarizer", "reason"), [("extractive", "extractive"), ("scripted", "model")])
+    def test_who_summarises(self, summarizer: str, reason: str) -> None:
+        found = calls(lines(LONG), "--window", "2000", "--summarizer", summarizer)["long"]
+        assert {c["reason"] for c in found if c["outcome"] == "applied"} == {reason}
+
+
+class TestRefusals:
+    """One sentence, and exit code 1."""
+
+    @pytest.mark.parametrize(
+        ("content", "told"),
+        [
+            (None, "talk.jsonl: No such file or directory"),
+            ("", "talk.jsonl: no conversation in it"),
+            ('{"messages": [\n', "talk.jsonl:1: not JSON"),
+            ('{"id": 1, "messages": []}\nnonsense\n', "talk.jsonl:2: not JSON"),
+            ('{"id": 1}\n', 'no list of messages. Write a conversation as {"messages": [...]}'),
+            ('{"id": 1, "messages": "hello"}\n', "no list of messages"),
+            ("7\n", "no list of messages"),
+        ],
+    )
+    def test_of_files(self, content: str | None, told: str) -> None:
+        if content is not None:
+            text(content, "talk.jsonl")
+        result = run("talk.jsonl")
+        assert result.exit_code == 1 and result.stdout == ""
+        assert told in result.stderr and "Traceback" not in result.stderr
+        assert len(result.stderr.strip().splitlines()) == 1
+
+    def test_of_a_folder(self) -> None:
+        Path("folder").mkdir()
+        result = run("folder")
+        assert result.exit_code == 1 and "folder: Is a directory" in result.stderr
+
+    def test_of_ids_that_are_not_there(self) -> None:
+        result = run(lines(SHORT), "--only", "gone")
+        assert result.exit_code == 1 and "no conversation with an id of gone" in result.stderr
+
+    def test_of_policies(self) -> None:
+        policy = text("version: 1\ndefaults: {mode: on}\n", "policies.yaml")
+        result = run(lines(SHORT), "--policy", policy)
+        assert result.exit_code == 1 and "policies.yaml: defaults.mode" in result.stderr
+        assert run(lines(SHORT), "--policy", "none.yaml").exit_code == 1
+
+    def test_of_options(self) -> None:
+        assert run(lines(SHORT), "--window", "10").exit_code == 2
+        assert run(lines(SHORT), "--summarizer", "magic").exit_code == 2
+
+    @pytest.mark.parametrize("messages", [[], ["hello"], [None, 3], [{"role": "user"}], [{"content": "x"}]])
+    def test_strange_messages_are_replayed_all_the_same(self, messages: list[Any]) -> None:
+        found = calls(lines({"id": "odd", "messages": messages}, SHORT))
+        assert all(call["outcome"] == "none" for call in found["odd"]) and len(found["short"]) == 2
