@@ -17,9 +17,19 @@ from gateway_compaction.errors import (
     SummaryError,
     SummaryLimited,
     SummaryRejected,
+    SummaryTimeout,
     TranscriptError,
 )
-from gateway_compaction.ports import Buffer, Caller, Store, Summarizer, SummaryAnswer, SummaryRequest
+from gateway_compaction.ports import (
+    Buffer,
+    Caller,
+    ModelFacts,
+    Models,
+    Store,
+    Summarizer,
+    SummaryAnswer,
+    SummaryRequest,
+)
 
 __all__ = [
     "Buffer",
@@ -28,6 +38,8 @@ __all__ = [
     "Compaction",
     "CompactionError",
     "CompactionEvent",
+    "ModelFacts",
+    "Models",
     "PolicyError",
     "Segment",
     "SessionRef",
@@ -41,6 +53,7 @@ __all__ = [
     "SummaryLimited",
     "SummaryRejected",
     "SummaryRequest",
+    "SummaryTimeout",
     "TranscriptError",
     "__version__",
 ]

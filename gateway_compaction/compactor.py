@@ -36,6 +36,7 @@ T = TypeVar("T")
 COLD_CHARS = 20_000
 LARGE_TOKENS = 8_000
 WARNINGS = 1_000
+MODELS_KEPT = 50
 UNUSED_BEFORE_BACKOFF = 2
 
 
@@ -129,11 +130,11 @@ class Compactor:
         return await self._measured(replace(decision, facts=facts), transcript, facts.window)
 
     async def refit(self, decision: Decision, facts: ModelFacts) -> Decision:
-        """Decide again for a deployment with another window; without another trip to the store."""
+        """Decide again for a deployment with another window; the store is asked if it was not before."""
         policy = decision.policy
         if policy is None or policy.mode != "enforce" or facts.window is None:
             return decision
-        if decision.situation is None:
+        if decision.situation is None or decision.session is None:
             transcript = parse(decision.request.messages)
             return await self._measured(replace(decision, facts=facts), transcript, facts.window)
         old = decision.situation
@@ -190,7 +191,7 @@ class Compactor:
             lambda t: self._counter.text(t, name),
             _wants_json(request.body),
             tuple(digests),
-            self._memos.setdefault(name, Memos()),
+            self._memos_of(name),
         )
         return Situation(transcript, desk.chain, measure, window, policy, desk, digests=tuple(digests))
 
@@ -250,6 +251,12 @@ class Compactor:
         if problem not in self._warned and len(self._warned) < WARNINGS:
             self._warned.add(problem)
             log.warning("metadata policy ignored: %s", problem)
+
+    def _memos_of(self, name: str) -> Memos:
+        # Names can be a client's own where a wildcard serves any model.
+        if name not in self._memos and len(self._memos) >= MODELS_KEPT:
+            self._memos.clear()
+        return self._memos.setdefault(name, Memos())
 
     async def _run(self, apart: bool, work: Callable[..., T], *args: Any) -> T:
         """On the loop when it is quick, else on the one thread kept for it."""

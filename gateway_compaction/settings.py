@@ -49,7 +49,7 @@ class Settings(BaseSettings):
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """One process's parts, wired."""
+    """One process's parts, wired; ``executors`` are the threads of requests and of the background."""
 
     settings: Settings
     store: RedisStore
@@ -57,7 +57,7 @@ class Runtime:
     compactor: Compactor
     aftermath: Aftermath
     counter: TokenCounter
-    executor: ThreadPoolExecutor
+    executors: tuple[ThreadPoolExecutor, ThreadPoolExecutor]
 
     async def calibrate(self) -> None:
         """Take over the factors that other replicas learned, now and then; for a task of its own."""
@@ -72,7 +72,8 @@ class Runtime:
         """Finish background work, then close connections."""
         await self.worker.drain(self.settings.drain_seconds)
         await self.store.aclose()
-        self.executor.shutdown(wait=False, cancel_futures=True)
+        for executor in self.executors:
+            executor.shutdown(wait=False, cancel_futures=True)
 
 
 def policies_from(settings: Settings) -> PolicyBook:
@@ -90,13 +91,15 @@ def build(
     """Wire one process. Connects to nothing yet."""
     use_bundled_encodings()
     store = connect(settings.redis_url, timeout_seconds=settings.redis_timeout_seconds)
-    executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gateway-compaction")
+    # A request never waits for the work of the background.
+    front = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gateway-compaction-front")
+    back = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gateway-compaction-back")
     counter, local, guard = TokenCounter(), LocalBuffer(), LineageGuard()
     limits = Limits(settings.concurrency, settings.queue, settings.lease_seconds)
-    worker = Worker(store, Composing(summarizer, models, executor), local, guard, limits)
-    compactor = Compactor(store, worker, policies, models, counter, executor, local, guard)
-    aftermath = Aftermath(store, worker, counter, local, guard, executor)
-    return Runtime(settings, store, worker, compactor, aftermath, counter, executor)
+    worker = Worker(store, Composing(summarizer, models, back), local, guard, limits)
+    compactor = Compactor(store, worker, policies, models, counter, front, local, guard)
+    aftermath = Aftermath(store, worker, counter, local, guard, back)
+    return Runtime(settings, store, worker, compactor, aftermath, counter, (front, back))
 
 
 def use_bundled_encodings() -> None:

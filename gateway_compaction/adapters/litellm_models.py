@@ -19,6 +19,7 @@ from gateway_compaction.ports import Caller, ModelFacts, SummaryAnswer, SummaryR
 __all__ = ["DirectSummarizer", "ProxyModels", "RouterSummarizer", "live_router"]
 
 FACTS_SECONDS = 60.0
+FACTS_KEPT = 1_000
 ORIGIN = "gateway_compaction"
 PRICES = ("input_cost_per_token", "output_cost_per_token")
 
@@ -44,6 +45,8 @@ class ProxyModels:
         until, facts = self._known.get(model, (0.0, ModelFacts(None, model)))
         if until < self._clock():
             facts = self._look_up(model)
+            if len(self._known) >= FACTS_KEPT:
+                self._known.clear()
             self._known[model] = (self._clock() + FACTS_SECONDS, facts)
         return facts
 

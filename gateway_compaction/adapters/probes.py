@@ -95,12 +95,16 @@ def config_models(deployments: Sequence[Mapping[str, Any]], providers: Sequence[
         broken = {i: reason for i, d in enumerate(deployments) if (reason := _refused(d))}
         sound = [dict(d) for i, d in enumerate(deployments) if i not in broken]
         router: Any = Router(model_list=sound) if sound else None
+    if router is not None:
+        # It is asked for its models only: it need not follow calls.
+        router.discard()
     return ConfigModels(ProxyModels(lambda: router), broken, router)
 
 
 def _refused(deployment: Mapping[str, Any]) -> str | None:
     try:
-        Router(model_list=[dict(deployment)])
+        router: Any = Router(model_list=[dict(deployment)])
+        router.discard()
     except ValidationError as error:
         # Its text would show the values, keys among them.
         return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())[:200]

@@ -1,0 +1,1 @@
+"""What survives compaction, measured on recorded conversations: the command ``eval``."""

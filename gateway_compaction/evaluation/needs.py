@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from gateway_compaction.core.messages import Message, part_of, text_of
 
-__all__ = ["Point", "names_in", "points_of", "spelled_in"]
+__all__ = ["Point", "names_in", "points_of", "spelled_in", "written"]
 
 PIECE = re.compile(r"[^\s\"'`<>()\[\]{},;|=*$!?\\]+")
 EDGES = ".:-+&%@#/~"
@@ -70,18 +70,19 @@ def points_of(messages: Sequence[Message]) -> list[Point]:
 
 
 def _needed(messages: Sequence[Message], at: int) -> set[str]:
-    before = {name for m in messages[:at] for name in names_in(_written(m))}
+    before = {name for m in messages[:at] for name in names_in(written(m))}
     needed: set[str] = set()
     shown: set[str] = set()
     for message in messages[at:]:
-        names = names_in(_written(message))
+        names = names_in(written(message))
         if part_of(message) == "assistant":
             needed |= (names & before) - shown
         shown |= names
     return needed
 
 
-def _written(message: Message) -> str:
+def written(message: Message) -> str:
+    """What a message says: its text, and the arguments of its calls."""
     return "\n".join([text_of(message), *_arguments(message)])
 
 

@@ -21,10 +21,11 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from litellm.proxy import proxy_server
 
-__all__ = ["Host", "SentCall", "proxy_server"]
+__all__ = ["BIG", "Host", "SentCall", "proxy_server"]
 
-# By deployment: group, model and window. LiteLLM keeps one window for each model name, so each has its own.
-DEPLOYMENTS = {"big": ("chat", "openai/gpt-4o", 2_000), "little": ("backup", "openai/gpt-4o-mini", 700)}
+# By deployment: group, model and window. LiteLLM keeps a window for each model name, hence names of our own.
+BIG = "openai/gpt-4o-of-the-host"
+DEPLOYMENTS = {"big": ("chat", BIG, 2_000), "little": ("backup", "openai/gpt-4o-little", 700)}
 ELSEWHERE = ("backup", "openai/unheard-of", 0)
 MODELS = [
     {

@@ -110,7 +110,6 @@ class TestSummaries:
         assert again.outcome == ("applied" if kept else "fallback")
         assert again.messages == first.messages
 
-    @pytest.mark.xfail(reason="a shorter extract is made besides the one that was sent", strict=True)
     async def test_an_extract_that_was_sent_is_sent_again_where_no_model_is_asked(
         self, rigs: Callable[..., Rig]
     ) -> None:

@@ -193,8 +193,8 @@ class TestBelief:
 
     async def test_what_is_not_smaller_is_rejected(self, rig: Rig) -> None:
         wanted = await task(rig)
-        short = replace(wanted, messages=wanted.messages[:1])
-        rig.summarizer.answers = [" ".join(["word"] * 80)]
+        short = replace(wanted, messages=({"role": "user", "content": "Thanks a lot!"},))
+        rig.summarizer.answers = [" ".join(["word"] * 35)]
         with pytest.raises(SummaryRejected, match="not smaller"):
             await rig.composing(short)
 

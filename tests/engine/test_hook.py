@@ -203,6 +203,16 @@ class TestFaults:
         await call.success()
         await call.failure(BadRequestError("no", "gpt-4o", "openai"))
 
+    @pytest.mark.xfail(reason="the deployment hook decides again, and logs the same fault again", strict=True)
+    async def test_a_fault_is_logged_once(
+        self, hosts: Callable[..., Host], caplog: pytest.LogCaptureFixture
+    ) -> None:
+        call = hosts(broken=True).call(list(LONG))
+        with caplog.at_level(logging.WARNING, logger="gateway_compaction"):
+            await call.pre()
+            await call.deploy()
+        assert len(caplog.records) == 1
+
     async def test_the_next_call_is_none_the_worse(self, hosts: Callable[..., Host]) -> None:
         host = hosts(broken=True)
         await host.call(list(LONG)).whole()

@@ -14,7 +14,7 @@ from litellm.proxy._types import UserAPIKeyAuth
 
 from gateway_compaction.callstate import KEY
 from tests.engine.histories import chat
-from tests.engine.host import Host, SentCall, proxy_server
+from tests.engine.host import BIG, Host, SentCall, proxy_server
 from tests.engine.rig import events, values
 from tests.lab.waiting import until
 
@@ -95,10 +95,10 @@ class TestFollowing:
         call = host.call(chat(20))
         await call.pre()
         await call.headers()
-        counted = host.runtime.counter.raw_total(chat(20), {}, "openai/gpt-4o")
+        counted = host.runtime.counter.raw_total(chat(20), {}, BIG)
         await call.success(prompt_tokens=int(counted * 1.4))
         await host.runtime.worker.drain(5.0)
-        assert host.runtime.counter.calibration.factor("openai/gpt-4o") > 1.05
+        assert host.runtime.counter.calibration.factor(BIG) > 1.05
 
 
 class TestEndings:
@@ -136,7 +136,7 @@ class TestEndings:
         await call.pre()
         await call.failure(bad_request(ContextWindowExceededError))
         await host.runtime.worker.drain(5.0)
-        assert host.runtime.counter.calibration.factor("openai/gpt-4o") > 1.1
+        assert host.runtime.counter.calibration.factor(BIG) > 1.1
         following = host.call(list(LONG))
         await following.pre()
         assert len(following.data["messages"]) < len(LONG)

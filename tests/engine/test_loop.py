@@ -57,7 +57,6 @@ async def test_four_cold_histories_of_100k_tokens_at_once(
     assert await best(rigs, window, decided) <= LONGEST_SECONDS
 
 
-@pytest.mark.xfail(reason="prompts of summaries are written on the loop", strict=True)
 async def test_and_their_summaries_afterwards(rigs: Callable[..., Rig]) -> None:
     async def summarised(rig: Rig) -> float:
         for history in COLD:

@@ -115,6 +115,11 @@ class TestLineageGuard:
     HISTORY = (b"m0", b"m1", b"m2", b"m3")
     CHAIN = ("", "c1", "c2", "mine", "c4")
 
+    def lose(self, guard: LineageGuard, *digests: str, covers: int = 5, length: int = 6) -> None:
+        """Summaries made of longer beginnings that end alike."""
+        for digest in digests:
+            guard.made("t", self.PAIR, digest, covers, length)
+
     def objects(self, guard: LineageGuard, tenant: str = "t") -> bool:
         """Whether it objects to another summary for the history."""
         return guard.objection(tenant, self.HISTORY, self.CHAIN) is not None
@@ -122,21 +127,27 @@ class TestLineageGuard:
     def test_two_summaries_that_could_not_be_used_are_enough(self) -> None:
         guard = LineageGuard()
         assert REWRITES_BEFORE_BACKOFF == 2
-        guard.made("t", self.PAIR, "lost1")
+        self.lose(guard, "lost1")
         assert not self.objects(guard)
-        guard.made("t", self.PAIR, "lost2")
+        self.lose(guard, "lost2")
         assert self.objects(guard) and not self.objects(guard, "u")
 
     def test_a_summary_of_this_very_history_is_no_loss(self) -> None:
         guard = LineageGuard()
-        for digest in ("lost1", "lost2", "mine"):
-            guard.made("t", self.PAIR, digest)
+        self.lose(guard, "lost1", "lost2", "mine")
         assert not self.objects(guard)
+
+    @pytest.mark.parametrize(("length", "objects"), [(4, False), (3, True)])
+    def test_a_conversation_that_looks_alike_at_the_same_length_is_another(
+        self, length: int, objects: bool
+    ) -> None:
+        guard = LineageGuard()
+        self.lose(guard, "theirs1", "theirs2", covers=3, length=length)
+        assert self.objects(guard) is objects
 
     def test_a_use_takes_it_back(self) -> None:
         guard = LineageGuard()
-        guard.made("t", self.PAIR, "lost1")
-        guard.made("t", self.PAIR, "lost2")
+        self.lose(guard, "lost1", "lost2")
         guard.used("t", self.PAIR, "lost2")
         guard.used("t", self.PAIR, "never made")
         guard.used("t", (b"x",), "never made")
@@ -144,9 +155,8 @@ class TestLineageGuard:
 
     def test_it_needs_two_messages_and_holds_a_bounded_number(self) -> None:
         guard = LineageGuard(entries=2)
-        guard.made("t", self.PAIR[:1], "short")
-        guard.made("t", self.PAIR, "lost1")
-        guard.made("t", self.PAIR, "lost2")
+        guard.made("t", self.PAIR[:1], "short", 5, 6)
+        self.lose(guard, "lost1", "lost2")
         for number in range(2):
-            guard.made("t", (b"%d" % number, b"y"), "d")
+            guard.made("t", (b"%d" % number, b"y"), "d", 5, 6)
         assert not self.objects(guard)

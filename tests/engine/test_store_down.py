@@ -14,7 +14,6 @@ from tests.engine.histories import chat, grown
 from tests.engine.rig import Rig, events
 from tests.lab.validity import violations
 
-STAYS = pytest.mark.xfail(reason="an extract in use is only replaced from light on", strict=True)
 ERRORS = pytest.mark.parametrize("error", [StoreError("no answer"), StoreBusy("asked again in 2 s")])
 LONG = chat(60)
 
@@ -72,7 +71,6 @@ class TestDown:
 class TestRecovery:
     """The next calls recover by themselves."""
 
-    @STAYS
     async def test_an_extract_made_without_the_store_is_replaced_when_it_is_back(self, rig: Rig) -> None:
         rig.store.fail(StoreError("no answer"))
         first = await rig.call(LONG)
@@ -129,7 +127,6 @@ class TestParts:
         assert rig.summarizer.requests == []
         assert rig.worker.counts == {"submitted": 1, "made": 0, "failed": 1, "taken": 0, "dropped": 0}
 
-    @STAYS
     async def test_a_claim_that_failed_is_tried_again(self, rig: Rig) -> None:
         rig.store.fail(StoreError("no answer"), "claim")
         await rig.call(LONG)

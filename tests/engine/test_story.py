@@ -142,6 +142,27 @@ class TestAgent:
         assert len(rig.summarizer.requests) == 1
 
 
+class TestRecall:
+    """Passages of covered messages before the user message that needs them."""
+
+    async def test_they_stay_where_they_are_within_an_epoch(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(4_000, {"recall": {"max_tokens": "auto"}})
+        said = chat(159)
+        wanted = said[7]["content"]
+        for place in range(70, 160, 10):
+            said[place - 1] = {"role": "user", "content": f"What came after {wanted[:60]}? Answer {place}."}
+        epochs: dict[int | None, list[Any]] = {}
+        recalled = 0
+        for call in await told(rig, said):
+            now, before = sent(call), epochs.get(call.version)
+            assert before is None or now[: len(before)] == before
+            epochs[call.version] = now
+            recalled += any(wanted in str(m["content"]) for m in now[3:]) and call.messages is not None
+            assert not violations(now, call.request.messages)
+            assert (call.tokens_after or 0) < 4_000
+        assert recalled > 3 and len(epochs) > 2
+
+
 class TestWindows:
     """The same conversation, sent to larger and smaller models."""
 

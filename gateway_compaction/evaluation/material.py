@@ -1,0 +1,116 @@
+"""Recorded conversations, and what is asked of each compaction of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from gateway_compaction.core.messages import Message, parse, part_of, text_of
+from gateway_compaction.core.sentences import sentences
+from gateway_compaction.core.terms import search_terms
+from gateway_compaction.errors import TranscriptError
+from gateway_compaction.evaluation.needs import Point, points_of
+from gateway_compaction.evaluation.perturb import asked_anew, script_of
+
+__all__ = ["Conversation", "Probe", "Question", "conversation_of"]
+
+T = TypeVar("T")
+
+LEAST_MESSAGES = 4
+MOST_PROBES = 20
+LEFT_TO_THE_TAIL = 10
+WORDS = (7, 40)
+CHARACTERS = (12, 120)
+ALIKE = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question about a conversation, its answer, and the messages that hold it."""
+
+    text: str
+    answer: str
+    evidence: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A sentence of a conversation, and how it is asked for."""
+
+    text: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """One conversation; probes only where it comes without questions."""
+
+    id: str
+    messages: tuple[Message, ...]
+    questions: tuple[Question, ...]
+    probes: tuple[Probe, ...]
+    points: tuple[Point, ...]
+
+
+def conversation_of(
+    name: str, messages: Sequence[Any], asked: Iterable[Any], limit: int | None
+) -> Conversation | None:
+    """A recording as material; None where it is too short or no list of chat messages.
+
+    ``limit`` is the most questions or probes, spread over the conversation.
+    """
+    try:
+        parse(messages)
+    except TranscriptError:
+        return None
+    if len(messages) < LEAST_MESSAGES:
+        return None
+    questions = _spread([q for a in asked if (q := _question(a, len(messages))) is not None], limit)
+    probes = [] if questions else _probes(messages, min(MOST_PROBES, limit or MOST_PROBES))
+    points = tuple(points_of(messages))
+    return Conversation(name, tuple(messages), tuple(questions), tuple(probes), points)
+
+
+def _question(asked: Any, messages: int) -> Question | None:
+    """A question with evidence; those that have none, or whose premise is false by intent, say nothing here."""
+    if not isinstance(asked, Mapping) or asked.get("adversarial"):
+        return None
+    evidence = asked.get("evidence")
+    known = [e for e in evidence if isinstance(e, int) and e < messages] if isinstance(evidence, list) else []
+    if not known or not asked.get("question"):
+        return None
+    return Question(str(asked["question"]), str(asked.get("answer") or ""), tuple(dict.fromkeys(known)))
+
+
+def _probes(messages: Sequence[Message], most: int) -> list[Probe]:
+    """Sentences that say something of their own, from before the last ten messages."""
+    spoken = [s for m in messages if part_of(m) in ("user", "assistant") for s in sentences(text_of(m))]
+    older = messages[: len(messages) - LEFT_TO_THE_TAIL]
+    lines = [s for m in older if part_of(m) in ("user", "assistant") for s in sentences(text_of(m))]
+    telling = _spread([s for s in dict.fromkeys(lines) if _telling(s)], 3 * most)
+    everything = [(s, _terms(s)) for s in dict.fromkeys(spoken)]
+    unique = [s for s in telling if not any(_alike(_terms(s), other) for t, other in everything if t != s)]
+    return [Probe(asked_anew(s), s) for s in _spread(unique, most)]
+
+
+def _telling(sentence: str) -> bool:
+    readable = sum(c.isalpha() or c.isspace() for c in sentence) / len(sentence)
+    if script_of(sentence) == "other":
+        return readable > 0.85 and WORDS[0] <= len(sentence.split()) <= WORDS[1]
+    return readable > 0.75 and CHARACTERS[0] <= len(sentence.replace(" ", "")) <= CHARACTERS[1]
+
+
+def _terms(text: str) -> frozenset[str]:
+    return frozenset(search_terms(text))
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) > ALIKE * len(one)
+
+
+def _spread(items: list[T], most: int | None) -> list[T]:
+    """At most so many items, evenly from first to last."""
+    if most is None or len(items) <= most:
+        return items
+    return [items[i * len(items) // most] for i in range(most)]

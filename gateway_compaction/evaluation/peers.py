@@ -1,0 +1,88 @@
+"""Library functions that are compared with: each is imported when it is asked for, and may be absent."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from gateway_compaction.core.messages import Message
+from gateway_compaction.evaluation.strategies import Strategy, Weigh
+
+__all__ = ["Absent", "Peer", "peers"]
+
+Work = Callable[[list[Any], int], Sequence[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A strategy that cannot be run here, and why."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A library function; it runs in a thread, on a copy."""
+
+    name: str
+    work: Work
+    reads_question: bool
+
+    async def send(self, messages: Sequence[Message], budget: int, asked: bool) -> list[Message]:
+        """See ``Strategy``."""
+        return list(await asyncio.to_thread(self.work, copy.deepcopy(list(messages)), budget))
+
+
+def peers(model: str, weigh: Weigh) -> list[Strategy | Absent]:
+    """The functions of LiteLLM and LangChain that shorten a conversation."""
+    made: list[Strategy | Absent] = []
+    for name, module, reads, make in (
+        ("litellm.compress", "litellm.compression.compress", True, _compress),
+        ("litellm.trim_messages", "litellm.utils", False, _trim),
+        ("langchain trim_messages", "langchain_core.messages", False, _langchain),
+    ):
+        try:
+            library = import_module(module)
+            made.append(Peer(name, make(library, model, weigh), reads))
+        except ImportError:
+            made.append(Absent(name, f"{module.partition('.')[0].replace('_', '-')} is not installed"))
+    return made
+
+
+def _compress(library: Any, model: str, weigh: Weigh) -> Work:
+    def work(messages: list[Any], budget: int) -> Sequence[Any]:
+        result = library.compress(messages, model, compression_trigger=budget, compression_target=budget)
+        return list(result["messages"])
+
+    return work
+
+
+def _trim(library: Any, model: str, weigh: Weigh) -> Work:
+    def work(messages: list[Any], budget: int) -> Sequence[Any]:
+        return list(library.trim_messages(messages, model, max_tokens=budget))
+
+    return work
+
+
+def _langchain(library: Any, model: str, weigh: Weigh) -> Work:
+    def plain(messages: Any) -> list[Any]:
+        told = library.convert_to_openai_messages(messages)
+        return told if isinstance(told, list) else [told]
+
+    def work(messages: list[Any], budget: int) -> Sequence[Any]:
+        kept = library.trim_messages(
+            library.convert_to_messages(messages),
+            max_tokens=budget,
+            token_counter=lambda some: weigh(plain(some)),
+            strategy="last",
+            include_system=True,
+            start_on="human",
+        )
+        return plain(kept)
+
+    return work

@@ -1,0 +1,59 @@
+"""The requests that a conversation is measured with: what is sent, and what should survive of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from gateway_compaction.core.messages import Message, part_of
+from gateway_compaction.evaluation.material import Conversation, Probe, Question
+
+__all__ = ["Trial", "trials_of"]
+
+NEUTRAL: Message = {"role": "user", "content": "Please go on."}
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One request. What it asks for is a question, a probe, or nothing: then ``needed`` names are looked for.
+
+    ``ends`` is true of the neutral request behind the whole conversation.
+    """
+
+    conversation: Conversation
+    messages: tuple[Message, ...]
+    question: Question | None = None
+    probe: Probe | None = None
+    needed: tuple[str, ...] = ()
+    ends: bool = False
+
+    @property
+    def asked(self) -> bool:
+        """Whether its last message is a question."""
+        return self.question is not None or self.probe is not None
+
+
+def trials_of(conversation: Conversation, known: bool, unknown: bool) -> Iterator[Trial]:
+    """The requests of a conversation: with its questions or probes as last messages, and without."""
+    whole = _answered(conversation.messages)
+    if known:
+        for question in conversation.questions:
+            yield Trial(conversation, (*whole, _user(question.text)), question=question)
+        for probe in conversation.probes:
+            yield Trial(conversation, (*whole, _user(probe.text)), probe=probe)
+    if unknown:
+        yield Trial(conversation, (*whole, NEUTRAL), ends=True)
+        for point in conversation.points:
+            yield Trial(conversation, (*_answered(point.sent), NEUTRAL), needed=point.needed)
+
+
+def _user(text: str) -> Message:
+    return {"role": "user", "content": text}
+
+
+def _answered(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Without calls at the end that no result answers."""
+    end = len(messages)
+    while end and part_of(messages[end - 1]) == "assistant" and messages[end - 1].get("tool_calls"):
+        end -= 1
+    return tuple(messages[:end])

@@ -1,0 +1,195 @@
+"""What is compared: this gateway, and three plain ways to keep a request within a budget."""
+
+from __future__ import annotations
+
+import heapq
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from gateway_compaction.compactor import Request
+from gateway_compaction.core.messages import Message, text_of
+from gateway_compaction.core.policy_book import Identity, PolicyBook
+from gateway_compaction.ports import Caller
+from gateway_compaction.replaying import FixedModels, NoSummarizer, replay_runtime
+from gateway_compaction.settings import Runtime
+
+__all__ = ["OURS", "Coverage", "Gateway", "MessageSearch", "SlidingWindow", "Strategy", "policy_for"]
+
+OURS = "gateway-compaction"
+K1, B = 1.5, 0.75
+WORD = re.compile(r"\w+")
+Weigh = Callable[[Sequence[Message]], int]
+
+
+class Strategy(Protocol):
+    """A way to make messages fit a budget. ``reads_question``: the last message changes what is kept."""
+
+    name: str
+    reads_question: bool
+
+    async def send(self, messages: Sequence[Message], budget: int, asked: bool) -> list[Message]:
+        """What is sent for a request; ``asked``: its last message is the question to be answered."""
+
+
+def policy_for(budget: int, asked: bool) -> dict[str, Any]:
+    """The policy of this gateway for a window of ``budget`` tokens.
+
+    Where the question is known, three quarters of the window are for excerpts; where it is not, for the
+    summary, beside the last ten messages.
+    """
+    levels = {"light": {"at": 0.9}, "medium": {"at": 0.96, "keep_last": 10}}
+    summary: dict[str, Any] = {"model": "extractive"}
+    if asked:
+        levels["aggressive"] = {"at": 0.98}
+        return {"summary": summary, "recall": {"max_tokens": 3 * budget // 4}, "levels": levels}
+    levels["aggressive"] = {"at": 0.98, "keep_last": 10, "target": 0.95}
+    return {"summary": {**summary, "max_tokens": budget}, "recall": {"max_tokens": 0}, "levels": levels}
+
+
+@dataclass(slots=True)
+class Gateway:
+    """The code that serves requests, with a window of the budget; ``book`` takes the place of the policies."""
+
+    model: str
+    book: PolicyBook | None = None
+    name: str = OURS
+    reads_question: bool = True
+    _runtimes: dict[tuple[int, bool], Runtime] = field(default_factory=dict)
+
+    async def send(self, messages: Sequence[Message], budget: int, asked: bool) -> list[Message]:
+        """See ``Strategy``."""
+        runtime = self._runtime(budget, asked)
+        identity = Identity(model=self.model)
+        request = Request(messages, {}, self.model, "eval", identity, Caller(self.model))
+        decision = await runtime.compactor.compact(request)
+        return list(messages if decision.messages is None else decision.messages)
+
+    async def aclose(self) -> None:
+        """Close the runtimes."""
+        for runtime in self._runtimes.values():
+            await runtime.aclose()
+
+    def _runtime(self, budget: int, asked: bool) -> Runtime:
+        if (budget, asked) not in self._runtimes:
+            document: Mapping[str, Any] = {"version": 1, "defaults": policy_for(budget, asked)}
+            book = self.book or PolicyBook(document, "eval")
+            models = FixedModels(budget, self.model)
+            self._runtimes[budget, asked] = replay_runtime(models, NoSummarizer(), book)
+        return self._runtimes[budget, asked]
+
+
+@dataclass(frozen=True, slots=True)
+class SlidingWindow:
+    """The newest messages that fit."""
+
+    weigh: Weigh
+    name: str = "sliding window"
+    reads_question: bool = False
+
+    async def send(self, messages: Sequence[Message], budget: int, asked: bool) -> list[Message]:
+        """See ``Strategy``."""
+        head, body, last = _parted(messages)
+        return _filled(head, body, last, reversed(range(len(body))), budget, self.weigh, stop=True)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageSearch:
+    """Whole messages by BM25 (k1 1.5, b 0.75, lower-case words), in time order; the newest first on a tie."""
+
+    weigh: Weigh
+    name: str = "BM25, whole messages"
+    reads_question: bool = True
+
+    async def send(self, messages: Sequence[Message], budget: int, asked: bool) -> list[Message]:
+        """See ``Strategy``."""
+        head, body, last = _parted(messages)
+        bags = [Counter(WORD.findall(text_of(m).lower())) for m in body]
+        scores = _bm25(bags, WORD.findall(text_of(last).lower()))
+        order = sorted(range(len(body)), key=lambda i: (-scores[i], -i))
+        return _filled(head, body, last, order, budget, self.weigh)
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Whole messages, one by one the one that adds most rare words for its tokens."""
+
+    weigh: Weigh
+    name: str = "rare-word coverage"
+    reads_question: bool = False
+
+    async def send(self, messages: Sequence[Message], budget: int, asked: bool) -> list[Message]:
+        """See ``Strategy``."""
+        head, body, last = _parted(messages)
+        bags = [frozenset(WORD.findall(text_of(m).lower())) for m in body]
+        number = Counter(word for bag in bags for word in bag)
+        rarity = {w: math.log(len(bags) / n) for w, n in number.items()}
+        costs = [self.weigh([m]) for m in body]
+        return _filled(head, body, last, _greedy(bags, rarity, costs), budget, self.weigh)
+
+
+def _greedy(
+    bags: Sequence[frozenset[str]], rarity: Mapping[str, float], costs: Sequence[int]
+) -> list[int]:
+    covered: set[str] = set()
+
+    def gain(i: int) -> float:
+        return sum(rarity[w] for w in bags[i] - covered) / max(1, costs[i])
+
+    order: list[int] = []
+    heap = [(-gain(i), i) for i in range(len(bags))]
+    heapq.heapify(heap)
+    while heap:
+        _, i = heapq.heappop(heap)
+        fresh = -gain(i)
+        if heap and fresh > heap[0][0]:
+            heapq.heappush(heap, (fresh, i))
+            continue
+        order.append(i)
+        covered |= bags[i]
+    return order
+
+
+def _parted(messages: Sequence[Message]) -> tuple[list[Message], list[Message], Message]:
+    """Preamble, what may be left out, and the last message."""
+    start = next((i for i, m in enumerate(messages) if m["role"] not in ("system", "developer")), 0)
+    return list(messages[:start]), list(messages[start:-1]), messages[-1]
+
+
+def _filled(
+    head: list[Message],
+    body: list[Message],
+    last: Message,
+    order: Any,
+    budget: int,
+    weigh: Weigh,
+    stop: bool = False,
+) -> list[Message]:
+    """Messages in the given order of preference while they fit, told in their own order."""
+    room = budget - weigh([*head, last])
+    base = weigh([])
+    chosen: list[int] = []
+    for i in order:
+        cost = weigh([body[i]]) - base
+        if cost <= room:
+            chosen.append(i)
+            room -= cost
+        elif stop:
+            break
+    return [*head, *(body[i] for i in sorted(chosen)), last]
+
+
+def _bm25(bags: Sequence[Counter[str]], query: Sequence[str]) -> list[float]:
+    lengths = [sum(bag.values()) for bag in bags]
+    mean = sum(lengths) / (len(lengths) or 1) or 1.0
+    scores = [0.0] * len(bags)
+    for word in dict.fromkeys(query):
+        holding = [i for i, bag in enumerate(bags) if word in bag]
+        idf = math.log(1 + (len(bags) - len(holding) + 0.5) / (len(holding) + 0.5))
+        for i in holding:
+            tf = bags[i][word]
+            scores[i] += idf * tf * (K1 + 1) / (tf + K1 * (1 - B + B * lengths[i] / mean))
+    return scores
