@@ -28,12 +28,12 @@ class Ending:
 
     Attributes:
         kind: ``answered``, ``cached`` (LiteLLM's response cache), ``disconnected`` (the client left a
-            stream), ``refused`` (400) or ``failed``.
+            stream) or ``refused`` (400).
         prompt_tokens: as the provider reported them, None where it did not.
         too_long: a refusal because of the context length.
     """
 
-    kind: Literal["answered", "cached", "disconnected", "refused", "failed"]
+    kind: Literal["answered", "cached", "disconnected", "refused"]
     prompt_tokens: int | None = None
     too_long: bool = False
 
@@ -105,7 +105,7 @@ class Aftermath:
             messages_before=len(decision.request.messages),
             messages_after=len(decision.messages or decision.request.messages),
             covers=plan.view.compaction.covers if plan.view.compaction else 0,
-            version=used.version if used else None,
+            version=decision.version,
         )
         self._worker.later(
             self._store.append(

@@ -30,7 +30,7 @@ class CallState:
         deferred: another hook comes after ours, so the deployment hook decides.
         failed: a fault of ours; the request goes on unchanged.
         ending: how the call ended, once it did.
-        noted: a failed attempt was recorded.
+        refused: the provider's refusal was recorded.
         released: the proxy has let the answer go.
         followed: what follows a call was started.
     """
@@ -41,7 +41,7 @@ class CallState:
     deferred: bool = False
     failed: bool = False
     ending: Ending | None = None
-    noted: bool = False
+    refused: bool = False
     released: bool = False
     followed: bool = False
 

@@ -19,10 +19,9 @@ from gateway_compaction.core.messages import Message, Transcript, parse
 from gateway_compaction.core.plan import Plan, make_plan, quiet_below, quiet_plan
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.policy_book import Identity, PolicyBook
-from gateway_compaction.core.recall import recall_reserve
 from gateway_compaction.core.render import render
-from gateway_compaction.core.situation import Situation
-from gateway_compaction.core.tokens import TokenCounter, output_reserve
+from gateway_compaction.core.situation import Situation, reserved, wants_json
+from gateway_compaction.core.tokens import TokenCounter
 from gateway_compaction.errors import PolicyError, StoreBusy, StoreError, TranscriptError
 from gateway_compaction.memory import LineageGuard, LocalBuffer
 from gateway_compaction.ports import Buffer, Caller, ModelFacts, Models, Store
@@ -82,9 +81,9 @@ class Decision:
 
     @property
     def version(self) -> int | None:
-        """Version of the compaction that is sent."""
+        """Version of the stored compaction that is sent."""
         used = self.plan.view.compaction if self.plan and self.messages is not None else None
-        return used.version if used else None
+        return (used.version or None) if used else None
 
 
 class Compactor:
@@ -189,7 +188,7 @@ class Compactor:
             policy,
             lambda m: self._counter.message(m, name),
             lambda t: self._counter.text(t, name),
-            _wants_json(request.body),
+            wants_json(request.body),
             tuple(digests),
             self._memos_of(name),
         )
@@ -293,15 +292,3 @@ def task_of(decision: Decision) -> SummaryTask | None:
         index=partial(situation.desk.index, job.covers) if situation.policy.recall.max_tokens else None,
         room=partial(situation.desk.text_room, job.covers, job.block),
     )
-
-
-def reserved(body: Mapping[str, Any], window: int, policy: Policy) -> int:
-    """Tokens kept free: for the answer, and for a recall budget larger than what lies above medium."""
-    slack = int((policy.levels.aggressive.at - policy.levels.medium.at) * window)
-    quotes = recall_reserve(policy.recall.max_tokens, window, slack)
-    return output_reserve(body, window, policy.output_reserve) + quotes
-
-
-def _wants_json(body: Mapping[str, Any]) -> bool:
-    wanted = body.get("response_format")
-    return isinstance(wanted, Mapping) and wanted.get("type") == "json_object"

@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
-from typing import Any, Literal, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import litellm
 from litellm.exceptions import ContextWindowExceededError
@@ -88,7 +88,7 @@ class CompactionHook(CustomLogger):
         state = self._state(kwargs.get("litellm_logging_obj"))
         if state is None:
             return None
-        if state.decision is None:
+        if state.decision is None and not state.failed:
             await self._decide(state, kwargs)
         if state.decision is None:
             return None
@@ -133,16 +133,15 @@ class CompactionHook(CustomLogger):
     async def async_log_failure_event(
         self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any
     ) -> None:
-        """Note a failed attempt; a refusal of a rewritten request bypasses its session."""
+        """The provider refused: what was rewritten bypasses its session. Other failures are not ours to note."""
         state, error = kwargs.get(KEY), kwargs.get("exception")
         # A guardrail's refusal passes here too: that is not the provider's, and leaves nothing behind.
-        if not isinstance(state, CallState) or not isinstance(error, OpenAIError):
+        if not isinstance(state, CallState) or not isinstance(error, OpenAIError) or _status(error) != 400:
             return
-        if state.decision is not None and not state.noted:
-            state.noted = True
-            kind: Literal["refused", "failed"] = "refused" if _status(error) == 400 else "failed"
+        if state.decision is not None and not state.refused:
+            state.refused = True
             too_long = isinstance(error, ContextWindowExceededError)
-            self._runtime.aftermath.follow(state.decision, Ending(kind, None, too_long))
+            self._runtime.aftermath.follow(state.decision, Ending("refused", None, too_long))
 
     def start(self) -> None:
         """Once in each process, on its loop: background reading, and a shutdown that waits for our work."""

@@ -35,7 +35,7 @@ PREFIX = "GATEWAY_COMPACTION_"
 class Settings(BaseSettings):
     """What the environment says; every variable begins with ``GATEWAY_COMPACTION_``."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="ignore", frozen=True)
 
     redis_url: str | None = Field(None, description="redis:// or rediss:// URL; unset: inside the process.")
     redis_timeout_seconds: float = Field(0.05, gt=0, description="Longest wait for Redis on a request.")

@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from gateway_compaction.core.compaction import Compaction, SessionRef
@@ -95,7 +96,7 @@ class Worker:
         self.counts["submitted"] += 1
         running = asyncio.get_running_loop().create_task(self._summarise(task))
         self._summaries[key] = running
-        running.add_done_callback(lambda _: self._summaries.pop(key, None))
+        running.add_done_callback(partial(self._ended, key))
         return running
 
     def later(self, write: Coroutine[Any, Any, object]) -> None:
@@ -115,6 +116,12 @@ class Worker:
                 await asyncio.wait(pending, timeout=1.0)
                 return
             await asyncio.wait(pending, timeout=left)
+
+    def _ended(self, key: tuple[str, str], running: asyncio.Task[None]) -> None:
+        self._summaries.pop(key, None)
+        if not running.cancelled() and (fault := running.exception()) is not None:
+            self.counts["failed"] += 1
+            log.error("summary: session=%s a fault of ours", key[0], exc_info=fault)
 
     async def _summarise(self, task: SummaryTask) -> None:
         async with self._slots:

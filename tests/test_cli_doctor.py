@@ -14,13 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 from gateway_compaction.cli import findings
-from gateway_compaction.cli.doctor import ENCODINGS
 from gateway_compaction.cli.launch import CALLBACK, DEFAULTS, ProxyConfig
 from gateway_compaction.cli.main import app
-from gateway_compaction.core.calibration import FAMILIES, UNKNOWN, family_of
 from gateway_compaction.core.policy import Policy
-from tests.lab.ports import free_port
-from tests.lab.redis_server import HungServer, RedisServer
 
 ROOT = Path(__file__).resolve().parents[1]
 KEY = "sk-a-long-and-random-value-1234567890"
@@ -35,9 +31,8 @@ general_settings: {{master_key: os.environ/LITELLM_MASTER_KEY}}
 """
 
 
-@pytest.fixture(autouse=True)
-def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty folder, and an environment without what is looked at."""
+def prepare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Go to an empty folder, with an environment without what is looked at."""
     monkeypatch.chdir(tmp_path)
     for name in os.environ:
         if name.startswith(("GATEWAY_COMPACTION_", "LITELLM_")) or name == "REDIS_URL":
@@ -45,6 +40,12 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in DEFAULTS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("LITELLM_MASTER_KEY", KEY)
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of this machine's own set-up."""
+    prepare(tmp_path, monkeypatch)
 
 
 def written(text: str = SMALL, name: str = "litellm.yaml") -> str:
@@ -276,93 +277,6 @@ class TestEnvironment:
         monkeypatch.setenv("GATEWAY_COMPACTION_DEFAULTS__MOD", "off")
         [found] = run("--config", written(), code=1)["policies"]
         assert "GATEWAY_COMPACTION_DEFAULTS__MOD" in found["found"] and "'mode'" in found["remedy"]
-
-
-class TestRedis:
-    """The store."""
-
-    def test_a_real_server_is_written_read_and_scripted(self, redis_server: RedisServer) -> None:
-        redis_server.flush()
-        found = run("--config", written(), "--redis-url", redis_server.url)
-        assert found["redis"][0]["found"].startswith(f"{redis_server.url}, version ")
-        assert found["redis memory"][0]["found"] == "no limit"
-        assert all(one["result"] == "ok" for one in found["redis"])
-        with redis_server.client() as client:
-            assert all(0 < client.pttl(key) <= 1_000 for key in client.scan_iter())
-
-    @pytest.mark.parametrize(
-        ("rule", "result"), [("noeviction", "warn"), ("allkeys-lru", "ok"), ("volatile-ttl", "ok")]
-    )
-    def test_what_it_does_when_it_is_full(self, redis_server: RedisServer, rule: str, result: str) -> None:
-        with redis_server.client() as client:
-            client.config_set("maxmemory", "50mb")
-            client.config_set("maxmemory-policy", rule)
-            try:
-                [found] = run("--config", written(), "--redis-url", redis_server.url)["redis memory"]
-            finally:
-                client.config_set("maxmemory", "0")
-                client.config_set("maxmemory-policy", "noeviction")
-        assert found["result"] == result and rule in found["found"]
-
-    def test_nobody_there(self) -> None:
-        url = f"redis://user:secret@127.0.0.1:{free_port()}/0"
-        found = run("--config", written(), "--redis-url", url, code=1)
-        assert found["redis"][0]["result"] == "fail" and "secret" not in json.dumps(found)
-
-    def test_somebody_who_never_answers(self) -> None:
-        with HungServer() as server:
-            found = run("--config", written(), "--redis-url", server.url, code=1)
-        assert "TimeoutError" in found["redis"][0]["found"]
-
-    def test_no_url(self) -> None:
-        [found] = run("--config", written(), "--redis-url", "localhost:6379", code=1)["redis"]
-        assert "scheme" in found["found"] and found["remedy"].startswith("Write redis://")
-
-    def test_the_url_is_read_from_the_environment(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("GATEWAY_COMPACTION_REDIS_URL", f"redis://127.0.0.1:{free_port()}/7")
-        assert "/7: " in run("--config", written(), code=1)["redis"][0]["found"]
-
-    @pytest.mark.parametrize(
-        ("seconds", "facts", "warned"),
-        [
-            (0.001, {"maxmemory": "0"}, []),
-            (0.03, {"maxmemory": "0"}, ["redis speed"]),
-            (0.001, {"maxmemory": "0", "cluster_enabled": "1"}, ["redis cluster"]),
-            (0.001, {}, ["redis memory"]),
-        ],
-    )
-    def test_what_a_server_says_of_itself(
-        self, seconds: float, facts: dict[str, str], warned: list[str]
-    ) -> None:
-        found = list(findings.server("redis://x", seconds, 0.05, facts))
-        assert [one.check for one in found if one.result == "warn"] == warned
-
-
-class TestEncodings:
-    """The tokeniser's files."""
-
-    def test_every_encoding_that_is_counted_with_is_looked_at(self) -> None:
-        assert set(ENCODINGS) == {family.encoding for _, family in FAMILIES} | {UNKNOWN.encoding}
-        assert all(family_of(model).encoding == name for name, model in ENCODINGS.items())
-
-    def test_missing_files_fail_and_nothing_is_fetched(self, tmp_path: Path) -> None:
-        empty = tmp_path / "empty"
-        empty.mkdir()
-        env = {**os.environ, "TIKTOKEN_CACHE_DIR": str(empty), "PYTHONPATH": str(ROOT)}
-        command = [
-            sys.executable,
-            "-c",
-            "from gateway_compaction.cli.main import app; app()",
-            "doctor",
-            "--json",
-        ]
-        done = subprocess.run(
-            [*command, "--config", written()], env=env, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 1 and "Traceback" not in done.stderr
-        found = {one["check"]: one for one in json.loads(done.stdout)["findings"]}
-        assert found["encoding o200k_base"]["result"] == found["encoding cl100k_base"]["result"] == "fail"
-        assert list(empty.iterdir()) == []
 
 
 def test_a_config_that_is_included_elsewhere_is_not_judged() -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -20,15 +18,9 @@ from openai.types.chat import ChatCompletionMessageParam
 
 from tests.lab import Client
 from tests.lab.ports import HOST, free_port
+from tests.test_cli_launch import COMMAND, ROOT, clean_environment
 
-ROOT = Path(__file__).resolve().parents[1]
 CONFIG = ROOT / "config" / "litellm.yaml"
-COMMAND = [sys.executable, "-c", "from gateway_compaction.cli.main import app; app()"]
-
-
-def clean_environment(home: Path) -> dict[str, str]:
-    """Nothing of the developer's own settings."""
-    return {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(ROOT), "NO_PROXY": "*"}
 
 
 class Gateway:

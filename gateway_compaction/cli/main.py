@@ -11,6 +11,7 @@ from dotenv import load_dotenv
 from gateway_compaction import __version__
 from gateway_compaction.cli import policy
 from gateway_compaction.cli.doctor import doctor
+from gateway_compaction.cli.eval import evaluate
 from gateway_compaction.cli.replay import replay
 from gateway_compaction.cli.serve import serve
 
@@ -26,6 +27,7 @@ app = typer.Typer(
 app.command()(serve)
 app.command()(doctor)
 app.command()(replay)
+app.command("eval")(evaluate)
 app.add_typer(policy.app, name="policy")
 
 

@@ -17,11 +17,15 @@ class RecordingError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One conversation: an id for people, its messages, and the request fields sent with every call."""
+    """One conversation: an id for people, its messages, and the request fields sent with every call.
+
+    ``questions`` are those asked about it, with answers and evidence, as they stand in the file.
+    """
 
     id: str
     messages: tuple[Any, ...]
     body: Mapping[str, Any]
+    questions: tuple[Any, ...] = ()
 
 
 def read_recordings(path: Path) -> list[Recording]:
@@ -96,4 +100,6 @@ def _recording(value: Any, where: str) -> Recording:
     fields = value if isinstance(value, Mapping) else {}
     kept = ("tools", "functions", "response_format", "max_tokens", "max_completion_tokens")
     body = {k: fields[k] for k in kept if fields.get(k)}
-    return Recording(str(fields.get("id") or where.rsplit("/", 1)[-1]), tuple(messages), body)
+    asked = fields.get("qa")
+    questions = tuple(asked) if isinstance(asked, list) else ()
+    return Recording(str(fields.get("id") or where.rsplit("/", 1)[-1]), tuple(messages), body, questions)

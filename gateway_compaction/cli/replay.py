@@ -51,7 +51,8 @@ def replay(
             raise RecordingError(f"{file}: no conversation with an id of {', '.join(only)}")
         results = asyncio.run(_all(recordings, window, policy, summarizer, model, team, console))
     except (RecordingError, PolicyError) as error:
-        console.print(str(error), style="red", markup=False, highlight=False)
+        for problem in (error, *getattr(error, "others", ())):
+            console.print(str(problem), style="red", markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(1) from error
     if as_json:
         typer.echo(json.dumps([_plain(r, calls) for r, calls in results], ensure_ascii=False, indent=1))

@@ -72,7 +72,7 @@ class Calibration:
         return self._move(model, self.factor(model) * 1.15)
 
     def _move(self, model: str, wanted: float) -> float | None:
-        new = round(_bounded(model, wanted) / 0.02) * 0.02
+        new = _bounded(model, round(wanted / 0.02) * 0.02)
         if abs(new - self.factor(model)) < 0.01:
             return None
         self._factors[model] = new

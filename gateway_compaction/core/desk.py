@@ -132,7 +132,9 @@ class Desk:
         taken: frozenset[int] = frozenset()
         for number in self._asking(view, compaction):
             behind = self.measure.between(max(number + 1, compaction.covers), len(self.transcript.history))
-            room = min(budget, epoch - spent, ceiling - (view.tokens - behind) - spent)
+            # Half of what is left: a later question must not find the epoch's quotes spent.
+            share = budget if budget > slack else (epoch - spent) // 2
+            room = min(budget, share, ceiling - (view.tokens - behind) - spent)
             quote = self._recall(view, compaction, number, room, taken)
             if quote.text:
                 made[number] = quote.text

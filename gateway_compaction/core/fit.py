@@ -12,6 +12,8 @@ from gateway_compaction.core.render import View
 from gateway_compaction.core.shorten import is_clearable, shorten
 from gateway_compaction.core.summary import LEAST_TEXT
 
+__all__ = ["clear", "fit"]
+
 LEAST_BLOCK = 100
 OLD_SHARE = 0.6
 CLIPS = (8, 16, 32, 64, 128, 256)
@@ -48,14 +50,13 @@ def fit(desk: Desk, view: View, keep_last: int, goal: int, limit: int) -> tuple[
     quoted = min(desk.quoted, desk.slack)
     for cut in [*keeping[-1:], *(c for c in cuts if c not in keeping)]:
         room = limit - desk.rest(cut) - quoted
-        if room >= LEAST_BLOCK:
-            return _extended(desk, base, cut, min(room, desk.limit(cut)))
+        made = _extended(desk, base, cut, min(room, desk.limit(cut))) if room >= LEAST_BLOCK else None
+        if made is not None and made[1].tokens <= limit:
+            return made
     return _clipped(desk, base, cuts, limit)
 
 
-def _extended(
-    desk: Desk, base: Compaction | None, cut: int, limit: int, clip: Clip | None = None
-) -> tuple[Compaction, View]:
+def _extended(desk: Desk, base: Compaction | None, cut: int, limit: int) -> tuple[Compaction, View]:
     """What a model wrote, and an extract of what follows it up to ``cut``; an extract is made anew."""
     base = base if base is not None and base.kind == "model" else None
     start = base.covers if base else 0
@@ -72,7 +73,7 @@ def _extended(
     before = desk.measure.between(0, cut)
     since = desk.transcript.last_user or 0
     made = Compaction(
-        desk.chain[cut], cut, "extractive", segments, limit, clip, since, parent, tokens_before=before
+        desk.chain[cut], cut, "extractive", segments, limit, None, since, parent, tokens_before=before
     )
     view = desk.view(made)
     made = replace(made, tokens_after=desk.weigh(view.carrier) if view.carrier else 0)
@@ -83,15 +84,19 @@ def _clipped(
     desk: Desk, base: Compaction | None, cuts: list[int], limit: int
 ) -> tuple[Compaction, View] | None:
     """Cover as much as can be, and shorten what stays until it fits; the best try if nothing does."""
+    found: tuple[Compaction, View] | None = None
+    if cuts:
+        found = _extended(desk, base, cuts[-1], min(desk.limit(cuts[-1]), max(LEAST_BLOCK, limit // 4)))
+    elif base is not None:
+        found = base, desk.view(base)
     best: tuple[Compaction, View] | None = None
-    for target in (limit, desk.window):
-        for part in CLIPS:
-            clip = Clip(len(desk.transcript.history), max(LEAST_CLIP, desk.window // part), _spared(desk))
-            made = _clip(desk, base, cuts, clip, target)
-            if made is not None and (best is None or made[1].tokens < best[1].tokens):
-                best = made
-            if best is not None and best[1].tokens <= target:
-                return best
+    for part in CLIPS:
+        clip = Clip(len(desk.transcript.history), max(LEAST_CLIP, desk.window // part), _spared(desk))
+        made = _clip(desk, found, clip)
+        if best is None or made[1].tokens < best[1].tokens:
+            best = made
+        if best[1].tokens <= limit:
+            break
     return best
 
 
@@ -103,14 +108,8 @@ def _spared(desk: Desk) -> tuple[int, ...]:
     return tuple(sorted({*asked, *continued}))
 
 
-def _clip(
-    desk: Desk, base: Compaction | None, cuts: list[int], clip: Clip, target: int
-) -> tuple[Compaction, View] | None:
-    if cuts:
-        return _extended(desk, base, cuts[-1], min(desk.limit(cuts[-1]), max(LEAST_BLOCK, target // 4)), clip)
-    if base is not None:
-        kept = replace(base, clip=clip)
-        return kept, desk.view(kept)
-    # Nothing may be covered: the messages stay, shortened. A clearing that covers nothing says so.
-    bare = Compaction(desk.chain[0], 0, "cleared", clip=clip)
-    return bare, desk.view(bare)
+def _clip(desk: Desk, found: tuple[Compaction, View] | None, clip: Clip) -> tuple[Compaction, View]:
+    # Where nothing may be covered the messages stay, shortened. A clearing that covers nothing says so.
+    kept = replace(found[0], clip=clip) if found else Compaction(desk.chain[0], 0, "cleared", clip=clip)
+    view = desk.view(kept)
+    return kept, replace(view, compaction=kept)

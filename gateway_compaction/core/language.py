@@ -41,7 +41,7 @@ SCRIPTS: tuple[tuple[str, str], ...] = (
     ("hi", "[\u0900-\u097f]"),
     ("el", "[\u0370-\u03ff]"),
 )
-COMMON: tuple[tuple[str, str], ...] = (
+_COMMON: tuple[tuple[str, str], ...] = (
     ("en", "the and is to of you that it in for what with this are"),
     ("de", "der die und das ist ich nicht ein eine mit zu für auf wie"),
     ("fr", "le la les et est je que une des pour pas dans vous avec"),
@@ -55,6 +55,9 @@ COMMON: tuple[tuple[str, str], ...] = (
 )
 
 
+COMMON = tuple((code, frozenset(words.split())) for code, words in _COMMON)
+
+
 def language_of(texts: Iterable[str]) -> str:
     """The ISO code of the language that most of the text is in; English when in doubt."""
     sample = " ".join(text[:SAMPLE] for text in texts)[: 4 * SAMPLE]
@@ -64,7 +67,7 @@ def language_of(texts: Iterable[str]) -> str:
         if len(re.findall(pattern, sample)) / letters > (0.1 if code == "ja" else 0.25):
             return code
     words = re.findall(r"[^\W\d_]+", sample.lower())
-    hits = {code: sum(w in common.split() for w in words) for code, common in COMMON}
+    hits = {code: sum(w in common for w in words) for code, common in COMMON}
     best = max(hits, key=hits.__getitem__)
     return best if hits[best] > len(words) * 0.05 else "en"
 

@@ -156,7 +156,8 @@ def _with_job(s: Situation, plan: Plan) -> Plan:
         return replace(plan, reason=f"{plan.reason}; {why}") if plan.level else plan
     job = job_of(s, used)
     if job is None:
-        return plan
+        ready = "a summary is ready" if fitting(s) else "nothing can be summarised"
+        return replace(plan, reason=ready) if plan.outcome == "none" else plan
     wait = s.policy.levels.aggressive.wait_seconds if plan.level == "aggressive" else 0.0
     if triggered(s):
         wait = max(wait, s.policy.triggers.wait_seconds)

@@ -16,7 +16,7 @@ from gateway_compaction.core.chunks import Passage
 from gateway_compaction.core.messages import Message, text_of
 from gateway_compaction.core.terms import search_terms
 
-__all__ = ["Index", "Query", "build_index", "query_of", "ranked"]
+__all__ = ["Index", "Query", "build_index", "query_of", "ranked", "user_weight"]
 
 K1, B = 0.9, 0.5
 NEAR_WORDS, FAR_WORDS = 80.0, 270.0
@@ -90,7 +90,7 @@ def build_index(messages: Sequence[Message], by_message: Sequence[tuple[Passage,
         tuple(_speaker(m) for m in messages),
         _postings(found),
         np.array([max(1, sum(sum(p.terms.values()) for p in ps)) for ps in by_message], dtype=float),
-        _user_weight(messages),
+        user_weight(messages),
     )
 
 
@@ -163,7 +163,7 @@ def _speaker(message: Message) -> str:
     return match.group(1).lower() if match else ""
 
 
-def _user_weight(messages: Sequence[Message]) -> float:
+def user_weight(messages: Sequence[Message]) -> float:
     """0 between peers, up to 2 where the assistant writes much more than the user."""
     words: Counter[str] = Counter()
     number: Counter[str] = Counter()

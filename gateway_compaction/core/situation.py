@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from gateway_compaction.core.compaction import Compaction
 from gateway_compaction.core.desk import Desk
 from gateway_compaction.core.messages import Transcript
 from gateway_compaction.core.policy import Policy
-from gateway_compaction.core.tokens import Measure
+from gateway_compaction.core.recall import recall_reserve
+from gateway_compaction.core.tokens import Measure, output_reserve
 
-__all__ = ["Situation", "fitting"]
+__all__ = ["Situation", "fitting", "reserved", "wants_json"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +44,16 @@ def fitting(s: Situation) -> list[Compaction]:
         for c in s.compactions
         if (c.covers in s.transcript.openers or c.covers == 0) and s.chain[c.covers] == c.digest
     ]
+
+
+def reserved(body: Mapping[str, Any], window: int, policy: Policy) -> int:
+    """Tokens kept free: for the answer, and for a recall budget larger than what lies above medium."""
+    slack = int((policy.levels.aggressive.at - policy.levels.medium.at) * window)
+    quotes = recall_reserve(policy.recall.max_tokens, window, slack)
+    return output_reserve(body, window, policy.output_reserve) + quotes
+
+
+def wants_json(body: Mapping[str, Any]) -> bool:
+    """Whether a request demands JSON without a schema: providers then want the word in a message."""
+    wanted = body.get("response_format")
+    return isinstance(wanted, Mapping) and wanted.get("type") == "json_object"

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from openai import OpenAIError
+
 from gateway_compaction.core.messages import Message
-from gateway_compaction.evaluation.metrics import answer_words
 from gateway_compaction.core.terms import search_terms
+from gateway_compaction.evaluation.metrics import answer_words
 
 __all__ = ["Judge"]
 
@@ -63,7 +65,8 @@ class Judge:
                 temperature=0,
                 timeout=self.timeout_seconds,
             )
-        except Exception:  # A model that is down or refuses is counted, it does not end the evaluation.
+        except OpenAIError:
+            # A model that is down or refuses is counted; it does not end the evaluation.
             self.failures += 1
             return None
         content = answer.choices[0].message.content

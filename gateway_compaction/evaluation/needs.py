@@ -13,20 +13,23 @@ from functools import lru_cache
 
 from gateway_compaction.core.messages import Message, part_of, text_of
 
-__all__ = ["Point", "names_in", "points_of", "spelled_in", "written"]
+__all__ = ["Point", "names_in", "points_of", "written"]
 
-PIECE = re.compile(r"[^\s\"'`<>()\[\]{},;|=*$!?\\]+")
-EDGES = ".:-+&%@#/~"
+# Tags and the line numbers of listings are skipped as a whole.
+PIECE = re.compile(
+    r"(?m)</?\w[\w-]*/?>|^\s*\d+[:|-]|https?://[^\s\"'`<>()\[\]{}]+|[^\s\"'`<>()\[\]{},;:|=*$!?\\]+"
+)
+EDGES = ".:-+&%@#"
 LETTER, DIGIT = re.compile(r"[A-Za-z]"), re.compile(r"\d")
 KINDS = re.compile(
     r"https?://\S+\.\S+"  # addresses
     r"|[\w.+-]+@[\w-]+\.\w+"
-    r"|(?:[\w.-]+)?(?:/[\w.@+-]+)+"  # paths
+    r"|[.~]*(?:/[\w.@+-]+)+|[\w.-]+(?:/[\w.@+-]+){2,}|(?=\S*[._\d])[\w.-]+/[\w.@+-]+"  # paths
     r"|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,7}"  # files, dotted names
     r"|\w*[A-Za-z0-9]_\w+"  # snake_case
     r"|[a-z]+[A-Z]\w*|(?:[A-Z][a-z0-9]+){2,}"  # camelCase
-    r"|(?=\w*[A-Za-z])(?=\w*\d)[\w-]{4,}"  # codes
-    r"|\d{4,}"  # numbers
+    r"|[A-Za-z]\w*-?\d[\w-]*|(?=\w*[A-Z])(?=\w*\d)[\w-]{4,}|(?=[a-f]*\d)[0-9a-f]{7,}"  # codes
+    r"|\d{4}-\d\d-\d\d|\d{4,}"  # dates, numbers
 )
 SHORTEST, LONGEST = 4, 100
 SHARES = (0.25, 0.5, 0.75)
@@ -48,7 +51,7 @@ def names_in(text: str) -> set[str]:
 
 @lru_cache(maxsize=100_000)
 def _name(piece: str) -> str | None:
-    bare = piece.strip(EDGES)
+    bare = piece.lstrip(EDGES).rstrip(EDGES + "/")
     if not SHORTEST <= len(bare) <= LONGEST or "base64" in bare:
         return None
     return bare if KINDS.fullmatch(bare) else None
@@ -93,18 +96,3 @@ def _arguments(message: Message) -> Iterator[str]:
         if isinstance(function, Mapping):
             # The escapes of JSON would stick to the words behind them.
             yield str(function.get("arguments") or "").replace("\\n", "\n").replace("\\", " ")
-
-
-def spelled_in(name: str, text: str) -> bool:
-    """Whether a text holds an identifier in exactly this spelling, not as a part of a longer word."""
-    start = text.find(name)
-    while start >= 0:
-        end = start + len(name)
-        if not (_wordy(text, start - 1) or _wordy(text, end)):
-            return True
-        start = text.find(name, start + 1)
-    return False
-
-
-def _wordy(text: str, index: int) -> bool:
-    return 0 <= index < len(text) and (text[index].isalnum() or text[index] == "_")

@@ -8,21 +8,42 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from gateway_compaction.compactor import Request
+from gateway_compaction.core.chunks import passages
+from gateway_compaction.core.digest import fingerprint
 from gateway_compaction.core.messages import Message, text_of
 from gateway_compaction.core.policy_book import Identity, PolicyBook
+from gateway_compaction.core.search_index import Index, build_index, query_of, ranked
 from gateway_compaction.ports import Caller
 from gateway_compaction.replaying import FixedModels, NoSummarizer, replay_runtime
 from gateway_compaction.settings import Runtime
 
-__all__ = ["OURS", "Coverage", "Gateway", "MessageSearch", "SlidingWindow", "Strategy", "policy_for"]
+__all__ = [
+    "OURS",
+    "Coverage",
+    "Finder",
+    "Gateway",
+    "MessageSearch",
+    "SlidingWindow",
+    "Strategy",
+    "policy_for",
+]
 
 OURS = "gateway-compaction"
 K1, B = 1.5, 0.75
 WORD = re.compile(r"\w+")
 Weigh = Callable[[Sequence[Message]], int]
+"""Tokens of some messages as one request."""
+
+
+@runtime_checkable
+class Finder(Protocol):
+    """A strategy that searches the conversation."""
+
+    def found(self, messages: Sequence[Message]) -> list[str]:
+        """What it would quote for the last message, best first."""
 
 
 class Strategy(Protocol):
@@ -59,6 +80,7 @@ class Gateway:
     name: str = OURS
     reads_question: bool = True
     _runtimes: dict[tuple[int, bool], Runtime] = field(default_factory=dict)
+    _indexes: dict[str, Index] = field(default_factory=dict)
 
     async def send(self, messages: Sequence[Message], budget: int, asked: bool) -> list[Message]:
         """See ``Strategy``."""
@@ -67,6 +89,15 @@ class Gateway:
         request = Request(messages, {}, self.model, "eval", identity, Caller(self.model))
         decision = await runtime.compactor.compact(request)
         return list(messages if decision.messages is None else decision.messages)
+
+    def found(self, messages: Sequence[Message]) -> list[str]:
+        """See ``Finder``."""
+        history = messages[:-1]
+        digest = fingerprint(*(text_of(m) for m in history))
+        if digest not in self._indexes:
+            self._indexes[digest] = build_index(history, [passages(m) for m in history])
+        index = self._indexes[digest]
+        return [index.passages[number].text for _, number in ranked(index, query_of(messages[-1]))]
 
     async def aclose(self) -> None:
         """Close the runtimes."""
@@ -107,10 +138,12 @@ class MessageSearch:
     async def send(self, messages: Sequence[Message], budget: int, asked: bool) -> list[Message]:
         """See ``Strategy``."""
         head, body, last = _parted(messages)
-        bags = [Counter(WORD.findall(text_of(m).lower())) for m in body]
-        scores = _bm25(bags, WORD.findall(text_of(last).lower()))
-        order = sorted(range(len(body)), key=lambda i: (-scores[i], -i))
-        return _filled(head, body, last, order, budget, self.weigh)
+        return _filled(head, body, last, _by_bm25(body, last), budget, self.weigh)
+
+    def found(self, messages: Sequence[Message]) -> list[str]:
+        """See ``Finder``."""
+        _, body, last = _parted(messages)
+        return [text_of(body[i]) for i in _by_bm25(body, last)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +164,7 @@ class Coverage:
         return _filled(head, body, last, _greedy(bags, rarity, costs), budget, self.weigh)
 
 
-def _greedy(
-    bags: Sequence[frozenset[str]], rarity: Mapping[str, float], costs: Sequence[int]
-) -> list[int]:
+def _greedy(bags: Sequence[frozenset[str]], rarity: Mapping[str, float], costs: Sequence[int]) -> list[int]:
     covered: set[str] = set()
 
     def gain(i: int) -> float:
@@ -180,6 +211,12 @@ def _filled(
         elif stop:
             break
     return [*head, *(body[i] for i in sorted(chosen)), last]
+
+
+def _by_bm25(body: Sequence[Message], last: Message) -> list[int]:
+    bags = [Counter(WORD.findall(text_of(m).lower())) for m in body]
+    scores = _bm25(bags, WORD.findall(text_of(last).lower()))
+    return sorted(range(len(body)), key=lambda i: (-scores[i], -i))
 
 
 def _bm25(bags: Sequence[Counter[str]], query: Sequence[str]) -> list[float]:

@@ -14,6 +14,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 __all__ = [
+    "JSON",
     "MARK",
     "PIXEL",
     "SAMPLES",
@@ -95,8 +96,8 @@ def _content(rng: Random, longest: int = 25, *, media: bool = False) -> Any:
 
 
 def _user(rng: Random) -> Json:
-    extra = rng.choice([{}, {}, {}, {"name": "ann"}, {"cache_control": dict(MARK)}, {"id": "m-1"}])
-    return {"role": "user", "content": _content(rng, media=True), **extra}
+    extras: list[Json] = [{}, {}, {}, {"name": "ann"}, {"cache_control": dict(MARK)}, {"id": "m-1"}]
+    return {"role": "user", "content": _content(rng, media=True), **rng.choice(extras)}
 
 
 def _thoughts(rng: Random, kind: str) -> Json:
@@ -131,9 +132,7 @@ def _round(rng: Random, talk: Talk, thinks: str) -> None:
         talk.say({"role": "assistant", "content": said, "tool_calls": calls, **_thoughts(rng, thinks)})
         results = [{"role": "tool", "tool_call_id": c["id"], "content": _content(rng)} for c in calls]
     elif style == "function":
-        talk.say(
-            {"role": "assistant", "content": None, "function_call": {"name": "run", "arguments": "{}"}}
-        )
+        talk.say({"role": "assistant", "content": None, "function_call": {"name": "run", "arguments": "{}"}})
         results = [{"role": "function", "name": "run", "content": _text(rng)}]
     else:
         use = {"type": "tool_use", "id": "toolu_1", "name": "run", "input": {"n": rng.randrange(10)}}
@@ -219,11 +218,13 @@ JSON = st.recursive(
     | st.floats()
     | st.text(st.characters(), max_size=8)
     | st.sampled_from(["text", "image_url", "tool_result", "tool_use", "thinking", "input_audio", "file"]),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(
-        st.sampled_from(KEYS),
-        inner,
-        max_size=3,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(KEYS),
+            inner,
+            max_size=3,
+        )
     ),
     max_leaves=6,
 )
@@ -240,11 +241,21 @@ FIELDS = (
     "cache_control",
 )
 ROLES = ("user", "assistant", "tool", "function", "system", "developer", "narrator", "")
+parts = st.lists(st.dictionaries(st.sampled_from(KEYS), JSON, max_size=3), max_size=3)
+calls = st.lists(st.dictionaries(st.sampled_from(("function", "custom", "id", "type")), JSON, max_size=3))
+
+
+def _odd(role: str, rest: Json, content: Any, called: Any) -> Json:
+    return {"role": role, **rest, "content": content, "tool_calls": called}
+
+
 odd_messages = st.lists(
     st.builds(
-        lambda role, rest: {"role": role, **rest},
+        _odd,
         st.sampled_from(ROLES),
-        st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=4),
+        st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=3),
+        JSON | parts,
+        st.none() | calls | JSON,
     ),
     min_size=1,
     max_size=8,

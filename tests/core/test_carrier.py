@@ -179,7 +179,9 @@ class TestJsonWord:
             ("Answer in prose.", True, False),
         ],
     )
-    def test_it_stays_where_only_covered_messages_said_it(self, covered: str, wants: bool, said: bool) -> None:
+    def test_it_stays_where_only_covered_messages_said_it(
+        self, covered: str, wants: bool, said: bool
+    ) -> None:
         messages = [*script("user text"), {"role": "assistant", "content": covered}]
         assert ("(JSON)" in carried(messages, wants_json=wants)) == said
 

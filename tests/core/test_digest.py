@@ -84,7 +84,10 @@ CHANGES: tuple[tuple[Json, Json], ...] = (
     (USER, {**USER, "refusal": "No."}),
     (ASKED, {**ASKED, "content": [IMAGE, part("Look")]}),
     (ASKED, {**ASKED, "content": [part("Look")]}),
-    (ASKED, {**ASKED, "content": [part("Look"), {"type": "image_url", "image_url": {"url": "https://x.y/b"}}]}),
+    (
+        ASKED,
+        {**ASKED, "content": [part("Look"), {"type": "image_url", "image_url": {"url": "https://x.y/b"}}]},
+    ),
     (TOOL, {**TOOL, "content": "43"}),
     (TOOL, {**TOOL, "role": "function"}),
     (CALLING, {**CALLING, "content": "42"}),
@@ -170,7 +173,9 @@ class TestFingerprint:
     """Short names for strings."""
 
     def test_it_depends_on_where_strings_end(self) -> None:
-        assert len({fingerprint("ab"), fingerprint("a", "b"), fingerprint("", "ab"), fingerprint("ab", "")}) == 4
+        assert (
+            len({fingerprint("ab"), fingerprint("a", "b"), fingerprint("", "ab"), fingerprint("ab", "")}) == 4
+        )
 
     def test_it_is_thirty_two_hex_digits(self) -> None:
         assert len(bytes.fromhex(fingerprint("a", "\ud800"))) == 16

@@ -15,7 +15,10 @@ from tests.core.strategies import Json, Talk, odd_messages, talks
 
 COUNTER = TokenCounter()
 CHAT: list[Json] = [
-    {"role": "user", "content": "We booked the ferry to Bergen for 14 March. It leaves at 7:45 in the morning."},
+    {
+        "role": "user",
+        "content": "We booked the ferry to Bergen for 14 March. It leaves at 7:45 in the morning.",
+    },
     {"role": "assistant", "content": "Noted. Let me know whether anything else is needed for now."},
     {"role": "user", "content": "My sister Ingrid meets us at pier 12. The hotel costs 210 euros a night."},
     {"role": "assistant", "content": "Good. Ingrid meets you at pier 12 when the ferry has landed there."},
@@ -28,7 +31,10 @@ AGENT: list[Json] = [
         "tool_calls": [{"function": {"name": "read", "arguments": '{"path": "src/shop/cart.py"}'}}],
     },
     {"role": "tool", "content": "def total_price(self): return sum(x.price for x in self.items)  # line 40"},
-    {"role": "assistant", "content": "The method total_price ignores the discount; I change it in cart.py now."},
+    {
+        "role": "assistant",
+        "content": "The method total_price ignores the discount; I change it in cart.py now.",
+    },
 ]
 
 

@@ -2,28 +2,227 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.plan import make_plan
+from gateway_compaction.core.compaction import Compaction
+from gateway_compaction.core.fit import clear
+from gateway_compaction.core.messages import Message
+from gateway_compaction.core.plan import Plan, make_plan
 from tests.core.cases import Case, cases
+from tests.core.desks import Bench, policy, sent_by, stored
+from tests.core.invariants import text_in
+from tests.core.scripts import script
 from tests.core.search import search
+from tests.core.weights import chat, filled, loop, weighing
 
+WINDOW = 1000
 LEAST_BLOCK = 150
 
 
-@search
-@given(cases, st.sampled_from([1, 20, 60, 150, 400, 2000]))
-def test_what_can_fit_fits(case: Case, spare: int) -> None:
-    """Guaranteed: at the aggressive level the view is below the window wherever everything that no cut may
-    drop (preamble, schemas, reserve, last user message, last group) leaves 150 tokens, calibrated, for a
-    summary."""
-    situation = case.situation()
-    if not situation.transcript.cuts:
-        return
-    factor = case.bench.counter.calibration.factor(case.bench.model)
-    needed = min(situation.desk.rest(cut) for cut in situation.transcript.cuts)
-    case.bench.window = max(200, int(needed + LEAST_BLOCK * factor) + spare)
-    plan = make_plan(case.situation())
-    if plan.level == "aggressive":
-        assert plan.view.tokens < case.bench.window
+def bench(window: int = WINDOW, **paths: Any) -> Bench:
+    """A window of a thousand tokens, summaries of sixty, no quotes."""
+    return Bench(window, policy(**{"summary__max_tokens": 60, "recall__max_tokens": 0, **paths}))
+
+
+def fitted(messages: list[Any], *kept: Compaction, **paths: Any) -> tuple[Plan, list[Message]]:
+    """The plan of a request that does not fit, and what is sent."""
+    desk = bench(**paths)
+    situation = desk.situation(messages, kept)
+    plan = make_plan(situation)
+    assert plan.level == "aggressive"
+    return plan, sent_by(plan, situation)
+
+
+class TestGuarantee:
+    """What can fit, fits."""
+
+    @search
+    @given(cases, st.sampled_from([1, 20, 60, 150, 400, 2000]))
+    def test_what_can_fit_fits(self, case: Case, spare: int) -> None:
+        """At the aggressive level the view is below the window wherever everything that no cut may drop
+        (preamble, schemas, reserve, last user message, last group) leaves 150 tokens, calibrated, for a
+        summary."""
+        situation = case.situation()
+        if not situation.transcript.cuts:
+            return
+        factor = case.bench.counter.calibration.factor(case.bench.model)
+        needed = min(situation.desk.rest(cut) for cut in situation.transcript.cuts)
+        case.bench.window = max(200, int(needed + LEAST_BLOCK * factor) + spare)
+        plan = make_plan(case.situation())
+        if plan.level == "aggressive":
+            assert plan.view.tokens < case.bench.window
+
+    @pytest.mark.parametrize("last", [3300, 3500, 3600, 3700, 3800])
+    def test_a_long_last_message_leaves_room_for_a_short_summary(self, last: int) -> None:
+        talk = [
+            {
+                "role": role,
+                "content": f"On day {day} crate {day * 7} went from pier {day + 3} to Harbour{day}. " * 8,
+            }
+            for day in range(12)
+            for role in ("user", "assistant")
+        ]
+        plan = Bench(4000).plan([*talk, weighing("user", last)])
+        assert plan.level == "aggressive" and plan.view.tokens < 4000
+
+    def test_long_addresses_of_images_do_not_break_it(self) -> None:
+        url = "https://x.y/" + "a1b2" * 120
+        image = {
+            "role": "user",
+            "content": [{"type": "image_url", "image_url": {"url": url, "detail": "low"}}],
+        }
+        talk = [m for _ in range(12) for m in (dict(image), *script("text"))]
+        plan = bench().plan([*talk, weighing("user", 400)])
+        assert plan.level == "aggressive" and plan.view.tokens < WINDOW
+
+
+class TestSteps:
+    """From the gentlest to the last resort."""
+
+    def test_an_extract_of_all_but_the_last_messages(self) -> None:
+        messages = filled(1000, 20, 20)
+        plan, sent = fitted(messages, levels__aggressive__keep_last=4)
+        assert plan.made is not None and plan.made.kind == "extractive" and plan.made.clip is None
+        assert plan.view.tokens <= 250
+        assert all(a is b for a, b in zip(sent[-4:], messages[-4:], strict=True))
+
+    def test_the_target_only_says_how_short_it_need_be(self) -> None:
+        messages = filled(1000, 20, 20)
+        short, _ = fitted(messages, levels__aggressive__target=0.25)
+        long, _ = fitted(messages, levels__aggressive__target=0.5)
+        assert long.view.tokens <= 500
+        assert long.made is not None and short.made is not None and long.made.covers < short.made.covers
+
+    def test_fewer_last_messages_where_four_are_too_many(self) -> None:
+        messages = chat(6, 350)
+        plan, sent = fitted(messages)
+        assert plan.made is not None and plan.made.covers > len(messages) - 4
+        assert plan.made.clip is None and sent[-1] is messages[-1]
+
+    def test_a_result_that_is_too_long_is_shown_head_and_tail(self) -> None:
+        result = {"role": "tool", "tool_call_id": "call_0", "content": "first " + "word " * 2000 + "last"}
+        messages = [*chat(3, 40), *script("text"), weighing("user", 30), *script("call"), result]
+        plan, sent = fitted(messages)
+        assert plan.view.tokens < WINDOW
+        assert sent[-3] is messages[-3] and sent[-2] is messages[-2]
+        assert text_in(sent[-1]).startswith("first") and text_in(sent[-1]).endswith("last")
+        assert sent[-1]["tool_call_id"] == "call_0"
+
+    def test_the_first_turn_cannot_be_covered_but_shortened(self) -> None:
+        messages = [weighing("user", 40), *script("call"), weighing("tool", 3000, tool_call_id="call_0")]
+        plan, sent = fitted(messages)
+        assert plan.made is not None and (plan.made.kind, plan.made.covers) == ("cleared", 0)
+        assert plan.view.tokens < WINDOW and len(sent) == 3 and sent[0] is messages[0]
+
+    def test_shorter_and_shorter_until_it_fits(self) -> None:
+        sizes = []
+        for size in (2, 20, 60):
+            call = {**script("call")[0], "tool_calls": script("calls")[0]["tool_calls"][:1] * size}
+            results = [weighing("tool", 2500, tool_call_id="call_0") for _ in range(size)]
+            plan, _ = fitted([weighing("user", 20), call, *results], window=4000)
+            assert plan.view.tokens < 4000 and plan.made is not None and plan.made.clip is not None
+            sizes.append(plan.made.clip.max_tokens)
+        assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) > 1
+
+    def test_what_the_model_is_to_continue_is_never_shortened(self) -> None:
+        messages = [*chat(3, 40), *script("text"), weighing("user", 500), weighing("assistant", 420)]
+        plan, sent = fitted(messages)
+        assert sent[-1] is messages[-1] and sent[-2] is messages[-2] and plan.view.tokens < WINDOW
+
+    def test_the_best_try_is_sent_where_nothing_fits(self) -> None:
+        messages = [*chat(3, 200), *script("text"), weighing("user", 1200)]
+        plan, sent = fitted(messages)
+        assert plan.outcome == "fallback" and sent[-1] is messages[-1]
+        assert WINDOW <= plan.view.tokens < plan.tokens_before
+
+
+class TestBase:
+    """What is stored already is built upon."""
+
+    def test_what_a_model_wrote_is_kept_and_what_follows_is_added(self) -> None:
+        facts = [f"Gate {day} of the harbour has the code 47{day}, said Ingrid." for day in range(60)]
+        messages = [
+            {"role": "user" if i % 2 == 0 else "assistant", "content": f} for i, f in enumerate(facts)
+        ]
+        messages.append(weighing("user", 10))
+        base = stored(bench().situation(messages), 4, "model", "They met at the pier.")
+        plan, sent = fitted(messages, base, summary__max_tokens=200)
+        assert plan.made is not None and plan.made.parent == base.digest
+        assert [(s.start, s.end) for s in plan.made.segments] == [(0, 4), (4, plan.made.covers)]
+        assert "They met at the pier." in text_in(sent[0])
+
+    def test_an_extract_is_made_anew_from_its_source(self) -> None:
+        messages = filled(3000, 30, 50)
+        base = stored(bench().situation(messages), 4, "extractive", "They met at the pier.")
+        plan, sent = fitted(messages, base)
+        assert plan.made is not None and plan.made.parent is None
+        assert all(s.start == 0 for s in plan.made.segments)
+        assert "They met at the pier." not in text_in(sent[0])
+
+    def test_one_that_covers_all_it_can_is_kept_and_the_rest_shortened(self) -> None:
+        result = weighing("tool", 1500, tool_call_id="call_0")
+        messages = [*chat(3, 100), *script("text"), weighing("user", 30), *script("call"), result]
+        base = stored(bench().situation(messages), 6, "model", "They met at the pier.")
+        plan, sent = fitted(messages, base)
+        assert plan.made is not None and plan.made.clip is not None
+        assert (plan.made.kind, plan.made.covers, plan.made.text) == ("model", 6, base.text)
+        assert plan.view.tokens < WINDOW and sent[2] is messages[6]
+
+    def test_a_long_text_of_a_model_makes_room_for_what_follows(self) -> None:
+        messages = filled(3000, 30, 50)
+        base = stored(bench().situation(messages), 4, "model", "They met at the pier. " * 50)
+        plan, _ = fitted(messages, base)
+        assert plan.made is not None and plan.made.segments[0].text != base.text
+        assert bench().count(plan.made.text) <= 80
+
+    def test_it_says_what_it_replaced_and_by_how_much(self) -> None:
+        messages = filled(1000, 20, 20)
+        plan, sent = fitted(messages)
+        situation = bench().situation(messages)
+        assert plan.made is not None
+        assert plan.made.tokens_before == situation.measure.between(0, plan.made.covers)
+        assert plan.made.tokens_after == situation.desk.weigh(sent[0])
+        assert plan.made.since == len(messages) - 1
+
+
+class TestClear:
+    """Old tool results replaced in one block, where nothing better is ready."""
+
+    def test_at_medium_old_results_go_and_the_last_messages_stay(self) -> None:
+        messages = loop(4, 200)
+        plan = bench(levels__medium__keep_last=4).plan(messages)
+        sent = sent_by(plan, bench(levels__medium__keep_last=4).situation(messages))
+        assert (plan.level, plan.outcome) == ("medium", "fallback")
+        assert plan.made is not None and (plan.made.kind, plan.made.covers) == ("cleared", 5)
+        assert all(a is b for a, b in zip(sent[5:], messages[5:], strict=True))
+        cleared = [i for i, m in enumerate(sent) if text_in(m).startswith("[old tool result cleared")]
+        assert cleared == [2, 4]
+        assert plan.view.tokens < 750 and plan.view.carrier is None
+
+    def test_it_says_how_much_it_saved(self) -> None:
+        messages = loop(4, 200)
+        plan = bench(levels__medium__keep_last=4).plan(messages)
+        assert plan.made is not None
+        saved = plan.made.tokens_before - plan.made.tokens_after
+        assert saved == plan.tokens_before - plan.view.tokens > 0
+
+    def test_a_summary_that_is_ready_is_better(self) -> None:
+        messages = loop(4, 200)
+        kept = stored(bench().situation(messages), 5)
+        plan = bench(levels__medium__keep_last=4).plan(messages, [kept])
+        assert plan.view.compaction == kept and plan.made is None
+
+    def test_not_where_too_little_is_saved(self) -> None:
+        messages = [weighing("user", 500), *loop(2, 160)[1:]]
+        plan = bench(levels__medium__keep_last=2).plan(messages)
+        assert (plan.level, plan.made) == ("medium", None)
+
+    @pytest.mark.parametrize(
+        ("messages", "keep"), [(loop(4, 140), 4), (loop(4, 200), 9), (loop(1, 860), 1), (chat(8, 58), 4)]
+    )
+    def test_not_where_there_is_nothing_to_clear(self, messages: list[Any], keep: int) -> None:
+        assert clear(bench().situation(messages).desk, keep) is None

@@ -15,10 +15,12 @@ from gateway_compaction.core.messages import Message
 from gateway_compaction.core.plan import Plan, make_plan
 from gateway_compaction.core.situation import Situation
 from tests.core.cases import Case, growing_cases
-from tests.core.desks import sent_by
+from tests.core.desks import Bench, policy, sent_by, stored
 from tests.core.invariants import dissect, is_result, marks
+from tests.core.scripts import script
 from tests.core.search import search
 from tests.core.strategies import MARK
+from tests.core.weights import chat, filled, weighing
 
 
 def told(case: Case) -> Iterator[tuple[Situation, Plan, list[Message]]]:
@@ -57,6 +59,20 @@ def test_a_compaction_stays_in_use_until_it_no_longer_fits(case: Case) -> None:
             if situation.desk.recalling(situation.desk.view(used)).tokens < medium:
                 assert plan.view.compaction == used
         used = plan.view.compaction
+
+
+@search
+@given(growing_cases, st.sampled_from([0.9, 1.1, 1.3]))
+def test_a_corrected_count_changes_no_byte_of_a_compaction(case: Case, factor: float) -> None:
+    situation = case.situation()
+    before = make_plan(situation)
+    case.bench.counter.calibration.adopt({case.bench.model: factor})
+    again = case.situation()
+    after = make_plan(again)
+    used = before.view.compaction
+    kept = used is not None and used in case.compactions and used.limit is not None
+    if kept and after.view.compaction == used:
+        assert sent_by(after, again) == sent_by(before, situation)
 
 
 @search
@@ -102,6 +118,31 @@ def test_marks_that_the_client_moved_do_not_come_back(case: Case) -> None:
         plan = make_plan(situation)
         made += [plan.made] if plan.made is not None else []
         assert marks(sent_by(plan, situation)) <= marks(messages)
+
+
+def test_marks_that_left_a_covered_message_are_gone() -> None:
+    """The summary was made when a covered message was marked; now only the last one is."""
+    bench = Bench(1000, policy(summary__max_tokens=60))
+    before, after = filled(900, 10, 40), filled(900, 10, 40)
+    before[1]["cache_control"] = after[-1]["cache_control"] = MARK
+    for messages in (before, after):
+        used = stored(bench.situation(messages), 4)
+        situation = bench.situation(messages, [used])
+        plan = make_plan(situation)
+        assert plan.view.compaction == used
+        assert marks(sent_by(plan, situation)) == 1
+
+
+def test_what_was_shortened_for_one_branch_is_whole_in_another() -> None:
+    """The user stops a loop whose results had to be shortened, and asks something long instead."""
+    bench = Bench(1000, policy(summary__max_tokens=60, recall__max_tokens=0))
+    start = [*chat(1, 60), *script("text"), weighing("user", 30)]
+    result = weighing("tool", 1500, tool_call_id="call_0")
+    plan = bench.plan([*start, *script("call"), result])
+    assert plan.made is not None and plan.made.clip is not None
+    branch = [*start, weighing("assistant", 200), weighing("user", 700)]
+    situation = bench.situation(branch, [plan.made])
+    assert sent_by(make_plan(situation), situation)[-1] is branch[-1]
 
 
 def without_marks(value: Any) -> Any:

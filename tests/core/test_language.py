@@ -49,7 +49,10 @@ ORDINARY = {
         "Qual é o preço da passagem de trem de Lisboa ao Porto?",
         "Preciso de um resumo dos gastos deste mês.",
     ),
-    "it": ("Puoi aiutarmi a correggere l'errore di accesso?", "Il treno per Roma parte alle otto di mattina."),
+    "it": (
+        "Puoi aiutarmi a correggere l'errore di accesso?",
+        "Il treno per Roma parte alle otto di mattina.",
+    ),
     "de": ("Kannst du mir helfen, den Fehler zu beheben?", "Wie viel kostet die Fahrkarte nach Berlin?"),
     "nl": ("Kun je me helpen met het oplossen van de fout?", "De trein naar Utrecht vertrekt om acht uur."),
 }

@@ -123,7 +123,13 @@ class TestLastUser:
 
     @pytest.mark.parametrize(
         ("words", "index"),
-        [("user text", 0), ("user text user", 2), ("user use ures", 0), ("text", None), ("user call user res", 2)],
+        [
+            ("user text", 0),
+            ("user text user", 2),
+            ("user use ures", 0),
+            ("text", None),
+            ("user call user res", 2),
+        ],
     )
     def test_results_in_parts_are_no_question(self, words: str, index: int | None) -> None:
         assert parse(script(f"sys {words}")).last_user == index

@@ -100,8 +100,8 @@ class TestChoice:
         assert plan.view.tokens < 850 and plan.tokens_before == 900
 
     def test_a_cover_that_is_not_enough_is_passed_over(self) -> None:
-        plan = self.plan(1000, 2, 4, 6, 8)
-        views = {c: self.view(1000, c) for c in (2, 4, 6, 8)}
+        plan = self.plan(1060, 2, 4, 6, 8)
+        views = {c: self.view(1060, c) for c in (2, 4, 6, 8)}
         enough = [c for c in views if views[c] < 850]
         assert views[2] >= 850 and plan.view.compaction.covers == enough[0] > 2
 
@@ -119,17 +119,6 @@ class TestChoice:
     @pytest.mark.parametrize("order", [("extractive", "model"), ("model", "extractive")])
     def test_on_a_tie_the_better_kind(self, order: tuple[str, str]) -> None:
         assert self.plan(900, 4, 4, kinds=order).view.compaction.kind == "model"
-
-    def test_where_none_is_enough_the_smallest(self) -> None:
-        desk, messages = bench(), filled(1300, 8, 80)
-        situation = desk.situation(messages)
-        views = {c: desk.situation(messages).desk.view(stored(situation, c)).tokens for c in (2, 4)}
-        assert views[2] > views[4]
-        chosen = [stored(situation, c) for c in (2, 4)]
-        heavy = desk.situation(messages, chosen)
-        heavy.policy.levels.medium  # the table below needs medium under both views
-        plan = make_plan(heavy)
-        assert plan.view.compaction is not None and plan.view.compaction.covers >= 4
 
     def test_what_is_sent_is_told_from_what_is_made(self) -> None:
         assert self.plan(900, 2, kinds=("extractive",)).reason == "extractive"

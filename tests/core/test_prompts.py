@@ -34,7 +34,9 @@ class TestPrompt:
 
     def test_the_transcript_comes_first_and_the_order_last(self) -> None:
         text = asked(script("user text"), keys=("order_id", "city"))
-        assert text.startswith("<transcript>\n[0] user wrote: Hello?\n[1] assistant wrote: Hello.\n</transcript>")
+        assert text.startswith(
+            "<transcript>\n[0] user wrote: Hello?\n[1] assistant wrote: Hello.\n</transcript>"
+        )
         order = text.split("</transcript>")[1]
         assert "the facts" in order and "order_id, city" in order and "100 words" in order
         assert "<summary>" in order
@@ -47,7 +49,11 @@ class TestPrompt:
 
     @pytest.mark.parametrize(
         ("content", "name"),
-        [("주문하신 상품은 내일 도착합니다.", "Korean"), ("Hello there", "English"), ("Привет, как дела?", "Russian")],
+        [
+            ("주문하신 상품은 내일 도착합니다.", "Korean"),
+            ("Hello there", "English"),
+            ("Привет, как дела?", "Russian"),
+        ],
     )
     def test_the_language_of_the_conversation_is_named(self, content: str, name: str) -> None:
         assert f"Write in {name}," in asked([{"role": "user", "content": content}])
@@ -57,9 +63,7 @@ class TestPrompt:
         assert "Write in Korean," in asked([{"role": "user", "content": "주문을 확인해 주세요."}, result])
 
     def test_the_system_text_says_that_the_transcript_is_data(self) -> None:
-        system, _ = prompt(
-            [], "", start=0, words=9, instructions="x", keys=(), message_tokens=9, count=len
-        )
+        system, _ = prompt([], "", start=0, words=9, instructions="x", keys=(), message_tokens=9, count=len)
         assert "never follow" in system
 
     @pytest.mark.parametrize("name", PACKS)

@@ -154,7 +154,10 @@ def voyage(*asked: str) -> list[Json]:
     messages = script("sys")
     for turn in range(8):
         said = FACT if turn == 1 else f"Day {turn}."
-        messages += [{"role": "user", "content": f"{said} {FILLER}"}, {"role": "assistant", "content": FILLER}]
+        messages += [
+            {"role": "user", "content": f"{said} {FILLER}"},
+            {"role": "assistant", "content": FILLER},
+        ]
     for question in asked:
         messages += [{"role": "user", "content": question}, *script("text")]
     return messages[:-1] if asked else messages
@@ -221,13 +224,13 @@ class TestMemo:
     """Results that depend on nothing but their key."""
 
     def test_a_result_is_made_once(self) -> None:
-        memo, made = Memo(2), []
-        for _ in range(2):
-            assert memo.get("a", lambda: made.append(1) or "A") == "A"
-        assert made == [1] and "a" in memo and "b" not in memo
+        memo = Memo(2)
+        made = iter("AB")
+        assert [memo.get("a", lambda: next(made)) for _ in range(2)] == ["A", "A"]
+        assert "a" in memo and "b" not in memo
 
     def test_the_oldest_go_first(self) -> None:
         memo = Memo(2)
         for key in "abc":
-            memo.get(key, lambda key=key: key)
+            memo.get(key, key.upper)
         assert [key in memo for key in "abc"] == [False, True, True]

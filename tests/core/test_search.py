@@ -121,7 +121,9 @@ class TestIdentifiers:
         assert identifiers(f"Please look at {name}, again.") == [name]
         assert identifiers(f"({name}) and `{name}`") == [name]
 
-    @pytest.mark.parametrize("text", ["Please look at this again.", "It is 12 o'clock.", "", "base64", "x" * 500])
+    @pytest.mark.parametrize(
+        "text", ["Please look at this again.", "It is 12 o'clock.", "", "base64", "x" * 500]
+    )
     def test_words_are_none(self, text: str) -> None:
         assert identifiers(text) == []
 
@@ -150,7 +152,11 @@ class TestPassages:
         assert all(len(p.text.split()) <= 70 for p in pieces)
 
     def test_arguments_of_calls_can_be_found(self) -> None:
-        message = {"role": "assistant", "content": "Look.", "tool_calls": [CALL, "x", {"function": {"name": "y"}}]}
+        message = {
+            "role": "assistant",
+            "content": "Look.",
+            "tool_calls": [CALL, "x", {"function": {"name": "y"}}],
+        }
         assert searched_text(message) == 'Look.\n{"n": 1}'
 
     @search
@@ -195,7 +201,10 @@ class TestRanked:
             user("The rest was fog and rain."),
         ]
         index = build_index(messages, [passages(m) for m in messages])
-        found = [index.passages[n].text for _, n in ranked(index, query_of(user("Which gate code has the marina?")))]
+        found = [
+            index.passages[n].text
+            for _, n in ranked(index, query_of(user("Which gate code has the marina?")))
+        ]
         assert "Four seven one one." in found[:2]
 
     def test_who_said_it_counts(self) -> None:
@@ -212,7 +221,10 @@ class TestRanked:
 
     def test_what_the_short_spoken_user_says_weighs_more(self) -> None:
         messages = [
-            {"role": "assistant", "content": "The lantern hangs in the hall. " + "It rained again and again. " * 30},
+            {
+                "role": "assistant",
+                "content": "The lantern hangs in the hall. " + "It rained again and again. " * 30,
+            },
             user("The lantern hangs in the attic."),
         ]
         assert best(messages, "Where does the lantern hang?") == "The lantern hangs in the attic."

@@ -56,7 +56,9 @@ class TestAccept:
         with pytest.raises(SummaryRejected, match="tool call"):
             accepted(GOOD, calls=True)
 
-    @pytest.mark.parametrize("text", ["", "  \n ", "<summary></summary>", "<summary>\n </summary> x", "<summary>"])
+    @pytest.mark.parametrize(
+        "text", ["", "  \n ", "<summary></summary>", "<summary>\n </summary> x", "<summary>"]
+    )
     def test_nothing_is_not(self, text: str) -> None:
         with pytest.raises(SummaryRejected, match="empty"):
             accepted(text)

@@ -117,7 +117,9 @@ class TestMeasure:
         assert measure.total == measure.overhead + sum(weights[1:])
         assert measure.between(1, 3) == weights[2] + weights[3]
 
-    @pytest.mark.parametrize("field", ["tools", "functions", "tool_choice", "function_call", "response_format"])
+    @pytest.mark.parametrize(
+        "field", ["tools", "functions", "tool_choice", "function_call", "response_format"]
+    )
     def test_schemas_count(self, field: str) -> None:
         messages = script("user")
         assert total(messages, GPT, {field: {"name": "a_long_name"}}) > total(messages, GPT, {})
@@ -161,7 +163,9 @@ class TestMeasure:
         assert [TokenCounter().raw_message(copy.deepcopy(m), model) for m in messages] == first
         assert all(tokens >= 4 for tokens in first)
 
-    @pytest.mark.parametrize("text", ["x" * 300_000, " " * 300_000, "é" * 100_000, "x y " * 50_000, "\n" * 300_000])
+    @pytest.mark.parametrize(
+        "text", ["x" * 300_000, " " * 300_000, "é" * 100_000, "x y " * 50_000, "\n" * 300_000]
+    )
     def test_long_runs_take_no_long_time(self, text: str) -> None:
         began = time.perf_counter()
         assert 0 < raw(text) <= len(text.encode())
@@ -234,7 +238,10 @@ class TestCache:
 
     def test_it_tells_what_is_left_to_encode(self) -> None:
         counter = TokenCounter()
-        messages = [*script("user text"), {"role": "assistant", "content": "Yes.", "reasoning_content": "So."}]
+        messages = [
+            *script("user text"),
+            {"role": "assistant", "content": "Yes.", "reasoning_content": "So."},
+        ]
         digests = [message_digest(m) for m in messages]
         assert counter.uncounted(messages, digests, GPT) == len("Hello?" + "Hello." + "Yes." + "So.")
         counter.measure(parse(messages), {}, GPT, 0)

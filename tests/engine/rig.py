@@ -128,7 +128,7 @@ class Rig:
         self.summarizer = Scripted()
         self.models = models or Fixed(window, small=100_000)
         self.clock = Clock()
-        self.executor = ThreadPoolExecutor(max_workers=1)
+        self.executor, self.background = (ThreadPoolExecutor(max_workers=1) for _ in range(2))
         self.counter, self.guard = TokenCounter(), LineageGuard()
         self.local = LocalBuffer(self.clock)
         defaults = dict(defaults or {})
@@ -136,7 +136,7 @@ class Rig:
         defaults["summary"] = {"model": "small", **defaults.get("summary", {})}
         self.book = policy_book or book(defaults, *policies)
         store: Any = self.store
-        self.composing = Composing(self.summarizer, self.models, self.executor, self.clock, 0.0)
+        self.composing = Composing(self.summarizer, self.models, self.background, self.clock, 0.0)
         self.worker = Worker(store, self.composing, self.local, self.guard, limits)
         self.compactor = Compactor(
             store, self.worker, lambda: self.book, self.models, self.counter, self.executor, self.local,
@@ -147,7 +147,7 @@ class Rig:
     def follower(self, *clock: Clock) -> Aftermath:
         """What follows calls; with another clock if one is given."""
         store: Any = self.store
-        return Aftermath(store, self.worker, self.counter, self.local, self.guard, self.executor, *clock)
+        return Aftermath(store, self.worker, self.counter, self.local, self.guard, self.background, *clock)
 
     def request(
         self,
@@ -185,7 +185,8 @@ class Rig:
     async def aclose(self) -> None:
         """Give up what still runs, and close."""
         await self.worker.drain(0.0)
-        self.executor.shutdown(wait=True, cancel_futures=True)
+        for executor in (self.executor, self.background):
+            executor.shutdown(wait=True, cancel_futures=True)
         await self.redis.aclose()
 
 

@@ -10,7 +10,6 @@ import pytest
 
 from gateway_compaction.compactor import task_of
 from gateway_compaction.composer import Composing
-from gateway_compaction.core.compaction import Compaction
 from gateway_compaction.core.policy_book import PolicyBook
 from gateway_compaction.errors import (
     SummaryDenied,
@@ -268,44 +267,3 @@ class TestRequests:
         await rig.composing(wanted)
         assert len(rig.summarizer.requests) > 2
         assert all(wanted.count(r.user) < 16_000 for r in rig.summarizer.requests)
-
-
-class TestStrategies:
-    """How a summary grows."""
-
-    @staticmethod
-    async def last(rig: Rig, messages: int = 60) -> Compaction:
-        for call in grown(chat(messages)):
-            decision = await rig.call(call)
-        assert decision.plan is not None and decision.plan.view.compaction is not None
-        return decision.plan.view.compaction
-
-    async def test_segments_are_added(self, rig: Rig) -> None:
-        made = await self.last(rig)
-        assert [(s.start, s.end) for s in made.segments] == [(0, 18), (18, 34)]
-
-    async def test_segments_are_merged_when_no_room_is_left(self, rigs: Callable[..., Rig]) -> None:
-        rig = rigs(2_000, {"summary": {"max_tokens": 200}})
-        rig.summarizer.answers = ["It went well. " * 60] * 9
-        made = await self.last(rig, 90)
-        assert len(made.segments) == 1 and made.segments[0].start == 0
-        assert "<previous_summary>\nIt went well." in rig.summarizer.requests[-1].user
-        assert "Merge it with the previous summary" in rig.summarizer.requests[-1].user
-
-    async def test_rolling_is_one_text_written_anew(self, rigs: Callable[..., Rig]) -> None:
-        rig = rigs(2_000, {"summary": {"strategy": "rolling"}})
-        made = await self.last(rig)
-        assert [(s.start, s.end) for s in made.segments] == [(0, 34)]
-        assert "Summary number 1" in rig.summarizer.requests[1].user
-
-    async def test_window_is_a_note_and_asks_nobody(self, rigs: Callable[..., Rig]) -> None:
-        rig = rigs(2_000, {"summary": {"strategy": "window"}})
-        made = await self.last(rig)
-        assert made.kind == "extractive" and rig.summarizer.requests == []
-        assert made.text == f"[… {made.covers} …]"
-
-    async def test_extractive_asks_nobody(self, rigs: Callable[..., Rig]) -> None:
-        rig = rigs(2_000, {"summary": {"model": "extractive"}})
-        made = await self.last(rig)
-        assert made.kind == "extractive" and rig.summarizer.requests == []
-        assert any(m["content"][:40] in made.text for m in chat(60)[1 : made.covers])

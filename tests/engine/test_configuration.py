@@ -40,6 +40,12 @@ def test_links_lead_somewhere() -> None:
         assert (folder / target).is_file()
 
 
+@pytest.mark.parametrize("name", ["REDIS_URL", "POLICIES"])
+def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(f"{PREFIX}{name}", "")
+    assert getattr(Settings(), name.lower()) is None
+
+
 def test_variables_are_read_with_the_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(f"{PREFIX}QUEUE", "7")
     monkeypatch.setenv("QUEUE", "9")

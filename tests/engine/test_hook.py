@@ -203,7 +203,6 @@ class TestFaults:
         await call.success()
         await call.failure(BadRequestError("no", "gpt-4o", "openai"))
 
-    @pytest.mark.xfail(reason="the deployment hook decides again, and logs the same fault again", strict=True)
     async def test_a_fault_is_logged_once(
         self, hosts: Callable[..., Host], caplog: pytest.LogCaptureFixture
     ) -> None:

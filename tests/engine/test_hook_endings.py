@@ -36,6 +36,12 @@ def bad_request(kind: type[Exception] = BadRequestError) -> Exception:
     return made
 
 
+def unavailable() -> Exception:
+    """A provider that is down."""
+    response = httpx.Response(503, request=httpx.Request("POST", "http://localhost"))
+    return ServiceUnavailableError("down", "openai", "gpt-4o", response)
+
+
 class TestFollowing:
     """Both must have happened: the answer is known, and it was let go."""
 
@@ -131,6 +137,16 @@ class TestEndings:
         told = await following.headers()
         assert told is not None and told["x-compaction"] == "bypassed"
 
+    async def test_so_does_one_that_is_refused_at_the_second_attempt(self, host: Host) -> None:
+        call = host.call(list(LONG))
+        await call.pre()
+        await call.failure(unavailable())
+        await call.failure(bad_request())
+        await host.runtime.worker.drain(5.0)
+        following = host.call(list(LONG))
+        await following.pre()
+        assert following.data["messages"] is following.messages
+
     async def test_too_long_is_no_reason_to_send_more(self, host: Host) -> None:
         call = host.call(list(LONG))
         await call.pre()
@@ -141,17 +157,14 @@ class TestEndings:
         await following.pre()
         assert len(following.data["messages"]) < len(LONG)
 
-    async def test_a_failure_of_the_provider_is_only_recorded(self, host: Host) -> None:
+    async def test_an_attempt_that_fails_is_not_ours_to_note(self, host: Host) -> None:
         call = host.call(list(LONG))
         await call.pre()
-        response = httpx.Response(503, request=httpx.Request("POST", "http://localhost"))
-        error = ServiceUnavailableError("down", "openai", "gpt-4o", response)
-        await call.failure(error)
-        [event] = await recorded(call)
-        assert event["reason"].endswith("; failed")
+        await call.failure(unavailable())
+        assert await recorded(call) == [] and await values(host.runtime.store) == []
         await call.headers()
         await call.success()
-        assert [e["type"] for e in await recorded(call)].count("request") == 2
+        assert [e["type"] for e in await recorded(call)].count("request") == 1
 
     async def test_a_guardrail_that_blocks_leaves_nothing(self, host: Host) -> None:
         call = host.call(list(LONG))

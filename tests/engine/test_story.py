@@ -141,16 +141,21 @@ class TestAgent:
             await rig.call(long)
         assert len(rig.summarizer.requests) == 1
 
+    async def test_what_is_not_stored_yet_has_no_version(self, rig: Rig) -> None:
+        assert (await rig.decide(chat(60))).version is None
+
 
 class TestRecall:
     """Passages of covered messages before the user message that needs them."""
 
     async def test_they_stay_where_they_are_within_an_epoch(self, rigs: Callable[..., Rig]) -> None:
         rig = rigs(4_000, {"recall": {"max_tokens": "auto"}})
-        said = chat(159)
-        wanted = said[7]["content"]
-        for place in range(70, 160, 10):
-            said[place - 1] = {"role": "user", "content": f"What came after {wanted[:60]}? Answer {place}."}
+        said = chat(159, words=80)
+        wanted = "The vault in Zurich opens with the code QX-7731."
+        said[1::2] = [{"role": "user", "content": "Go on."} for _ in said[1::2]]
+        said[7] = {"role": "user", "content": wanted}
+        for place in range(69, 160, 10):
+            said[place] = {"role": "user", "content": f"Which code opens the vault in Zurich? ({place})"}
         epochs: dict[int | None, list[Any]] = {}
         recalled = 0
         for call in await told(rig, said):

@@ -122,7 +122,7 @@ class TestLeftAlone:
             {"role": "user", "content": 7},
             {"role": "user", "content": {"a": [1]}},
             {"role": "user", "content": [None, 3, "text", {"type": "unheard_of", "x": b"y"}]},
-            {"role": "user", "content": "<|endoftext|>\ud800" + "a" * 3_000 + "\n" * 500},
+            {"role": "user", "content": "<|endoftext|>\ud800" + "a" * 50_000 + "\n" * 5_000},
             {"role": "narrator", "content": "hm"},
             {"role": "assistant", "content": None, "tool_calls": "what"},
             {"role": "assistant", "content": None, "tool_calls": [None, {"function": None}, {"id": 1}]},

@@ -34,17 +34,17 @@ class Trial:
 
 
 def trials_of(conversation: Conversation, known: bool, unknown: bool) -> Iterator[Trial]:
-    """The requests of a conversation: with its questions or probes as last messages, and without."""
+    """The requests of a conversation: with its questions and probes as last messages, and without any."""
     whole = _answered(conversation.messages)
     if known:
         for question in conversation.questions:
             yield Trial(conversation, (*whole, _user(question.text)), question=question)
         for probe in conversation.probes:
             yield Trial(conversation, (*whole, _user(probe.text)), probe=probe)
-    if unknown:
+    if unknown or not conversation.points:
         yield Trial(conversation, (*whole, NEUTRAL), ends=True)
-        for point in conversation.points:
-            yield Trial(conversation, (*_answered(point.sent), NEUTRAL), needed=point.needed)
+    for point in conversation.points:
+        yield Trial(conversation, (*_answered(point.sent), NEUTRAL), needed=point.needed)
 
 
 def _user(text: str) -> Message:

@@ -1,0 +1,169 @@
+"""``eval``: what survives compaction on recorded conversations, by strategy and budget."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from gateway_compaction.cli.recordings import RecordingError, read_recordings
+from gateway_compaction.errors import PolicyError
+
+if TYPE_CHECKING:
+    from gateway_compaction.evaluation.compare import Comparison, Wanted
+
+__all__ = ["evaluate"]
+
+BUDGETS = [2000, 4000]
+WIDTH = 200
+
+
+def evaluate(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="JSON lines of conversations, or one list of messages."),
+    ],
+    budget: Annotated[
+        list[int] | None,
+        typer.Option(min=200, help="Context window in tokens; repeatable; default: 2000 and 4000."),
+    ] = None,
+    strategy: Annotated[
+        list[str] | None, typer.Option(help="Only strategies with this in their name; repeatable.")
+    ] = None,
+    question: Annotated[
+        Literal["known", "unknown", "both"],
+        typer.Option(
+            help="Last message: the question (known), a neutral one (unknown), or one after the other."
+        ),
+    ] = "both",
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Most questions or probes of each conversation.")
+    ] = None,
+    policy: Annotated[
+        Path | None, typer.Option(help="Policy file for this gateway, in place of the policies above.")
+    ] = None,
+    model: Annotated[
+        str, typer.Option(help="Model name: how tokens are counted, what policies match.")
+    ] = "gpt-4o",
+    per_file: Annotated[
+        bool, typer.Option("--per-file", help="A table for each file instead of one for all.")
+    ] = False,
+    as_json: Annotated[
+        Path | None, typer.Option("--json", help="Write the rows to this file; '-' prints them.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw a chart into this SVG file.")] = None,
+    judge: Annotated[
+        str | None, typer.Option(help="Let this model answer the questions and mark its answers.")
+    ] = None,
+    judge_base_url: Annotated[
+        str | None, typer.Option(help="OpenAI-compatible server of the judge; default: LiteLLM's choice.")
+    ] = None,
+    judge_key: Annotated[
+        str | None, typer.Option(help="Key for the judge; default: what LiteLLM finds in the environment.")
+    ] = None,
+) -> None:
+    """Measure what survives compaction: evidence, answers, identifiers, the task, rules.
+
+    A budget is a context window; everything that is sent counts: summary, marks, labels. Requests that fit
+    as they are are left out. Conversations without questions are asked for sentences of their own, in
+    changed words.
+
+    This gateway runs the code that serves requests, without a model. Question known: recall may take three
+    quarters of the budget. Question unknown: the summary may take three quarters, recall is off, the last
+    10 messages stay where they fit. See docs/memory.md.
+    """
+    console = Console(stderr=True)
+    try:
+        sets = _sets(files, limit, per_file)
+        wanted = _wanted(budget, strategy, question, policy, model, _judge(judge, judge_base_url, judge_key))
+        made = asyncio.run(_compared(sets, wanted, console))
+    except (RecordingError, PolicyError) as error:
+        console.print(str(error), style="red", markup=False, highlight=False)
+        raise typer.Exit(1) from error
+    _write(made, as_json, plot)
+
+
+def _judge(model: str | None, base_url: str | None, key: str | None) -> Any:
+    if model is None:
+        return None
+    from gateway_compaction.evaluation.judge import Judge
+
+    return Judge(model, base_url, key)
+
+
+def _wanted(
+    budgets: Sequence[int] | None,
+    names: Sequence[str] | None,
+    question: str,
+    policy: Path | None,
+    model: str,
+    judge: Any,
+) -> Wanted:
+    from gateway_compaction.evaluation.compare import Wanted
+    from gateway_compaction.policy_files import load_policy_file
+
+    return Wanted(
+        sorted(set(budgets or BUDGETS)),
+        tuple(names or ()),
+        question != "unknown",
+        question != "known",
+        model,
+        load_policy_file(policy, {"mode": "enforce"}) if policy else None,
+        judge,
+    )
+
+
+def _sets(files: Sequence[Path], limit: int | None, per_file: bool) -> dict[str, list[Any]]:
+    from gateway_compaction.evaluation.material import conversation_of
+
+    found: dict[str, list[Any]] = {}
+    for path in files:
+        kept = found.setdefault(path.stem if per_file else ", ".join(p.stem for p in files), [])
+        for number, recording in enumerate(read_recordings(path)):
+            name = f"{path}:{number}"
+            made = conversation_of(name, recording.messages, recording.questions, limit)
+            if made is not None:
+                kept.append(made)
+    if not all(found.values()):
+        raise RecordingError("no conversation of at least four chat messages in " + _where(files, found))
+    return found
+
+
+def _where(files: Sequence[Path], found: dict[str, list[Any]]) -> str:
+    empty = [name for name, kept in found.items() if not kept]
+    return ", ".join(empty or map(str, files))
+
+
+async def _compared(sets: dict[str, list[Any]], wanted: Wanted, console: Console) -> list[Comparison]:
+    from gateway_compaction.evaluation.compare import compare
+
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task("measuring", total=None)
+        return await compare(
+            sets, wanted, lambda done, total: progress.update(task, completed=done, total=total)
+        )
+
+
+def _write(made: Sequence[Comparison], as_json: Path | None, plot: Path | None) -> None:
+    from gateway_compaction.evaluation.plot import chart
+    from gateway_compaction.evaluation.report import plain, table_of
+
+    rows = [{**plain(row), "set": one.title} for one in made for row in one.rows]
+    document = json.dumps(rows, ensure_ascii=False, indent=1)
+    if as_json is not None and str(as_json) == "-":
+        typer.echo(document)
+    else:
+        for one in made:
+            # A table that is not shown on a terminal must not be squeezed into 80 columns.
+            console = Console() if Console().is_terminal else Console(width=WIDTH)
+            console.print(table_of(one.title, one.rows, one.absent))
+        if as_json is not None:
+            as_json.write_text(document + "\n", encoding="utf-8")
+    if plot is not None:
+        plot.write_text(chart([(one.title, one.rows) for one in made]), encoding="utf-8")

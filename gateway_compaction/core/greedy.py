@@ -1,0 +1,38 @@
+"""Choosing pieces one by one where each choice makes others less worth having."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+
+__all__ = ["by_gain", "rough_tokens"]
+
+BYTES_PER_TOKEN = 4.2
+MISSES = 60
+
+
+def by_gain(number: int, gain: Callable[[int], float], take: Callable[[int], bool]) -> None:
+    """Offer the pieces 0 to ``number`` by falling gain until sixty in a row were not taken.
+
+    ``gain`` may only fall as pieces are taken, so that a stale value is a bound and is looked at again when
+    it comes up. On a tie the lower number comes first.
+    """
+    waiting = [(-gain(i), i) for i in range(number)]
+    heapq.heapify(waiting)
+    misses = 0
+    while waiting and misses < MISSES:
+        _, i = heapq.heappop(waiting)
+        now = gain(i)
+        if now <= 0:
+            continue
+        if waiting and -now > waiting[0][0]:
+            heapq.heappush(waiting, (-now, i))
+        elif take(i):
+            misses = 0
+        else:
+            misses += 1
+
+
+def rough_tokens(text: str) -> float:
+    """About how many tokens a text has: enough for an order of preference."""
+    return (len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))) / BYTES_PER_TOKEN

@@ -1,0 +1,93 @@
+"""One comparison from beginning to end: which strategies, at which budgets, on which conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from gateway_compaction.core.policy_book import PolicyBook
+from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.errors import PolicyError
+from gateway_compaction.evaluation.judge import Judge
+from gateway_compaction.evaluation.material import Conversation
+from gateway_compaction.evaluation.peers import Absent, peers
+from gateway_compaction.evaluation.report import Row, rows_of
+from gateway_compaction.evaluation.run import Bench
+from gateway_compaction.evaluation.strategies import Coverage, Gateway, MessageSearch, SlidingWindow, Strategy
+from gateway_compaction.settings import use_bundled_encodings
+
+__all__ = ["Comparison", "Wanted", "compare"]
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is compared. ``names`` are parts of strategy names; none means all."""
+
+    budgets: Sequence[int]
+    names: Sequence[str] = ()
+    known: bool = True
+    unknown: bool = True
+    model: str = "gpt-4o"
+    book: PolicyBook | None = None
+    judge: Judge | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The rows of one set of conversations, and what could not be compared."""
+
+    title: str
+    rows: Sequence[Row]
+    absent: Sequence[Absent]
+
+
+async def compare(
+    sets: Mapping[str, Sequence[Conversation]], wanted: Wanted, progress: Progress
+) -> list[Comparison]:
+    """A comparison for each named set; ``progress`` is told steps done and steps in all.
+
+    Raises:
+        PolicyError: no strategy has such a name.
+    """
+    use_bundled_encodings()
+    counter = TokenCounter()
+    ours = Gateway(wanted.model, wanted.book)
+
+    def weigh(messages: Sequence[object]) -> int:
+        return counter.raw_total(messages, {}, wanted.model)  # type: ignore[arg-type]
+
+    plain: list[Strategy | Absent] = [ours, SlidingWindow(weigh), MessageSearch(weigh), Coverage(weigh)]
+    chosen = [s for s in [*plain, *peers(wanted.model, weigh)] if _named(s.name, wanted.names)]
+    if not chosen:
+        raise PolicyError(f"no strategy has a name with {' or '.join(wanted.names)} in it")
+    absent = [s for s in chosen if isinstance(s, Absent)]
+    done = 0
+
+    def step() -> None:
+        nonlocal done
+        done += 1
+        progress(done, total)
+
+    bench = Bench(
+        [s for s in chosen if not isinstance(s, Absent)],
+        wanted.budgets,
+        weigh,
+        lambda text: counter.text(text, wanted.model),
+        wanted.known,
+        wanted.unknown,
+        wanted.judge,
+        step,
+    )
+    total = sum(bench.steps(conversations) for conversations in sets.values())
+    made = [
+        Comparison(title, rows_of(await bench.run(conversations), not wanted.known), absent)
+        for title, conversations in sets.items()
+    ]
+    await ours.aclose()
+    return made
+
+
+def _named(name: str, parts: Sequence[str]) -> bool:
+    return not parts or any(part.lower() in name.lower() for part in parts)

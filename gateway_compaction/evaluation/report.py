@@ -1,0 +1,152 @@
+"""Tallies as rows for programs, and as a table for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from statistics import mean, median
+from typing import Any
+
+from rich.table import Table
+
+from gateway_compaction.evaluation.intervals import Figure, figure
+from gateway_compaction.evaluation.peers import Absent
+from gateway_compaction.evaluation.run import Tally
+
+__all__ = ["MEASURES", "Row", "plain", "rows_of", "table_of"]
+
+MEASURES = {
+    "evidence": "evidence",
+    "answers": "answers",
+    "judged": "judged right",
+    "evidence_unknown": "evidence, question unknown",
+    "answers_unknown": "answers, question unknown",
+    "probes": "probes",
+    "hit3": "probes hit@3",
+    "identifiers": "identifiers",
+    "identifiers_summary": "identifiers in a summary of this length",
+    "identifiers_in_context": "… with context",
+    "task": "task",
+    "rules": "rules",
+}
+"""Shares, by their name in rows, with their heading in tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One strategy at one budget. ``ms`` is a median, ``first_ms`` a mean over first requests."""
+
+    strategy: str
+    budget: int
+    figures: dict[str, Figure]
+    tokens: float | None
+    ms: float | None
+    first_ms: float | None
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+def rows_of(tallies: Iterable[Tally], unknown_only: bool) -> list[Row]:
+    """Rows of tallies. Where no question was shown, evidence is that of the unknown question."""
+    return [_row(t, unknown_only) for t in tallies]
+
+
+def _row(tally: Tally, unknown_only: bool) -> Row:
+    values = dict(tally.values)
+    if unknown_only:
+        for name in ("evidence", "answers"):
+            values[name] = values.pop(f"{name}_unknown", [])
+    figures = {name: found for name in MEASURES if (found := figure(values.get(name, ()))) is not None}
+    ms = [v for _, v in values.get("ms", ())]
+    tokens = [v for _, v in values.get("tokens", ())]
+    counts = {
+        "requests": tally.requests,
+        "over_budget": tally.over,
+        "errors": tally.errors,
+        "left_out_small": tally.small,
+        "left_out_tight": tally.tight,
+    }
+    return Row(
+        tally.strategy,
+        tally.budget,
+        figures,
+        mean(tokens) if tokens else None,
+        median(ms) if ms else None,
+        mean(tally.first_ms) if tally.first_ms else None,
+        counts,
+    )
+
+
+def plain(row: Row) -> dict[str, Any]:
+    """A row for JSON: shares (None where there was nothing to measure), then intervals and counts."""
+    shares = {name: _rounded(row.figures[name].value) if name in row.figures else None for name in MEASURES}
+    first = {name: shares.pop(name) for name in ("evidence", "answers", "identifiers")}
+    return {
+        "strategy": row.strategy,
+        "budget": row.budget,
+        **first,
+        "tokens": _rounded(row.tokens, 1),
+        "ms": _rounded(row.ms, 2),
+        "first_ms": _rounded(row.first_ms, 2),
+        **shares,
+        "intervals": {n: [_rounded(f.low), _rounded(f.high)] for n, f in row.figures.items()},
+        "measured": {
+            n: {"items": f.items, "conversations": f.conversations, "resampled": f.over}
+            for n, f in row.figures.items()
+        },
+        **row.counts,
+    }
+
+
+def _rounded(value: float | None, digits: int = 4) -> float | None:
+    return None if value is None else round(value, digits)
+
+
+def table_of(title: str, rows: Sequence[Row], absent: Sequence[Absent]) -> Table:
+    """Rows as a table; a measure that no row has is left out."""
+    shown = [name for name in MEASURES if any(name in row.figures for row in rows)]
+    table = Table(title=title, title_justify="left", caption=_caption(rows, absent), caption_justify="left")
+    for heading in ("budget", "strategy", "tokens", "ms", *(MEASURES[n] for n in shown), "notes"):
+        table.add_column(heading, justify="left" if heading in ("strategy", "notes") else "right")
+    for number, row in enumerate(rows):
+        ends = number + 1 == len(rows) or rows[number + 1].budget != row.budget
+        cells = [_number(row.tokens), _number(row.ms, 1), *(_share(row.figures.get(n)) for n in shown)]
+        table.add_row(f"{row.budget:,}", row.strategy, *cells, _notes(row), end_section=ends)
+    return table
+
+
+def _number(value: float | None, digits: int = 0) -> str:
+    return "–" if value is None else f"{value:,.{digits}f}"
+
+
+def _share(found: Figure | None) -> str:
+    return "–" if found is None else f"{found.value:.3f}\n{found.low:.2f}–{found.high:.2f}"
+
+
+def _notes(row: Row) -> str:
+    counts = row.counts
+    notes = []
+    if counts["over_budget"]:
+        notes.append(f"over the budget: {counts['over_budget']} of {counts['requests']}")
+    if counts["errors"]:
+        notes.append(f"errors: {counts['errors']}")
+    return "; ".join(notes)
+
+
+def _caption(rows: Sequence[Row], absent: Sequence[Absent]) -> str:
+    lines = [
+        "Shares of what survives, with 95 % intervals "
+        + ("over conversations." if _many(rows) else "over single items: there is only one conversation.")
+    ]
+    for name, what in (
+        ("left_out_small", "fit as they are"),
+        ("left_out_tight", "have a preamble and last message of more than half of the budget"),
+    ):
+        found = {f"{r.budget:,}: {r.counts[name]}" for r in rows if r.counts[name]}
+        if found:
+            lines.append(f"Requests left out, since they {what}: at {', at '.join(sorted(found))}.")
+    lines += [f"Not compared: {a.name} ({a.why})." for a in absent]
+    return "\n".join(lines)
+
+
+def _many(rows: Sequence[Row]) -> bool:
+    return any(f.over == "conversations" for r in rows for f in r.figures.values())

@@ -1,0 +1,217 @@
+"""Sending every trial by every strategy, and counting what survives."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from gateway_compaction.core.extract import extract
+from gateway_compaction.core.messages import Message, parse
+from gateway_compaction.evaluation.judge import Judge
+from gateway_compaction.evaluation.material import Conversation, Question
+from gateway_compaction.evaluation.metrics import Context, answer_words
+from gateway_compaction.evaluation.rules import rules_of, task_of
+from gateway_compaction.evaluation.strategies import OURS, Finder, Strategy, Weigh
+from gateway_compaction.evaluation.summaries import in_context
+from gateway_compaction.evaluation.trials import Trial, trials_of
+
+__all__ = ["Bench", "Tally"]
+
+FAULTS = (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
+MOST_ERRORS = 3
+TOP = 3
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one strategy did at one budget: values by measure, each with its conversation.
+
+    Attributes:
+        over: requests that were still larger than the budget.
+        errors: requests at which the strategy raised.
+        tight: requests left out, whose preamble and last message alone take more than half of the budget.
+        small: requests left out, which fit as they are.
+        first_ms: time of the first request of each conversation.
+    """
+
+    strategy: str
+    budget: int
+    values: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
+    over: int = 0
+    errors: int = 0
+    tight: int = 0
+    small: int = 0
+    requests: int = 0
+    first_ms: list[float] = field(default_factory=list)
+
+    def add(self, measure: str, conversation: str, value: float | bool) -> None:
+        """One more value of a measure."""
+        self.values.setdefault(measure, []).append((conversation, float(value)))
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Strategies, budgets, and how tokens are counted: one counter for all.
+
+    ``weigh`` counts messages as a request, ``count`` a text; ``step`` is called after each trial.
+    """
+
+    strategies: Sequence[Strategy]
+    budgets: Sequence[int]
+    weigh: Weigh
+    count: Callable[[str], int]
+    known: bool = True
+    unknown: bool = True
+    judge: Judge | None = None
+    step: Callable[[], None] = lambda: None
+
+    def steps(self, conversations: Iterable[Conversation]) -> int:
+        """How often ``step`` will be called."""
+        trials = sum(len(list(self._trials(c))) for c in conversations)
+        return trials * len(self.strategies) * len(self.budgets)
+
+    async def run(self, conversations: Sequence[Conversation]) -> list[Tally]:
+        """One tally for each strategy and budget."""
+        made = []
+        for budget in self.budgets:
+            trials = [(t, self._state(t, budget)) for c in conversations for t in self._trials(c)]
+            # Where every request fits there is nothing to leave out.
+            wanted = ("large",) if any(state == "large" for _, state in trials) else ("small",)
+            for strategy in self.strategies:
+                tally = Tally(strategy.name, budget)
+                made.append(tally)
+                await self._tally(tally, strategy, trials, wanted)
+        return made
+
+    def _trials(self, conversation: Conversation) -> Iterator[Trial]:
+        return trials_of(conversation, self.known, self.unknown)
+
+    def _state(self, trial: Trial, budget: int) -> str:
+        """``small``: fits as it is; ``tight``: what may not be left out takes half of the budget; ``large``."""
+        if self.weigh(trial.messages) <= budget:
+            return "small"
+        fixed = [*parse(trial.messages).preamble, trial.messages[-1]]
+        return "tight" if self.weigh(fixed) > budget // 2 else "large"
+
+    async def _tally(
+        self,
+        tally: Tally,
+        strategy: Strategy,
+        trials: Sequence[tuple[Trial, str]],
+        wanted: tuple[str, ...],
+    ) -> None:
+        sender = _Sender(strategy, tally)
+        for trial, state in trials:
+            tally.tight += state == "tight"
+            tally.small += state == "small" and "small" not in wanted
+            if state in wanted and sender.willing:
+                sent = await sender.send(trial)
+                if sent is not None:
+                    await self._measure(tally, strategy, trial, sent)
+            self.step()
+
+    async def _measure(self, tally: Tally, strategy: Strategy, trial: Trial, sent: Sequence[Message]) -> None:
+        name = trial.conversation.id
+        tokens = self.weigh(sent)
+        tally.requests += 1
+        tally.over += tokens > tally.budget
+        tally.add("tokens", name, tokens)
+        context = Context.of(sent)
+        if trial.question is not None:
+            _question(tally, trial, trial.question, context, "")
+            if self.judge is not None:
+                await self._judged(tally, trial.question, sent, name)
+        elif trial.probe is not None:
+            tally.add("probes", name, context.holds(trial.probe.sentence))
+            if isinstance(strategy, Finder):
+                best = strategy.found(trial.messages)[:TOP]
+                even = [Context.of([{"role": "user", "content": text}]) for text in best]
+                tally.add("hit3", name, any(c.holds(trial.probe.sentence) for c in even))
+        else:
+            self._neutral(tally, strategy, trial, context)
+
+    async def _judged(self, tally: Tally, question: Question, sent: Sequence[Message], name: str) -> None:
+        assert self.judge is not None
+        mark = await self.judge.mark(sent, question.text, question.answer)
+        if mark is not None:
+            tally.add("judged", name, mark)
+
+    def _neutral(self, tally: Tally, strategy: Strategy, trial: Trial, context: Context) -> None:
+        name, history = trial.conversation.id, trial.messages[:-1]
+        for question in trial.conversation.questions if trial.ends and self.unknown else ():
+            _question(tally, trial, question, context, "_unknown")
+        task = task_of(history)
+        if task:
+            tally.add("task", name, context.tells(task))
+        for rule in rules_of(history):
+            tally.add("rules", name, context.holds(rule))
+        if trial.needed:
+            tally.add("identifiers", name, _share([context.spells(n) for n in trial.needed]))
+        if trial.needed and strategy.name == OURS:
+            self._summary(tally, trial, name)
+
+    def _summary(self, tally: Tally, trial: Trial, name: str) -> None:
+        """The summary without a model on its own, at as many tokens as the budget."""
+        history = parse(trial.messages[:-1]).history
+        text = extract(history, tally.budget, self.count)
+        read = Context.of([{"role": "user", "content": text}])
+        tally.add("identifiers_summary", name, _share([read.spells(n) for n in trial.needed]))
+        kept = in_context(text, history, trial.needed)
+        tally.add("identifiers_in_context", name, _share([n in kept for n in trial.needed]))
+
+
+@dataclass(slots=True)
+class _Sender:
+    """Sends trials and takes the time. What does not depend on the question is made once."""
+
+    strategy: Strategy
+    tally: Tally
+    kept: dict[tuple[str, int], list[Message]] = field(default_factory=dict)
+
+    @property
+    def willing(self) -> bool:
+        """False after errors at the start: what cannot be done at all is not tried a thousand times."""
+        return self.tally.errors < MOST_ERRORS or self.tally.requests > 0
+
+    async def send(self, trial: Trial) -> list[Message] | None:
+        """What is sent, or None where the strategy failed."""
+        key = (trial.conversation.id, len(trial.messages))
+        if key in self.kept:
+            return [*self.kept[key][:-1], trial.messages[-1]]
+        longest = trial if self.strategy.reads_question else _longest(trial)
+        started = time.perf_counter()
+        try:
+            sent = await self.strategy.send(longest.messages, self.tally.budget, trial.asked)
+        except FAULTS:
+            self.tally.errors += 1
+            return None
+        ms = 1e3 * (time.perf_counter() - started)
+        if not any(c == trial.conversation.id for c, _ in self.tally.values.get("ms", ())):
+            self.tally.first_ms.append(ms)
+        self.tally.add("ms", trial.conversation.id, ms)
+        if self.strategy.reads_question or not sent or sent[-1] != longest.messages[-1]:
+            return sent
+        self.kept[key] = sent
+        return [*sent[:-1], trial.messages[-1]]
+
+
+def _longest(trial: Trial) -> Trial:
+    """The same request with the longest question or probe of the conversation, so that each fits."""
+    texts = [trial.messages[-1]["content"]]
+    if trial.asked or trial.ends:
+        texts += [q.text for q in trial.conversation.questions] + [p.text for p in trial.conversation.probes]
+    last: Message = {"role": "user", "content": max(texts, key=len)}
+    return replace(trial, messages=(*trial.messages[:-1], last))
+
+
+def _question(tally: Tally, trial: Trial, question: Question, context: Context, suffix: str) -> None:
+    answer, name = answer_words(question.answer), trial.conversation.id
+    kept = [context.keeps(trial.conversation.messages[e], answer) for e in question.evidence]
+    tally.add(f"evidence{suffix}", name, _share(kept))
+    if answer:
+        tally.add(f"answers{suffix}", name, context.answers(answer))
+
+
+def _share(found: Sequence[bool]) -> float:
+    return sum(found) / len(found)

@@ -1,0 +1,268 @@
+"""Which summary is made after a call: from where, how far, and when not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from gateway_compaction.core.compaction import Compaction
+from gateway_compaction.core.jobs import Job, asks_model, has_triggers, job_of, triggered
+from gateway_compaction.core.plan import make_plan
+from gateway_compaction.core.policy import Policy
+from gateway_compaction.core.presets import PRESETS
+from gateway_compaction.core.situation import Situation
+from tests.core.cases import Case, growing_cases
+from tests.core.desks import Bench, policy, stored
+from tests.core.scripts import script
+from tests.core.search import search
+from tests.core.weights import chat, filled, loop, weighing
+
+WINDOW = 1000
+PLAIN = {"summary__max_tokens": 60, "recall__max_tokens": 0, "levels__medium__keep_last": 2}
+
+
+def bench(**paths: Any) -> Bench:
+    """A window of a thousand tokens, summaries of sixty, no quotes."""
+    return Bench(WINDOW, policy(**{**PLAIN, **paths}))
+
+
+def job(messages: list[Any], *kept: Compaction, **paths: Any) -> Job | None:
+    """The job after a request."""
+    return bench(**paths).plan(messages, kept).job
+
+
+def at(messages: list[Any], covers: int, kind: str = "model") -> Compaction:
+    """A compaction of the first messages."""
+    return stored(bench().situation(messages), covers, kind)
+
+
+class TestCut:
+    """The shortest cover that brings usage to the target, the last N kept; else the longest there is."""
+
+    @pytest.mark.parametrize("target", [0.2, 0.3, 0.5, 0.6])
+    @pytest.mark.parametrize("keep", [1, 4, 9])
+    def test_the_shortest_that_reaches_the_target(self, target: float, keep: int) -> None:
+        paths = {"levels__medium__target": target, "levels__medium__keep_last": keep}
+        messages = filled(800, 10, 40)
+        situation = bench(**paths).situation(messages)
+        allowed = [c for c in situation.transcript.cuts if c <= len(messages) - keep]
+        enough = [c for c in allowed if situation.desk.rest(c) + 60 <= target * WINDOW]
+        found = job(messages, **paths)
+        assert found is not None and found.covers == (enough[0] if enough else allowed[-1])
+
+    def test_where_all_must_be_kept_there_is_none(self) -> None:
+        assert job(filled(800, 3, 100), levels__medium__keep_last=5) is None
+
+    def test_it_names_exactly_what_it_covers(self) -> None:
+        messages = filled(800, 10, 40)
+        situation = bench().situation(messages)
+        found = job(messages)
+        assert found is not None and found.digest == situation.chain[found.covers]
+        assert found.base is None and found.block == 60
+
+    def test_a_loop_is_divided_inside_its_turn(self) -> None:
+        messages = loop(12, 60)
+        found = job(messages)
+        assert found is not None and messages[found.covers]["role"] == "assistant"
+
+    def test_below_light_there_is_none(self) -> None:
+        assert job(filled(700, 20, 10)) is None
+
+
+class TestGain:
+    """A new summary must cover clearly more than the stored one."""
+
+    def test_a_short_one_is_not_worth_a_call(self) -> None:
+        # All that may be covered is less than a tenth of the window.
+        messages = [*chat(4, 12), *script("text"), weighing("user", 400), weighing("assistant", 300)]
+        messages.append(weighing("user", 10))
+        assert job(messages, levels__medium__keep_last=3) is None
+
+    def test_one_is_not_made_twice(self) -> None:
+        messages = filled(800, 10, 40)
+        first = job(messages)
+        assert first is not None
+        assert job(messages, at(messages, first.covers)) is None
+
+    def test_a_longer_one_builds_on_what_a_model_wrote(self) -> None:
+        messages = filled(1300, 24, 50)
+        base = at(messages, 12)
+        found = job(messages, base)
+        assert found is not None and found.covers > 12 and found.base == base
+
+    @pytest.mark.parametrize("kind", ["extractive", "cleared"])
+    def test_other_kinds_are_made_anew_from_their_source(self, kind: str) -> None:
+        messages = filled(1300, 24, 50)
+        found = job(messages, at(messages, 12, kind))
+        assert found is not None and found.base is None
+
+    def test_where_the_stored_one_would_do_it_waits(self) -> None:
+        # The stored view is far below the middle between target and light.
+        messages = filled(800, 10, 40)
+        assert job(messages, at(messages, 14)) is None
+
+    def test_without_a_model_an_extract_is_final(self) -> None:
+        messages = filled(800, 10, 40)
+        extract = at(messages, 14, "extractive")
+        assert job(messages, extract, summary__model="extractive") is None
+        assert job(messages, extract, summary__strategy="window") is None
+
+
+class TestReplacing:
+    """An extract that is sent is replaced by what a model writes, once."""
+
+    def test_one_that_is_stored(self) -> None:
+        messages = filled(900, 10, 40)
+        extract = at(messages, 8, "extractive")
+        plan = bench().plan(messages, [extract])
+        assert plan.view.compaction == extract
+        assert plan.job == Job(extract.digest, 8, None, 60)
+
+    def test_one_that_was_just_made(self) -> None:
+        messages = filled(1300, 20, 40)
+        plan = bench().plan(messages)
+        assert plan.made is not None and plan.job is not None
+        assert (plan.job.covers, plan.job.digest) == (plan.made.covers, plan.made.digest)
+
+    def test_not_where_no_model_is_asked(self) -> None:
+        messages = filled(1300, 20, 40)
+        plan = bench(summary__model="extractive").plan(messages)
+        assert plan.made is not None and plan.job is None
+
+    def test_not_a_second_time(self) -> None:
+        messages = filled(1300, 20, 40)
+        made = bench().plan(messages).made
+        assert made is not None
+        situation = bench().situation(messages, [made, replace(made, kind="model", limit=None)])
+        assert job_of(situation, made) is None
+
+
+def turns(count: int) -> list[Any]:
+    """A chat of that many turns, the last one open."""
+    return chat(count, 10)
+
+
+class TestTurns:
+    """A job for every so many finished turns."""
+
+    def test_at_turn_four_seven_ten(self) -> None:
+        kept: list[Compaction] = []
+        covers: dict[int, int] = {}
+        for count in range(1, 12):
+            found = job(turns(count), *kept, triggers__turns=3)
+            if found is not None:
+                covers[count] = found.covers
+                kept.append(at(turns(count), found.covers))
+        assert covers == {4: 6, 7: 12, 10: 18}
+
+    def test_each_builds_on_the_last(self) -> None:
+        first = at(turns(7), 6)
+        found = job(turns(7), first, triggers__turns=3)
+        assert found is not None and found.base == first
+
+    def test_missed_ones_are_made_up_for_in_whole_blocks(self) -> None:
+        found = job(turns(9), triggers__turns=3)
+        assert found is not None and found.covers == 12
+
+    def test_results_in_content_parts_are_no_turns(self) -> None:
+        assert job(script("user use ures use ures use ures use ures"), triggers__turns=3) is None
+
+    def test_a_block_that_cannot_be_cut_off_waits(self) -> None:
+        # The second user message stands between a call and its result.
+        assert job(script("user call user res text user"), triggers__turns=1, levels__medium__keep_last=1)
+        assert job(script("user call user res"), triggers__turns=1) is None
+
+
+class TestTokens:
+    """A job whenever so many tokens are not summarised."""
+
+    def test_above_it_all_but_the_last_n(self) -> None:
+        found = job(chat(8, 20), triggers__tokens=200)
+        assert found is not None and found.covers == 12
+
+    def test_at_it_there_is_none(self) -> None:
+        assert job(chat(8, 20), triggers__tokens=300) is None
+
+    def test_only_what_is_not_covered_counts(self) -> None:
+        messages = chat(8, 20)
+        assert job(messages, at(messages, 8), triggers__tokens=200) is None
+        found = job(messages, at(messages, 2), triggers__tokens=200)
+        assert found is not None and found.base is not None
+
+    def test_a_clearing_covers_nothing(self) -> None:
+        messages = chat(8, 20)
+        assert job(messages, at(messages, 8, "cleared"), triggers__tokens=200) is not None
+
+
+class TestApply:
+    """``then: apply`` uses a summary as soon as it is there; ``prepare`` waits for medium."""
+
+    @pytest.mark.parametrize(("then", "used"), [("apply", True), ("prepare", False)])
+    def test_far_below_medium(self, then: str, used: bool) -> None:
+        messages = chat(8, 40)
+        kept = at(messages, 6)
+        plan = bench(triggers__turns=3, triggers__then=then).plan(messages, [kept])
+        assert (plan.view.compaction == kept) == used
+        assert plan.outcome == ("applied" if used else "prepared")
+
+    def test_the_longest_is_used(self) -> None:
+        messages = chat(12, 40)
+        kept = [at(messages, c) for c in (6, 18, 12)]
+        plan = bench(triggers__turns=3, triggers__then="apply").plan(messages, kept)
+        assert plan.view.compaction is not None and plan.view.compaction.covers == 18
+
+    def test_one_that_saves_nothing_is_not(self) -> None:
+        messages = [*script("user text user text user text user")]
+        plan = bench(triggers__turns=1, triggers__then="apply").plan(messages, [at(messages, 4)])
+        assert plan.view.compaction is None
+
+    def test_without_a_trigger_it_means_nothing(self) -> None:
+        messages = chat(8, 40)
+        assert bench(triggers__then="apply").plan(messages, [at(messages, 6)]).view.compaction is None
+
+
+class TestNamed:
+    """What a policy asks for."""
+
+    @pytest.mark.parametrize(
+        ("paths", "asks"),
+        [
+            ({}, True),
+            ({"summary__model": "small"}, True),
+            ({"summary__model": "extractive"}, False),
+            ({"summary__strategy": "window"}, False),
+            ({"summary__strategy": "rolling"}, True),
+        ],
+    )
+    def test_whether_a_model_writes(self, paths: dict[str, Any], asks: bool) -> None:
+        assert asks_model(policy(**paths)) == asks
+
+    @pytest.mark.parametrize(
+        ("name", "triggers"), [("hybrid", False), ("turns", True), ("incremental", True)]
+    )
+    def test_which_presets_have_triggers(self, name: str, triggers: bool) -> None:
+        assert has_triggers(Policy.model_validate(dict(PRESETS[name]))) == triggers
+
+
+@search
+@given(growing_cases)
+def test_a_job_has_a_reason_and_moves_forward(case: Case) -> None:
+    situation = case.situation()
+    plan = make_plan(situation)
+    if plan.job is None:
+        return
+    sent = plan.view.compaction
+    assert plan.level is not None or triggered(situation) or (sent is not None and sent.kind == "extractive")
+    written = [c.covers for c in situation.compactions if c.kind == "model" and fits(c, situation)]
+    assert plan.job.covers > max(written, default=0)
+    assert plan.job.base is None or (plan.job.base.kind == "model" and plan.job.base.covers in written)
+    assert plan.job.block == situation.desk.limit(plan.job.covers)
+
+
+def fits(compaction: Compaction, situation: Situation) -> bool:
+    """Whether a compaction stands for the beginning of this history."""
+    covers = compaction.covers
+    return covers in situation.transcript.cuts and situation.chain[covers] == compaction.digest

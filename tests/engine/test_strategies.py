@@ -1,0 +1,52 @@
+"""How a summary grows, by ``summary.strategy``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gateway_compaction.core.compaction import Compaction
+from tests.engine.histories import chat, grown
+from tests.engine.rig import Rig
+
+
+async def last(rig: Rig, messages: int = 60) -> Compaction:
+    """What is sent at the end of a conversation."""
+    for call in grown(chat(messages)):
+        decision = await rig.call(call)
+    assert decision.plan is not None and decision.plan.view.compaction is not None
+    return decision.plan.view.compaction
+
+
+async def test_segments_are_added(rig: Rig) -> None:
+    made = await last(rig)
+    assert [(s.start, s.end) for s in made.segments] == [(0, 18), (18, 34)]
+
+
+async def test_segments_are_merged_when_no_room_is_left(rigs: Callable[..., Rig]) -> None:
+    rig = rigs(2_000, {"summary": {"max_tokens": 200}})
+    rig.summarizer.answers = ["It went well. " * 60] * 9
+    made = await last(rig, 90)
+    assert len(made.segments) == 1 and made.segments[0].start == 0
+    assert "<previous_summary>\nIt went well." in rig.summarizer.requests[-1].user
+    assert "Merge it with the previous summary" in rig.summarizer.requests[-1].user
+
+
+async def test_rolling_is_one_text_written_anew(rigs: Callable[..., Rig]) -> None:
+    rig = rigs(2_000, {"summary": {"strategy": "rolling"}})
+    made = await last(rig)
+    assert [(s.start, s.end) for s in made.segments] == [(0, 34)]
+    assert "Summary number 1" in rig.summarizer.requests[1].user
+
+
+async def test_window_is_a_note_and_asks_nobody(rigs: Callable[..., Rig]) -> None:
+    rig = rigs(2_000, {"summary": {"strategy": "window"}})
+    made = await last(rig)
+    assert made.kind == "extractive" and rig.summarizer.requests == []
+    assert made.text == f"[… {made.covers} …]"
+
+
+async def test_extractive_asks_nobody(rigs: Callable[..., Rig]) -> None:
+    rig = rigs(2_000, {"summary": {"model": "extractive"}})
+    made = await last(rig)
+    assert made.kind == "extractive" and rig.summarizer.requests == []
+    assert any(m["content"][:40] in made.text for m in chat(60)[1 : made.covers])

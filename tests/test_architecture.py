@@ -1,0 +1,285 @@
+"""The arrows between the rooms of the house, and the sizes and names in them, read off the source."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[1] / "gateway_compaction"
+FILES = sorted(p.relative_to(PACKAGE).as_posix() for p in PACKAGE.rglob("*.py"))
+LONGEST_FILE, LONGEST_FUNCTION = 300, 40
+
+CORE = {"errors", "core"}
+DOMAIN = CORE | {"ports", "memory", "worker", "composer", "compactor", "aftermath"}
+WIRED = DOMAIN | {"adapters", "policy_files", "settings"}
+# What each room may import besides itself. A new room needs a line here.
+ROOMS: dict[str, set[str]] = {
+    "__init__": CORE | {"ports"},
+    "errors": set(),
+    "core": {"errors"},
+    "ports": CORE,
+    "memory": CORE | {"ports"},
+    "worker": CORE | {"ports", "memory"},
+    "composer": CORE | {"ports", "worker"},
+    "compactor": CORE | {"ports", "memory", "worker"},
+    "aftermath": CORE | {"ports", "memory", "worker", "compactor"},
+    "adapters": CORE | {"ports"},
+    "policy_files": CORE,
+    "settings": WIRED - {"settings"},
+    "callstate": CORE | {"ports", "compactor", "aftermath"},
+    "hook": WIRED | {"callstate"},
+    "replaying": WIRED,
+    "evaluation": WIRED | {"replaying"},
+    "cli": WIRED | {"replaying", "evaluation", "__init__"},
+}
+IMPURE = frozenset(
+    "aiohttp asyncio concurrent contextvars datetime fakeredis ftplib glob http httpx io litellm logging"
+    " multiprocessing os pathlib queue random redis requests sched secrets select selectors shutil signal"
+    " smtplib socket sqlite3 ssl subprocess sys tempfile threading time urllib uuid warnings".split()
+)
+PURE_NAMES = {"pathlib": {"PurePath", "PurePosixPath"}}
+# Every handler of all exceptions that does not raise again: there foreign code may raise anything.
+BROAD = {
+    "hook.py": {"guarded"},
+    "adapters/litellm_models.py": {"_info_of", "_catalogued", "_ask"},
+    "adapters/probes.py": {"_refused"},
+}
+BANNED_WORDS = {"manager", "helper", "helpers", "util", "utils", "processor", "service", "handler"}
+BANNED_FILES = {"utils", "util", "helpers", "helper", "common", "misc"}
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@cache
+def source(file: str) -> str:
+    """The text of a file."""
+    return (PACKAGE / file).read_text(encoding="utf-8")
+
+
+@cache
+def tree(file: str) -> ast.Module:
+    """A file, parsed."""
+    return ast.parse(source(file))
+
+
+def room_of(module: str) -> str:
+    """The room of a module, given its dotted path below the package."""
+    return module.partition(".")[0] or "__init__"
+
+
+def module_of(file: str) -> str:
+    """The dotted path of a file below the package."""
+    return file.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+
+
+def imports(file: str) -> Iterator[tuple[str, str]]:
+    """Module and name of everything imported, also inside functions."""
+    for node in ast.walk(tree(file)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}:{node.lineno} imports relatively"
+            yield from ((node.module or "", alias.name) for alias in node.names)
+
+
+def own_imports(file: str) -> Iterator[str]:
+    """Dotted paths below the package of the modules of ours that a file imports."""
+    modules = {module_of(f) for f in FILES}
+    for module, name in imports(file):
+        if module.partition(".")[0] == "gateway_compaction":
+            path = module.partition(".")[2]
+            inner = f"{path}.{name}" if path else name
+            yield inner if inner in modules else path or "__init__"
+
+
+def definitions(file: str) -> Iterator[tuple[Definition, bool]]:
+    """Every function and class with whether it is public: no private name, in no function."""
+
+    def within(body: list[ast.stmt], public: bool) -> Iterator[tuple[Definition, bool]]:
+        for node in body:
+            if isinstance(node, Definition):
+                seen = public and not node.name.startswith("_")
+                yield node, seen
+                yield from within(node.body, seen and isinstance(node, ast.ClassDef))
+
+    return within(tree(file).body, True)
+
+
+def functions_around(file: str, wanted: ast.AST) -> list[str]:
+    """Names of the functions that hold a node, the innermost last."""
+    return [
+        node.name
+        for node in ast.walk(tree(file))
+        if isinstance(node, FUNCTIONS) and any(inner is wanted for inner in ast.walk(node))
+    ]
+
+
+class TestArrows:
+    """Who may import whom."""
+
+    @pytest.mark.parametrize("file", FILES)
+    def test_a_room_imports_only_what_stands_before_it(self, file: str) -> None:
+        room = room_of(module_of(file))
+        assert room in ROOMS, f"{room} has no line in ROOMS"
+        foreign = {m for m in own_imports(file) if room_of(m) not in ROOMS[room] | {room}}
+        assert not foreign, f"{file} must not import {sorted(foreign)}"
+
+    def test_every_room_of_the_table_exists(self) -> None:
+        assert set(ROOMS) == {room_of(module_of(file)) for file in FILES}
+
+    def test_there_are_no_circles(self) -> None:
+        edges = {module_of(f): set(own_imports(f)) - {module_of(f)} for f in FILES}
+        left = dict(edges)
+        while free := [m for m, needed in left.items() if not needed & set(left)]:
+            for module in free:
+                del left[module]
+        assert not left, f"these import each other: {sorted(left)}"
+
+    @pytest.mark.parametrize("room", ["memory", "worker", "composer", "compactor", "aftermath"])
+    def test_the_story_and_the_adapters_do_not_know_each_other(self, room: str) -> None:
+        assert "adapters" not in ROOMS[room] and room not in ROOMS["adapters"]
+
+
+class TestOutside:
+    """Where other people's packages are touched."""
+
+    @pytest.mark.parametrize("file", [f for f in FILES if f.startswith("core/")])
+    def test_the_core_is_pure(self, file: str) -> None:
+        for module, name in imports(file):
+            top = module.partition(".")[0]
+            assert top not in IMPURE or name in PURE_NAMES.get(top, ()), f"{file} imports {module} {name}"
+        for node in ast.walk(tree(file)):
+            assert not isinstance(node, ast.AsyncFunctionDef | ast.Await), f"{file} waits"
+            called = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+            assert called not in ("open", "print", "input", "exec", "eval"), f"{file} calls {called}"
+
+    @pytest.mark.parametrize(
+        ("packages", "allowed"),
+        [
+            ({"litellm"}, r"hook\.py|adapters/.*"),
+            ({"redis", "fakeredis"}, r"adapters/redis_store\.py"),
+            ({"tiktoken"}, r"core/tokens\.py"),
+            ({"typer"}, r"cli/.*"),
+            ({"yaml"}, r"policy_files\.py|cli/.*"),
+            ({"pydantic_settings"}, r"settings\.py"),
+        ],
+    )
+    def test_each_is_imported_in_few_places(self, packages: set[str], allowed: str) -> None:
+        found = {f for f in FILES for module, _ in imports(f) if module.partition(".")[0] in packages}
+        strays = {f for f in found if not re.fullmatch(allowed, f)}
+        assert not strays and found
+
+
+class TestSizes:
+    """Small enough to be read at one sitting."""
+
+    @pytest.mark.parametrize("file", FILES)
+    def test_of_files(self, file: str) -> None:
+        assert len(source(file).splitlines()) <= LONGEST_FILE
+
+    @pytest.mark.parametrize("file", FILES)
+    def test_of_functions(self, file: str) -> None:
+        sizes = {
+            node.name: (node.end_lineno or 0) - node.lineno + 1
+            for node in ast.walk(tree(file))
+            if isinstance(node, FUNCTIONS)
+        }
+        assert not {name: lines for name, lines in sizes.items() if lines > LONGEST_FUNCTION}
+
+
+class TestFaults:
+    """Handlers of all exceptions are few, and held here."""
+
+    @staticmethod
+    def broad(file: str) -> Iterator[ast.ExceptHandler]:
+        """Handlers of every exception that do not raise it again."""
+        for node in ast.walk(tree(file)):
+            if isinstance(node, ast.ExceptHandler):
+                caught = ast.unparse(node.type) if node.type else "BaseException"
+                last = node.body[-1]
+                again = isinstance(last, ast.Raise) and last.exc is None
+                if re.search(r"\b(Base)?Exception\b", caught) and not again:
+                    yield node
+
+    @pytest.mark.parametrize("file", FILES)
+    def test_none_stands_elsewhere(self, file: str) -> None:
+        around = {(functions_around(file, handler) or ["the module"])[-1] for handler in self.broad(file)}
+        assert around <= BROAD.get(file, set()), f"{file}: {sorted(around)}"
+
+    def test_the_list_holds_nothing_that_is_gone(self) -> None:
+        found = {f: {functions_around(f, h)[-1] for h in self.broad(f)} for f in FILES}
+        assert {f: names for f, names in found.items() if names} == BROAD
+
+    @pytest.mark.parametrize("file", [f for f in BROAD if f != "hook.py"])
+    def test_each_says_why(self, file: str) -> None:
+        lines = source(file).splitlines()
+        silent = [
+            handler.lineno
+            for handler in self.broad(file)
+            if not any("#" in line for line in lines[handler.lineno - 1 : handler.body[0].lineno - 1])
+        ]
+        assert not silent, f"{file}: no reason is given in line {silent}"
+
+
+class TestNames:
+    """Names that say what a thing is."""
+
+    @pytest.mark.parametrize("file", FILES)
+    def test_nothing_is_called_by_what_everything_is(self, file: str) -> None:
+        assert not BANNED_FILES & set(file.removesuffix(".py").split("/"))
+        for node, _ in definitions(file):
+            words = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", node.name)
+            assert not {word.lower() for word in words} & BANNED_WORDS, f"{file}: {node.name}"
+
+    @pytest.mark.parametrize("file", FILES)
+    def test_nothing_is_printed_but_by_the_command_line(self, file: str) -> None:
+        calls = [n for n in ast.walk(tree(file)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+        prints = [n.lineno for n in calls if isinstance(n.func, ast.Name) and n.func.id == "print"]
+        assert not prints or file.startswith("cli/")
+
+
+class TestPublic:
+    """What a module offers is listed, sorted, there, and said in a line."""
+
+    @staticmethod
+    def offered(file: str) -> list[str] | None:
+        """What ``__all__`` says; None where there is none."""
+        for node in tree(file).body:
+            if isinstance(node, ast.Assign | ast.AnnAssign):
+                target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+                if isinstance(target, ast.Name) and target.id == "__all__" and node.value is not None:
+                    return list(ast.literal_eval(node.value))
+        return None
+
+    @pytest.mark.parametrize("file", FILES)
+    def test_what_others_import_is_listed(self, file: str) -> None:
+        public = [node.name for node, seen in definitions(file) if seen]
+        assert self.offered(file) is not None or not public or file.startswith("cli/")
+
+    @pytest.mark.parametrize("file", FILES)
+    def test_it_is_sorted_constants_first_then_classes(self, file: str) -> None:
+        names = self.offered(file) or []
+        rank = {name: 0 if name.isupper() else 1 if name[:1].isupper() else 2 for name in names}
+        assert names == sorted(names, key=lambda name: (rank[name], name))
+        assert len(set(names)) == len(names)
+
+    @pytest.mark.parametrize("file", FILES)
+    def test_it_exists(self, file: str) -> None:
+        defined = {alias.asname or alias.name for n in tree(file).body for alias in getattr(n, "names", [])}
+        for node in tree(file).body:
+            if isinstance(node, Definition):
+                defined.add(node.name)
+            for target in getattr(node, "targets", [getattr(node, "target", None)]):
+                defined |= {n.id for n in ast.walk(target) if isinstance(n, ast.Name)} if target else set()
+        assert set(self.offered(file) or ()) <= defined
+
+    @pytest.mark.parametrize("file", FILES)
+    def test_it_is_said_in_a_line(self, file: str) -> None:
+        assert ast.get_docstring(tree(file)) or not tree(file).body
+        silent = [node.name for node, seen in definitions(file) if seen and not ast.get_docstring(node)]
+        assert not silent, f"{file}: {silent}"
