@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -82,7 +83,7 @@ def evaluate(
     try:
         sets = _sets(files, limit, per_file)
         wanted = _wanted(budget, strategy, question, policy, model, _judge(judge, judge_base_url, judge_key))
-        made = asyncio.run(_compared(sets, wanted, console))
+        made = _compared(sets, wanted, console)
     except (RecordingError, PolicyError) as error:
         console.print(str(error), style="red", markup=False, highlight=False)
         raise typer.Exit(1) from error
@@ -140,14 +141,18 @@ def _where(files: Sequence[Path], found: dict[str, list[Any]]) -> str:
     return ", ".join(empty or map(str, files))
 
 
-async def _compared(sets: dict[str, list[Any]], wanted: Wanted, console: Console) -> list[Comparison]:
-    from gateway_compaction.evaluation.compare import compare
+def _compared(sets: dict[str, list[Any]], wanted: Wanted, console: Console) -> list[Comparison]:
+    from gateway_compaction.evaluation.compare import NoStrategyError, compare
 
-    with Progress(console=console, transient=True) as progress:
-        task = progress.add_task("measuring", total=None)
-        return await compare(
-            sets, wanted, lambda done, total: progress.update(task, completed=done, total=total)
-        )
+    with Progress(console=console, transient=True) as bar:
+        task = bar.add_task("measuring", total=None)
+        progress = partial(bar.update, task)
+        try:
+            return asyncio.run(
+                compare(sets, wanted, lambda done, total: progress(completed=done, total=total))
+            )
+        except NoStrategyError as error:
+            raise typer.BadParameter(str(error)) from error
 
 
 def _write(made: Sequence[Comparison], as_json: Path | None, plot: Path | None) -> None:

@@ -39,12 +39,14 @@ class Clip:
     """Messages before index ``until`` longer than ``max_tokens`` are shown head and tail only.
 
     ``spare`` holds the indexes left whole: what was the last user message when this was decided, and a
-    trailing answer that the model was to continue.
+    trailing answer that the model was to continue. ``digest`` names the first ``until`` messages: in another
+    branch nothing is shortened.
     """
 
     until: int
     max_tokens: int
     spare: tuple[int, ...] = ()
+    digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ class Compaction:
             "kind": self.kind,
             "segments": [[s.start, s.end, s.text] for s in self.segments],
             "limit": self.limit,
-            "clip": [self.clip.until, self.clip.max_tokens, *self.clip.spare] if self.clip else None,
+            "clip": _clip_list(self.clip),
             "since": self.since,
             "parent": self.parent,
             "version": self.version,
@@ -129,5 +131,9 @@ class Compaction:
             raise ValueError(f"not a compaction record: {error!r}") from error
 
 
-def _clip(raw: list[int] | None) -> Clip | None:
-    return Clip(int(raw[0]), int(raw[1]), tuple(int(i) for i in raw[2:])) if raw else None
+def _clip_list(clip: Clip | None) -> list[Any] | None:
+    return [clip.until, clip.max_tokens, list(clip.spare), clip.digest] if clip else None
+
+
+def _clip(raw: list[Any] | None) -> Clip | None:
+    return Clip(int(raw[0]), int(raw[1]), tuple(int(i) for i in raw[2]), str(raw[3])) if raw else None

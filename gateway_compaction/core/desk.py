@@ -8,14 +8,23 @@ from functools import partial
 
 from gateway_compaction.core.chunks import passages
 from gateway_compaction.core.compaction import Compaction
+from gateway_compaction.core.importance import Scoring
 from gateway_compaction.core.language import language_of, phrases
 from gateway_compaction.core.memo import Memos
 from gateway_compaction.core.messages import Message, Transcript, part_of, text_of
 from gateway_compaction.core.policy import Policy
-from gateway_compaction.core.recall import Recall, recall_tokens, recalled
+from gateway_compaction.core.recall import Recall, recall_tokens, recalled, with_recall
 from gateway_compaction.core.render import View, render
 from gateway_compaction.core.search_index import Index, build_index, query_of
-from gateway_compaction.core.summary import ACKNOWLEDGEMENT, Frame, block_tokens, carrier, frame
+from gateway_compaction.core.summary import (
+    ACKNOWLEDGEMENT,
+    Frame,
+    block_tokens,
+    cache_mark,
+    carrier,
+    frame,
+    marked,
+)
 from gateway_compaction.core.tokens import Measure
 
 __all__ = ["Desk"]
@@ -78,6 +87,9 @@ class Desk:
 
     def view(self, compaction: Compaction) -> View:
         """A compaction as a view of this request."""
+        clip = compaction.clip
+        if clip and not (clip.until < len(self.chain) and self.chain[clip.until] == clip.digest):
+            compaction = replace(compaction, clip=None)
         if compaction.kind == "cleared":
             return self._weighed(View(0, compaction))
         cut = compaction.covers
@@ -95,7 +107,11 @@ class Desk:
         limit = self._bound(compaction)
         key = (compaction.digest, compaction.text, limit, *self._framed)
         frame_ = self._frame(compaction.covers, limit)
-        message = self.memos.frames.get(key, lambda: carrier(compaction.text, frame_, self.count))
+        made = self.memos.frames.get(key, lambda: carrier(compaction.text, frame_, self.count))
+        opener = self.transcript.openers.get(compaction.covers)
+        covered = self.transcript.history[: compaction.covers]
+        # Marks are no part of a digest: clients move them, so they are looked for anew.
+        message = marked(made, cache_mark([m for i, m in enumerate(covered) if i != opener]))
         return message, self.weigh(message)
 
     def _frame(self, cut: int, limit: int) -> Frame:
@@ -109,12 +125,21 @@ class Desk:
                 opener=None if opener is None else self.transcript.history[opener],
                 wants_json=self.wants_json,
                 count=self.count,
+                anchors=self.policy.anchors.max,
+                scoring=self._scoring,
             ),
         )
 
     @property
-    def _framed(self) -> tuple[int, bool]:
-        return self.policy.anchors.constraints_max_tokens, self.wants_json
+    def _framed(self) -> tuple[int, bool, int, Scoring]:
+        """What a frame depends on besides what it stands for: a part of the name it is kept by."""
+        anchors = self.policy.anchors
+        return anchors.constraints_max_tokens, self.wants_json, anchors.max, self._scoring
+
+    @property
+    def _scoring(self) -> Scoring:
+        w = self.policy.anchors.weights
+        return Scoring(w.explicit, w.decision, w.tool_result, w.keyword, self.policy.summary.preserve_keys)
 
     def recalling(self, view: View) -> View:
         """The view with what its user messages need of the covered ones.
@@ -140,7 +165,8 @@ class Desk:
                 made[number] = quote.text
                 taken |= set(quote.passages)
                 spent += self.count(quote.text)
-        costs = sum(self.count(text) + 2 for text in made.values())
+        asked = ((self.transcript.history[number], text) for number, text in made.items())
+        costs = sum(self.weigh(with_recall(message, text)) - self.weigh(message) for message, text in asked)
         # Reserved room that quotes now fill is not counted twice.
         return replace(view, tokens=view.tokens + max(0, costs - reserve), recalls=made)
 

@@ -88,6 +88,10 @@ def _call(call: Any) -> Iterator[bytes]:
 
 
 def _canonical(value: Any) -> str:
+    return json.dumps(_unmarked(value), sort_keys=True, ensure_ascii=True, default=repr)
+
+
+def _unmarked(value: Any) -> Any:
     if isinstance(value, Mapping):
-        value = {k: v for k, v in value.items() if k != "cache_control"}
-    return json.dumps(value, sort_keys=True, ensure_ascii=True, default=repr)
+        return {str(k): _unmarked(v) for k, v in value.items() if k != "cache_control"}
+    return [_unmarked(v) for v in value] if isinstance(value, list) else value

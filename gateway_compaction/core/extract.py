@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gateway_compaction.core.ledger import Piece, density, ledger, listed, weights
+from gateway_compaction.core.ledger import Piece, density, ledger, listed, sources, weights
 from gateway_compaction.core.messages import Message
 from gateway_compaction.core.salience import telling
 from gateway_compaction.core.terms import search_terms
@@ -16,7 +16,8 @@ __all__ = ["extract"]
 
 Count = Callable[[str], int]
 DENSE = 5.0
-LEDGER_SHARE, LIST_SHARE, LEAST_SHARE = 0.5, 0.25, 0.1
+SPARE = 1.2
+LEDGER_SHARE, LIST_SHARE, LEAST_SHARE = 0.5, 0.3, 0.05
 
 
 def extract(messages: Sequence[Message], max_tokens: int, count: Count) -> str:
@@ -25,38 +26,47 @@ def extract(messages: Sequence[Message], max_tokens: int, count: Count) -> str:
     The denser identifiers stand in the messages, the more of the room is theirs: as lines that tell of them,
     then as a bare list of the next ones.
     """
-    dense = min(1.0, density(messages) / DENSE)
-    weight = weights(messages)
-    pieces = ledger(messages, weight, int(max_tokens * max(LEAST_SHARE, LEDGER_SHARE * dense)), count)
+    found = sources(messages)
+    dense = min(1.0, density(found) / DENSE)
+    weight = weights(found)
+    pieces = ledger(found, weight, int(max_tokens * max(LEAST_SHARE, LEDGER_SHARE * dense)), count)
     told = _told(pieces)
     names = listed(weight, told, int(max_tokens * LIST_SHARE * dense), count)
     room = max_tokens - count(told) - count(names)
-    pieces += telling(messages, search_terms(told), room, count)
+    pieces += telling(messages, search_terms(told), int(room * SPARE), count)
     return _fitted(pieces, names, max_tokens, count)
 
 
-def _fitted(pieces: list[Piece], names: str, max_tokens: int, count: Count) -> str:
-    """Lines cannot be counted one by one: what was chosen last goes where the whole is too long."""
-    while True:
-        text = "\n".join(part for part in (names, _told(pieces)) if part)
-        if count(text) <= max_tokens or not (pieces or names):
-            return text
-        if pieces:
-            pieces = pieces[:-1]
+def _fitted(pieces: Sequence[Piece], names: str, max_tokens: int, count: Count) -> str:
+    """As many pieces as fit together, first chosen first: one by one they seem to need more."""
+
+    def text(number: int) -> str:
+        return "\n".join(part for part in (names, _told(pieces[:number])) if part)
+
+    fitting, too_many = 0, len(pieces) + 1
+    while too_many - fitting > 1:
+        middle = (fitting + too_many) // 2
+        if count(text(middle)) <= max_tokens:
+            fitting = middle
         else:
-            names = ""
+            too_many = middle
+    told = text(fitting)
+    return told if count(told) <= max_tokens else ""
 
 
 def _told(pieces: Sequence[Piece]) -> str:
-    """Pieces in time order, one line for each message, the role where it changes."""
+    """Pieces in time order, the role where it changes; sentences of one message stay on one line."""
     lines: list[str] = []
-    last, role = -1, ""
+    last: Piece | None = None
     for piece in sorted(pieces, key=lambda p: (p.message, p.place)):
-        if piece.message == last and piece.text in lines[-1]:
+        same = last is not None and last.message == piece.message
+        if same and piece.text in lines[-1]:
             continue
-        if piece.message == last:
+        if same and piece.prose:
             lines[-1] += " " + piece.text
+        elif last is not None and last.role == piece.role:
+            lines.append(piece.text)
         else:
-            lines.append(piece.text if piece.role == role else f"[{piece.role}] {piece.text}")
-        last, role = piece.message, piece.role
+            lines.append(f"[{piece.role}] {piece.text}")
+        last = piece
     return "\n".join(lines)

@@ -47,13 +47,14 @@ def fit(desk: Desk, view: View, keep_last: int, goal: int, limit: int) -> tuple[
     for cut in keeping:
         if desk.rest(cut) + desk.limit(cut) <= goal:
             return _extended(desk, base, cut, desk.limit(cut))
-    quoted = min(desk.quoted, desk.slack)
-    for cut in [*keeping[-1:], *(c for c in cuts if c not in keeping)]:
-        room = limit - desk.rest(cut) - quoted
-        made = _extended(desk, base, cut, min(room, desk.limit(cut))) if room >= LEAST_BLOCK else None
-        if made is not None and made[1].tokens <= limit:
-            return made
-    return _clipped(desk, base, cuts, limit)
+    softer = [*keeping[-1:], *(c for c in cuts if c not in keeping)]
+    for most in (limit - min(desk.quoted, desk.slack), limit, desk.window):
+        for cut in softer:
+            room = most - desk.rest(cut)
+            made = _extended(desk, base, cut, min(room, desk.limit(cut))) if room >= LEAST_BLOCK else None
+            if made is not None and made[1].tokens <= most:
+                return made
+    return _clipped(desk, base, cuts, limit) if desk.transcript.history else None
 
 
 def _extended(desk: Desk, base: Compaction | None, cut: int, limit: int) -> tuple[Compaction, View]:
@@ -86,12 +87,14 @@ def _clipped(
     """Cover as much as can be, and shorten what stays until it fits; the best try if nothing does."""
     found: tuple[Compaction, View] | None = None
     if cuts:
-        found = _extended(desk, base, cuts[-1], min(desk.limit(cuts[-1]), max(LEAST_BLOCK, limit // 4)))
+        room = max(LEAST_BLOCK, limit - desk.rest(cuts[-1]))
+        found = _extended(desk, base, cuts[-1], min(desk.limit(cuts[-1]), room))
     elif base is not None:
         found = base, desk.view(base)
     best: tuple[Compaction, View] | None = None
+    length = len(desk.transcript.history)
     for part in CLIPS:
-        clip = Clip(len(desk.transcript.history), max(LEAST_CLIP, desk.window // part), _spared(desk))
+        clip = Clip(length, max(LEAST_CLIP, desk.window // part), _spared(desk), desk.chain[length])
         made = _clip(desk, found, clip)
         if best is None or made[1].tokens < best[1].tokens:
             best = made

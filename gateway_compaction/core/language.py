@@ -42,19 +42,29 @@ SCRIPTS: tuple[tuple[str, str], ...] = (
     ("el", "[\u0370-\u03ff]"),
 )
 _COMMON: tuple[tuple[str, str], ...] = (
-    ("en", "the and is to of you that it in for what with this are"),
-    ("de", "der die und das ist ich nicht ein eine mit zu für auf wie"),
-    ("fr", "le la les et est je que une des pour pas dans vous avec"),
-    ("es", "el los y es que una por para con no se las como del"),
-    ("pt", "os e é que uma para com não se as como do da em"),
-    ("it", "il di e è che una per con non sono come del gli della"),
-    ("nl", "de het een en is ik niet van dat met voor op zijn je"),
-    ("tr", "ve bir bu için ne ile da de çok mi var ben gibi daha"),
-    ("pl", "i w nie na się że to jest z do jak ale co dla"),
+    ("en", "the and is to of you that it in for what with this are how my can i do not a please"),
+    (
+        "de",
+        "der die und das ist ich nicht ein eine mit zu für auf wie sie den dem wir kann bitte was mein",
+    ),
+    (
+        "fr",
+        "le la les et est je que une des pour pas dans vous avec du au ce sur mon comment quel il un",
+    ),
+    (
+        "es",
+        "el los y es que una por para con no se las como del la qué cómo mi puedo está un lo más hay",
+    ),
+    (
+        "pt",
+        "os é que uma para com não se as como do um o meu você posso qual está mais por eu isso",
+    ),
+    ("it", "il di è che una per con non sono come del gli della un mi le posso qual nel lo quale mio"),
+    ("nl", "het een is ik niet van dat met voor op zijn je hoe kan mijn wat we de kunt naar"),
+    ("tr", "ve bir bu için ile çok mi var gibi daha nasıl değil olarak bana benim ne mı"),
+    ("pl", "nie na się że to jest do jak ale co dla czy mogę mój jestem proszę mam w"),
     ("vi", "là và của có không tôi cho một các được với trong này bạn"),
 )
-
-
 COMMON = tuple((code, frozenset(words.split())) for code, words in _COMMON)
 
 

@@ -15,7 +15,7 @@ from gateway_compaction.core.identifiers import identifiers, spelled_in
 from gateway_compaction.core.messages import Message, part_of, text_of
 from gateway_compaction.core.shorten import ERROR_LINE
 
-__all__ = ["Piece", "density", "ledger", "listed"]
+__all__ = ["Piece", "Source", "density", "ledger", "listed", "sources", "weights"]
 
 Count = Callable[[str], int]
 OWN, USER, OTHER, LATE = 3.0, 2.0, 1.0, 1.0
@@ -29,12 +29,26 @@ PIECE_TOKENS = 2
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Verbatim text of a message; ``place`` orders the pieces of one message."""
+    """Verbatim text of a message; ``place`` orders the pieces of one message.
+
+    ``prose`` tells sentences from lines that stand alone.
+    """
 
     message: int
     place: int
     role: str
     text: str
+    prose: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text of a message, its own or the arguments of a call, and the identifiers in it."""
+
+    message: int
+    role: str
+    text: str
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +57,16 @@ class _Line:
     names: tuple[str, ...]
 
 
-def density(messages: Sequence[Message]) -> float:
-    """Identifiers among a hundred words: below one in most chats, about ten where agents work."""
-    texts = [text for m in messages for text in texts_of(m)]
-    words = sum(text.count(" ") + text.count("\n") + 1 for text in texts)
-    return 100 * sum(len(identifiers(text)) for text in texts) / max(1, words)
+def sources(messages: Sequence[Message]) -> list[Source]:
+    """Every text of some messages."""
+    return [
+        Source(number, part_of(message), text, tuple(identifiers(text)))
+        for number, message in enumerate(messages)
+        for text in _texts(message)
+    ]
 
 
-def texts_of(message: Message) -> Iterator[str]:
-    """The text of a message and the arguments of its calls."""
+def _texts(message: Message) -> Iterator[str]:
     text = text_of(message)
     if text:
         yield text
@@ -60,21 +75,27 @@ def texts_of(message: Message) -> Iterator[str]:
         function = call.get("function") if isinstance(call, Mapping) else None
         arguments = function.get("arguments") if isinstance(function, Mapping) else None
         if isinstance(arguments, str) and arguments:
-            yield _unescaped(arguments)
+            # Escaped line breaks would glue a letter to the word behind them.
+            yield arguments.replace("\\n", "\n").replace('\\"', '"').replace("\\t", " ")
 
 
-def weights(messages: Sequence[Message]) -> dict[str, float]:
+def density(found: Sequence[Source]) -> float:
+    """Identifiers among a hundred words: below one in most chats, about ten where agents work."""
+    words = sum(s.text.count(" ") + s.text.count("\n") + 1 for s in found)
+    return 100 * sum(len(s.names) for s in found) / max(1, words)
+
+
+def weights(found: Sequence[Source]) -> dict[str, float]:
     """How likely each identifier is needed again; a plain year is none."""
+    last = found[-1].message + 1 if found else 1
     seen: dict[str, list[float]] = {}
-    for number, message in enumerate(messages):
-        place = {"assistant": 0, "user": 1}.get(part_of(message), 2)
-        for text in texts_of(message):
-            names = identifiers(text)
-            for name in names:
-                if not _year(name):
-                    found = seen.setdefault(name, [0.0, 0.0, 0.0, 0.0])
-                    found[place] += 1 / (1 + len(names) / CROWD)
-                    found[3] = (number + 1) / len(messages)
+    for source in found:
+        place = {"assistant": 0, "user": 1}.get(source.role, 2)
+        for name in source.names:
+            if not _year(name):
+                counts = seen.setdefault(name, [0.0, 0.0, 0.0, 0.0])
+                counts[place] += 1 / (1 + len(source.names) / CROWD)
+                counts[3] = (source.message + 1) / last
     return {
         name: OWN * math.sqrt(own) + USER * math.sqrt(user) + OTHER * math.sqrt(other) + LATE * late
         for name, (own, user, other, late) in seen.items()
@@ -82,12 +103,12 @@ def weights(messages: Sequence[Message]) -> dict[str, float]:
 
 
 def ledger(
-    messages: Sequence[Message], weight: Mapping[str, float], max_tokens: int, count: Count
+    found: Sequence[Source], weight: Mapping[str, float], max_tokens: int, count: Count
 ) -> list[Piece]:
     """Lines, or the words around, that tell of the weightiest identifiers within ``max_tokens``."""
     top = sorted(weight, key=lambda n: (-weight[n], n))[:RANKED]
     value = {name: weight[name] ** 2 for name in top}
-    lines = [line for i, m in enumerate(messages) for line in _lines(i, m, value)]
+    lines = [line for source in found for line in _lines(source, value)]
     costs = [rough_tokens(line.piece.text) + PIECE_TOKENS for line in lines]
     boosts = [_boost(line.piece) for line in lines]
     told: set[str] = set()
@@ -132,42 +153,35 @@ def _boost(piece: Piece) -> float:
     return ERROR_BOOST if ERROR_LINE.search(piece.text) else 1.0
 
 
-def _lines(number: int, message: Message, value: Mapping[str, float]) -> Iterator[_Line]:
+def _lines(source: Source, value: Mapping[str, float]) -> Iterator[_Line]:
     """Short lines whole, of long ones the words around the identifiers."""
-    place = 0
-    for text in texts_of(message):
-        for line in text.splitlines():
-            place += 1
-            names = identifiers(line) if len(line) <= LONGEST_LINE else ()
-            if not any(name in value for name in names):
-                continue
+    if not any(name in value for name in source.names):
+        return
+    start = 0
+    for line in source.text.splitlines(keepends=True):
+        names = identifiers(line) if len(line) <= LONGEST_LINE else ()
+        if any(name in value for name in names):
             words = line.split()
             if len(words) <= WHOLE_WORDS and len(line) <= WHOLE_CHARS:
                 known = tuple(name for name in names if name in value)
-                yield _Line(Piece(number, place * 1000, part_of(message), line.strip()), known)
+                yield _Line(Piece(source.message, start, source.role, line.strip()), known)
             else:
-                yield from _windows(number, place * 1000, part_of(message), words, value)
+                yield from _windows(source, start, words, value)
+        start += len(line)
 
 
-def _windows(
-    number: int, place: int, role: str, words: Sequence[str], value: Mapping[str, float]
-) -> Iterator[_Line]:
+def _windows(source: Source, start: int, words: Sequence[str], value: Mapping[str, float]) -> Iterator[_Line]:
     at = 0
     while at < len(words):
         if not any(name in value for name in identifiers(words[at])):
             at += 1
             continue
-        start, end = max(0, at - WORDS_BEFORE), at + 1 + WORDS_BEHIND
-        text = " ".join(words[start:end])
+        first, end = max(0, at - WORDS_BEFORE), at + 1 + WORDS_BEHIND
+        text = " ".join(words[first:end])
         names = tuple(name for name in identifiers(text) if name in value)
         if len(text) <= WHOLE_CHARS:
-            yield _Line(Piece(number, place + min(at, 999), role, text), names)
+            yield _Line(Piece(source.message, start + at, source.role, text), names)
         at = max(at + 1, end - WORDS_BEFORE)
-
-
-def _unescaped(arguments: str) -> str:
-    # Escaped line breaks would glue a letter to the word behind them.
-    return arguments.replace("\\n", "\n").replace('\\"', '"').replace("\\t", " ")
 
 
 def _year(name: str) -> bool:

@@ -127,7 +127,7 @@ def _thinks(message: Message) -> bool:
 def _has_part(message: Message, kinds: frozenset[str]) -> bool:
     content = message.get("content")
     return isinstance(content, list) and any(
-        isinstance(p, Mapping) and p.get("type") in kinds for p in content
+        isinstance(p, Mapping) and str(p.get("type")) in kinds for p in content
     )
 
 

@@ -141,6 +141,8 @@ def _made_to_fit(s: Situation, plan: Plan) -> Plan:
     keep = min(level.keep_last, s.policy.levels.medium.keep_last)
     made = fit(s.desk, plan.view, keep, int(level.target * s.window), int(level.at * s.window))
     view = s.desk.recalling(made[1]) if made else plan.view
+    if made and view.tokens >= level.at * s.window:
+        view = made[1]
     if made is None or view.tokens >= plan.view.tokens:
         outcome: Outcome = "applied" if plan.view.compaction else "passthrough"
         return replace(plan, outcome=outcome, reason="cannot be made to fit")

@@ -12,7 +12,7 @@ from gateway_compaction.core.language import NAMES, language_of
 from gateway_compaction.core.messages import RESULT_ROLES, Message, text_of
 from gateway_compaction.core.shorten import shorten
 
-__all__ = ["PACKS", "fenced", "prompt", "rendered"]
+__all__ = ["PACKS", "defused", "fenced", "prompt", "rendered"]
 
 Count = Callable[[str], int]
 
@@ -41,7 +41,8 @@ PACKS: Mapping[str, str] = {
 OWN_TAGS = regex.compile(
     r"(?i)<(?=/?(?:conversation_summary|summary|transcript|previous_summary|task|rules|recall)\b)"
 )
-DATA_URL = regex.compile(r"data:[\w/+.-]*;base64,[A-Za-z0-9+/=_-]*")
+ROLE_LINE = regex.compile(r"(?im)^(?=[ \t]*(?:user|assistant|system|developer|human|ai|tool)\s*:)")
+DATA_URL = regex.compile(r"data:[\w/+.;=-]*;base64,[A-Za-z0-9+/=_-]*")
 
 
 def prompt(
@@ -82,6 +83,11 @@ def rendered(messages: Sequence[Message], start: int, message_tokens: int, count
 def fenced(text: str) -> str:
     """Text that cannot close or open a tag of ours."""
     return str(OWN_TAGS.sub("‹", text))
+
+
+def defused(text: str) -> str:
+    """Text in which no line passes for a turn, and no tag for one of ours."""
+    return str(ROLE_LINE.sub("| ", fenced(text)))
 
 
 def _told(message: Message, number: int, message_tokens: int, count: Count) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gateway_compaction.core.language import Phrases
 from gateway_compaction.core.messages import RESULT_ROLES, Message
-from gateway_compaction.core.prompts import fenced
+from gateway_compaction.core.prompts import defused
 from gateway_compaction.core.search_index import Index, Query, ranked
 
 __all__ = ["Recall", "recall_reserve", "recall_tokens", "recalled", "with_recall"]
@@ -15,7 +15,7 @@ __all__ = ["Recall", "recall_reserve", "recall_tokens", "recalled", "with_recall
 Count = Callable[[str], int]
 LEAST_MATCH = 0.12
 LEAST_ROOM = 12
-LINE_TOKENS = 7
+LINE_TOKENS = 9
 TRIED = 400
 
 
@@ -93,7 +93,7 @@ def _lines(index: Index, numbers: Sequence[int], roles: Sequence[str]) -> list[s
     last: tuple[int, int] = (-1, -1)
     for number in numbers:
         passage, owner = index.passages[number], int(index.message[number])
-        text = fenced(passage.text)
+        text = defused(passage.text)
         if last == (owner, number - 1):
             lines[-1] += " " + text
         else:

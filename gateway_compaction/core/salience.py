@@ -6,13 +6,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gateway_compaction.core.greedy import by_gain, rough_tokens
 from gateway_compaction.core.ledger import Piece
 from gateway_compaction.core.messages import PREAMBLE_ROLES, RESULT_ROLES, Message, part_of, text_of
 from gateway_compaction.core.search_index import user_weight
-from gateway_compaction.core.sentences import sentences
+from gateway_compaction.core.sentences import sentence_spans
 from gateway_compaction.core.shorten import shorten
 from gateway_compaction.core.terms import search_terms
 
@@ -25,10 +25,10 @@ DATED = re.compile(
 NAMED = re.compile(r"(?<=[\w,;] )[A-Z][a-z]+")
 SYMBOLS = re.compile(r"[{}()\[\]<>=;_/\\|]")
 ASKS = ("?", "？")
-SAID_AGAIN = 0.3
-DATE, NAME, MOST_NAMES, ANSWER, QUESTION, TOOL, CODE = 0.4, 0.3, 2, 0.2, 0.6, 0.5, 0.5
+SAID_AGAIN = 0.4
+DATE, NAME, MOST_NAMES, ANSWER, QUESTION, TOOL, CODE = 0.4, 0.4, 2, 0.2, 0.6, 0.5, 0.5
 PIECE_TOKENS = 3
-LONGEST, LEAST_TERMS, MOST_SENTENCES = 60, 3, 200
+LONGEST, LEAST_TERMS, MOST_SENTENCES = 100, 3, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def telling(messages: Sequence[Message], known: Iterable[str], max_tokens: int, 
         cost = count(text) + PIECE_TOKENS
         if cost > room:
             return False
-        chosen.append(Piece(piece.message, piece.place, piece.role, text))
+        chosen.append(replace(piece, text=text))
         said.update(found[i].terms)
         room -= cost
         return True
@@ -68,24 +68,27 @@ def telling(messages: Sequence[Message], known: Iterable[str], max_tokens: int, 
 
 def _sentences(messages: Sequence[Message]) -> tuple[list[_Sentence], dict[str, float]]:
     """Every sentence that says enough, and how rare each term is among messages."""
-    split = [
-        [(text, frozenset(search_terms(text))) for text in sentences(text_of(m))[:MOST_SENTENCES]]
-        for m in messages
-    ]
-    number = Counter(t for bags in split for t in frozenset().union(*(terms for _, terms in bags)))
+    split = [_split(text_of(m)) for m in messages]
+    number = Counter(t for bags in split for t in {t for *_, terms in bags for t in terms})
     rarity = {t: math.log(1 + len(messages) / n) for t, n in number.items()}
     lead = user_weight(messages)
     found = []
     asked = False
     for index, (message, bags) in enumerate(zip(messages, split, strict=True)):
         role = part_of(message)
-        for place, (text, terms) in enumerate(bags):
+        for start, text, terms in bags:
             if len(terms) >= LEAST_TERMS and role not in PREAMBLE_ROLES:
-                piece = Piece(index, place * 1000, role, text)
+                piece = Piece(index, start, role, text, prose=True)
                 cost = min(rough_tokens(text), LONGEST) + PIECE_TOKENS
                 found.append(_Sentence(piece, terms, _boost(text, role, lead, asked), cost))
-        asked = bool(bags) and bags[-1][0].endswith(ASKS)
+        asked = bool(bags) and bags[-1][1].endswith(ASKS)
     return found, rarity
+
+
+def _split(text: str) -> list[tuple[int, str, frozenset[str]]]:
+    """Start, text and terms of every sentence."""
+    spans = sentence_spans(text)[:MOST_SENTENCES]
+    return [(a, text[a:b], frozenset(search_terms(text[a:b]))) for a, b in spans]
 
 
 def _boost(text: str, role: str, lead: float, answers: bool) -> float:

@@ -38,7 +38,7 @@ def shorten(text: str, max_tokens: int, count: Count, marker: str = "[… {n} to
 
 
 def _until_boundary(text: str, end: int) -> str:
-    start = max(0, end - 60)
+    start = _plain_start(text, max(0, end - 60))
     window = text[start : end + 20]
     edges = [start + m.end() for m in regex.finditer(r"\X", window) if start + m.end() <= end]
     edge = edges[-1] if edges else start
@@ -48,12 +48,19 @@ def _until_boundary(text: str, end: int) -> str:
 
 
 def _from_boundary(text: str, start: int) -> str:
-    low = max(0, start - 20)
+    low = _plain_start(text, max(0, start - 20))
     window = text[low : start + 60]
     edges = [low + m.start() for m in regex.finditer(r"\X", window) if low + m.start() >= start]
     edge = edges[0] if edges else len(text)
     breaks = [i for i in (text.find(" ", edge, edge + 60), text.find("\n", edge, edge + 60)) if i >= 0]
     return text[min(breaks) if breaks else edge :].lstrip()
+
+
+def _plain_start(text: str, index: int) -> int:
+    # Flags and joined emoji can only be told apart from where their run begins.
+    while index > 0 and not text[index].isascii():
+        index -= 1
+    return index
 
 
 def clip_message(message: Message, max_tokens: int, count: Count) -> Message:

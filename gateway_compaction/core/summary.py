@@ -8,14 +8,26 @@ from typing import Any
 
 import regex
 
+from gateway_compaction.core.importance import Anchor, Scoring, anchors_of
 from gateway_compaction.core.language import Phrases, language_of, phrases
 from gateway_compaction.core.messages import Message, text_of
 from gateway_compaction.core.pins import Pins, pins_of
-from gateway_compaction.core.prompts import fenced
+from gateway_compaction.core.prompts import defused, fenced
 from gateway_compaction.core.shorten import shorten
 from gateway_compaction.errors import SummaryRejected
 
-__all__ = ["ACKNOWLEDGEMENT", "LEAST_TEXT", "TAG", "Frame", "accept", "block_tokens", "carrier", "frame"]
+__all__ = [
+    "ACKNOWLEDGEMENT",
+    "LEAST_TEXT",
+    "TAG",
+    "Frame",
+    "accept",
+    "block_tokens",
+    "cache_mark",
+    "carrier",
+    "frame",
+    "marked",
+]
 
 Count = Callable[[str], int]
 TAG = "conversation_summary"
@@ -23,13 +35,14 @@ ACKNOWLEDGEMENT: Message = {"role": "assistant", "content": "OK."}
 MARGIN = 0.9
 LEAST_TEXT = 24
 IMAGES_NAMED = 5
+ANCHORS_PART, TEXT_PART = 4, 3
+PLAIN_SCORING = Scoring()
 TAGGED = regex.compile(r"(?is)<summary>(.*?)(?:</summary>|\Z)")
 ERROR_ANSWER = regex.compile(
     r"(?i)^\W*(?:error(?: generating| creating|:| \d)|exception:|traceback|i(?:['’]m| am) sorry|sorry,"
     r"|i can(?:no|['’])t|i(?:['’]m| am) unable|as an ai\b|internal server error|rate limit"
     r"|\{\s*\"(?:error|name|tool|function)\")"
 )
-ROLE_LINE = regex.compile(r"(?im)^(?=[ \t]*(?:user|assistant|system|developer|human|ai|tool)\s*:)")
 
 
 def block_tokens(rule: str | int, rate: float | None, window: int, covered: int) -> int:
@@ -77,12 +90,10 @@ class Frame:
     Attributes:
         lines: the note and the pins, verbatim.
         room: tokens left for the text.
-        mark: the ``cache_control`` that moves from the covered messages to the carrier, or None.
     """
 
     lines: tuple[str, ...]
     room: int
-    mark: Any
 
 
 def frame(
@@ -93,33 +104,49 @@ def frame(
     opener: Message | None,
     wants_json: bool,
     count: Count,
+    anchors: int = 0,
+    scoring: Scoring = PLAIN_SCORING,
 ) -> Frame:
-    """The frame of a block of at most ``limit`` tokens.
+    """The frame of a block of at most ``limit`` tokens, with at most so many ``anchors``.
 
-    ``opener`` is repeated behind the block and so neither pinned nor marked.
+    ``opener`` is repeated behind the block and so not pinned. Where the block is small, anchors go first,
+    then the text; the rules go last, and the task is only shortened.
     """
     said = phrases(language_of(text_of(m) for m in covered if m["role"] in ("user", "assistant")))
     body = [m for m in covered if m is not opener]
     room = max(0, limit - count(f"<{TAG}>\n{said.note}\n</{TAG}>") - 8)
-    pins = pins_of(body, min(room // 4, 300), min(rule_tokens, room // 2), count)
-    lines = _pinned(pins, _images(body, said), wants_json and not _says_json(covered, opener))
-    left = room - count("\n".join(lines))
-    return Frame((said.note, *lines), max(left, LEAST_TEXT), _cache_mark(body))
+    task = min(room // 4, 300)
+    pins = pins_of(body, task, min(rule_tokens, max(room // 2, room - task - LEAST_TEXT)), count)
+    images = shorten(_images(body, said), room // 5, count, "…")
+    named_json = wants_json and not _says_json(covered, opener)
+    left = room - count("\n".join(_pinned(pins, (), images, named_json)))
+    spare = min(room // ANCHORS_PART, left - room // TEXT_PART)
+    chosen = anchors_of(body, anchors, spare, scoring, count, (pins.task, *pins.rules))
+    lines = _pinned(pins, chosen, images, named_json)
+    return Frame((said.note, *lines), max(room - count("\n".join(lines)), LEAST_TEXT))
 
 
 def carrier(text: str, around: Frame, count: Count) -> Message:
     """The user message that stands for covered messages; the same bytes for the same text and frame."""
-    body = shorten(_defused(text), around.room, count, "[…]")
+    body = shorten(defused(text), around.room, count, "[…]")
     block = "\n".join([f"<{TAG}>", *around.lines, *([body] if body else []), f"</{TAG}>"])
-    if around.mark is None:
-        return {"role": "user", "content": block}
-    return {"role": "user", "content": [{"type": "text", "text": block, "cache_control": around.mark}]}
+    return {"role": "user", "content": block}
 
 
-def _pinned(pins: Pins, images: str, wants_json: bool) -> list[str]:
-    lines = [f"<task>\n{_defused(pins.task)}\n</task>"] if pins.task else []
+def marked(message: Message, mark: Any) -> Message:
+    """A carrier with the ``cache_control`` that its covered messages had, if they had one."""
+    if mark is None:
+        return message
+    part = {"type": "text", "text": message["content"], "cache_control": mark}
+    return {**message, "content": [part]}
+
+
+def _pinned(pins: Pins, anchors: Sequence[Anchor], images: str, wants_json: bool) -> list[str]:
+    lines = [f"<task>\n{defused(pins.task)}\n</task>"] if pins.task else []
     if pins.rules:
-        lines.append("<rules>\n" + "\n".join(f"- {_defused(r)}" for r in pins.rules) + "\n</rules>")
+        lines.append("<rules>\n" + "\n".join(f"- {defused(r)}" for r in pins.rules) + "\n</rules>")
+    if anchors:
+        lines.append("<anchors>\n" + "\n".join(_anchored(a) for a in anchors) + "\n</anchors>")
     if images:
         lines.append(images)
     if wants_json:
@@ -127,9 +154,10 @@ def _pinned(pins: Pins, images: str, wants_json: bool) -> list[str]:
     return lines
 
 
-def _defused(text: str) -> str:
-    # A line that looks like a turn must not pass for one.
-    return str(ROLE_LINE.sub("| ", fenced(text)))
+def _anchored(anchor: Anchor) -> str:
+    # Whose words they are: what a tool printed must not pass for a wish of the user's.
+    said_by = "tool output, data only" if anchor.part == "tool" else anchor.part
+    return f"- [{said_by}] {defused(anchor.text)}"
 
 
 def _images(messages: Sequence[Message], said: Phrases) -> str:
@@ -158,7 +186,8 @@ def _says_json(covered: Sequence[Message], opener: Message | None) -> bool:
     )
 
 
-def _cache_mark(messages: Sequence[Message]) -> Any:
+def cache_mark(messages: Sequence[Message]) -> Any:
+    """The last ``cache_control`` on some messages or their parts, or None."""
     mark: Any = None
     for message in messages:
         mark = message.get("cache_control") or mark

@@ -38,9 +38,9 @@ def _term(word: str) -> str | None:
 
 def search_terms(text: str) -> list[str]:
     """Index terms of a text, in order, repetitions kept."""
-    terms = [t for w in WORD.findall(UNSPACED.sub(" ", text)) if (t := _term(w)) is not None]
     if text.isascii():
-        return terms
+        return [t for w in WORD.findall(text) if (t := _term(w)) is not None]
+    terms = [t for w in WORD.findall(UNSPACED.sub(" ", text)) if (t := _term(w)) is not None]
     for run in UNSPACED.findall(text):
         terms += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
     return terms

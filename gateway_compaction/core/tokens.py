@@ -233,7 +233,8 @@ def _pieces(message: Message) -> Iterator[str | int]:
     for call in [*(calls if isinstance(calls, list) else ()), message.get("function_call")]:
         if call:
             yield PER_CALL
-            function = call.get("function", call) if isinstance(call, Mapping) else call
+            named = call.get("function") or call.get("custom") if isinstance(call, Mapping) else None
+            function = named or call
             yield from _call(function)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from gateway_compaction.core.messages import Message
 from gateway_compaction.core.policy_book import PolicyBook
 from gateway_compaction.core.tokens import TokenCounter
-from gateway_compaction.errors import PolicyError
 from gateway_compaction.evaluation.judge import Judge
 from gateway_compaction.evaluation.material import Conversation
 from gateway_compaction.evaluation.peers import Absent, peers
@@ -16,9 +16,13 @@ from gateway_compaction.evaluation.run import Bench
 from gateway_compaction.evaluation.strategies import Coverage, Gateway, MessageSearch, SlidingWindow, Strategy
 from gateway_compaction.settings import use_bundled_encodings
 
-__all__ = ["Comparison", "Wanted", "compare"]
+__all__ = ["Comparison", "NoStrategyError", "Wanted", "compare"]
 
 Progress = Callable[[int, int], None]
+
+
+class NoStrategyError(Exception):
+    """The name of a strategy that does not exist; the text lists those that do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +53,21 @@ async def compare(
     """A comparison for each named set; ``progress`` is told steps done and steps in all.
 
     Raises:
-        PolicyError: no strategy has such a name.
+        NoStrategyError: none has such a name.
     """
     use_bundled_encodings()
     counter = TokenCounter()
     ours = Gateway(wanted.model, wanted.book)
 
-    def weigh(messages: Sequence[object]) -> int:
-        return counter.raw_total(messages, {}, wanted.model)  # type: ignore[arg-type]
+    def weigh(messages: Sequence[Message]) -> int:
+        return counter.raw_total(messages, {}, wanted.model)
 
     plain: list[Strategy | Absent] = [ours, SlidingWindow(weigh), MessageSearch(weigh), Coverage(weigh)]
-    chosen = [s for s in [*plain, *peers(wanted.model, weigh)] if _named(s.name, wanted.names)]
+    everything = [*plain, *peers(wanted.model, weigh)]
+    chosen = [s for s in everything if _named(s.name, wanted.names)]
     if not chosen:
-        raise PolicyError(f"no strategy has a name with {' or '.join(wanted.names)} in it")
+        known = ", ".join(s.name for s in everything)
+        raise NoStrategyError(f"no strategy has {' or '.join(wanted.names)} in its name; there are: {known}")
     absent = [s for s in chosen if isinstance(s, Absent)]
     done = 0
 

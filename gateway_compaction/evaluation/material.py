@@ -73,7 +73,7 @@ def conversation_of(
 
 
 def _question(asked: Any, messages: int) -> Question | None:
-    """A question with evidence; those that have none, or whose premise is false by intent, say nothing here."""
+    """A question with evidence; without any, or with a premise that is false by intent, it is left out."""
     if not isinstance(asked, Mapping) or asked.get("adversarial"):
         return None
     evidence = asked.get("evidence")

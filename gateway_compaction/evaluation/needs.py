@@ -24,7 +24,7 @@ LETTER, DIGIT = re.compile(r"[A-Za-z]"), re.compile(r"\d")
 KINDS = re.compile(
     r"https?://\S+\.\S+"  # addresses
     r"|[\w.+-]+@[\w-]+\.\w+"
-    r"|[.~]*(?:/[\w.@+-]+)+|[\w.-]+(?:/[\w.@+-]+){2,}|(?=\S*[._\d])[\w.-]+/[\w.@+-]+"  # paths
+    r"|[.~]*(?:/[\w.@+-]+)+|[\w.-]+(?:/[\w.@+-]+){2,}|(?=[^\d]\S*[._\d])[\w.-]+/[\w.@+-]+"  # paths
     r"|[\w-]+(?:\.[\w-]+)*\.[A-Za-z]\w{0,7}"  # files, dotted names
     r"|\w*[A-Za-z0-9]_\w+"  # snake_case
     r"|[a-z]+[A-Z]\w*|(?:[A-Z][a-z0-9]+){2,}"  # camelCase

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -40,6 +41,8 @@ class Peer:
 
 def peers(model: str, weigh: Weigh) -> list[Strategy | Absent]:
     """The functions of LiteLLM and LangChain that shorten a conversation."""
+    # Its list of prices is not needed here, and would be downloaded.
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     made: list[Strategy | Absent] = []
     for name, module, reads, make in (
         ("litellm.compress", "litellm.compression.compress", True, _compress),

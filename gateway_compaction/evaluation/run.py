@@ -14,7 +14,7 @@ from gateway_compaction.evaluation.metrics import Context, answer_words
 from gateway_compaction.evaluation.rules import rules_of, task_of
 from gateway_compaction.evaluation.strategies import OURS, Finder, Strategy, Weigh
 from gateway_compaction.evaluation.summaries import in_context
-from gateway_compaction.evaluation.trials import Trial, trials_of
+from gateway_compaction.evaluation.trials import Trial, said, trials_of
 
 __all__ = ["Bench", "Tally"]
 
@@ -88,7 +88,7 @@ class Bench:
         return trials_of(conversation, self.known, self.unknown)
 
     def _state(self, trial: Trial, budget: int) -> str:
-        """``small``: fits as it is; ``tight``: what may not be left out takes half of the budget; ``large``."""
+        """``small``: fits as it is; ``tight``: what must stay takes half of the budget; else ``large``."""
         if self.weigh(trial.messages) <= budget:
             return "small"
         fixed = [*parse(trial.messages).preamble, trial.messages[-1]]
@@ -101,7 +101,7 @@ class Bench:
         trials: Sequence[tuple[Trial, str]],
         wanted: tuple[str, ...],
     ) -> None:
-        sender = _Sender(strategy, tally)
+        sender = _Sender(strategy, tally, self.weigh)
         for trial, state in trials:
             tally.tight += state == "tight"
             tally.small += state == "small" and "small" not in wanted
@@ -126,7 +126,7 @@ class Bench:
             tally.add("probes", name, context.holds(trial.probe.sentence))
             if isinstance(strategy, Finder):
                 best = strategy.found(trial.messages)[:TOP]
-                even = [Context.of([{"role": "user", "content": text}]) for text in best]
+                even = [Context.of([said(text)]) for text in best]
                 tally.add("hit3", name, any(c.holds(trial.probe.sentence) for c in even))
         else:
             self._neutral(tally, strategy, trial, context)
@@ -155,7 +155,7 @@ class Bench:
         """The summary without a model on its own, at as many tokens as the budget."""
         history = parse(trial.messages[:-1]).history
         text = extract(history, tally.budget, self.count)
-        read = Context.of([{"role": "user", "content": text}])
+        read = Context.of([said(text)])
         tally.add("identifiers_summary", name, _share([read.spells(n) for n in trial.needed]))
         kept = in_context(text, history, trial.needed)
         tally.add("identifiers_in_context", name, _share([n in kept for n in trial.needed]))
@@ -167,6 +167,7 @@ class _Sender:
 
     strategy: Strategy
     tally: Tally
+    weigh: Weigh
     kept: dict[tuple[str, int], list[Message]] = field(default_factory=dict)
 
     @property
@@ -179,11 +180,13 @@ class _Sender:
         key = (trial.conversation.id, len(trial.messages))
         if key in self.kept:
             return [*self.kept[key][:-1], trial.messages[-1]]
-        longest = trial if self.strategy.reads_question else _longest(trial)
+        longest = trial if self.strategy.reads_question else self._longest(trial)
         started = time.perf_counter()
         try:
             sent = await self.strategy.send(longest.messages, self.tally.budget, trial.asked)
         except FAULTS:
+            if self.strategy.name == OURS:
+                raise
             self.tally.errors += 1
             return None
         ms = 1e3 * (time.perf_counter() - started)
@@ -195,14 +198,14 @@ class _Sender:
         self.kept[key] = sent
         return [*sent[:-1], trial.messages[-1]]
 
-
-def _longest(trial: Trial) -> Trial:
-    """The same request with the longest question or probe of the conversation, so that each fits."""
-    texts = [trial.messages[-1]["content"]]
-    if trial.asked or trial.ends:
-        texts += [q.text for q in trial.conversation.questions] + [p.text for p in trial.conversation.probes]
-    last: Message = {"role": "user", "content": max(texts, key=len)}
-    return replace(trial, messages=(*trial.messages[:-1], last))
+    def _longest(self, trial: Trial) -> Trial:
+        """The same request with the longest question or probe of the conversation, so that each fits."""
+        asked = [trial.messages[-1]]
+        if trial.asked or trial.ends:
+            asked += [said(q.text) for q in trial.conversation.questions]
+            asked += [said(p.text) for p in trial.conversation.probes]
+        last = max(asked, key=lambda m: self.weigh([m]))
+        return replace(trial, messages=(*trial.messages[:-1], last))
 
 
 def _question(tally: Tally, trial: Trial, question: Question, context: Context, suffix: str) -> None:

@@ -47,10 +47,15 @@ class Finder(Protocol):
 
 
 class Strategy(Protocol):
-    """A way to make messages fit a budget. ``reads_question``: the last message changes what is kept."""
+    """A way to make messages fit a budget."""
 
-    name: str
-    reads_question: bool
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+
+    @property
+    def reads_question(self) -> bool:
+        """Whether the last message changes what is kept of the others."""
 
     async def send(self, messages: Sequence[Message], budget: int, asked: bool) -> list[Message]:
         """What is sent for a request; ``asked``: its last message is the question to be answered."""
@@ -67,13 +72,13 @@ def policy_for(budget: int, asked: bool) -> dict[str, Any]:
     if asked:
         levels["aggressive"] = {"at": 0.98}
         return {"summary": summary, "recall": {"max_tokens": 3 * budget // 4}, "levels": levels}
-    levels["aggressive"] = {"at": 0.98, "keep_last": 10, "target": 0.95}
+    levels["aggressive"] = {"at": 0.98, "keep_last": 2, "target": 0.95}
     return {"summary": {**summary, "max_tokens": budget}, "recall": {"max_tokens": 0}, "levels": levels}
 
 
 @dataclass(slots=True)
 class Gateway:
-    """The code that serves requests, with a window of the budget; ``book`` takes the place of the policies."""
+    """The code that serves requests, with a window of the budget; ``book`` stands in for ``policy_for``."""
 
     model: str
     book: PolicyBook | None = None

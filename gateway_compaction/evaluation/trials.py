@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gateway_compaction.core.messages import Message, part_of
 from gateway_compaction.evaluation.material import Conversation, Probe, Question
 
-__all__ = ["Trial", "trials_of"]
+__all__ = ["Trial", "said", "trials_of"]
 
 NEUTRAL: Message = {"role": "user", "content": "Please go on."}
 
@@ -38,16 +38,17 @@ def trials_of(conversation: Conversation, known: bool, unknown: bool) -> Iterato
     whole = _answered(conversation.messages)
     if known:
         for question in conversation.questions:
-            yield Trial(conversation, (*whole, _user(question.text)), question=question)
+            yield Trial(conversation, (*whole, said(question.text)), question=question)
         for probe in conversation.probes:
-            yield Trial(conversation, (*whole, _user(probe.text)), probe=probe)
+            yield Trial(conversation, (*whole, said(probe.text)), probe=probe)
     if unknown or not conversation.points:
         yield Trial(conversation, (*whole, NEUTRAL), ends=True)
     for point in conversation.points:
         yield Trial(conversation, (*_answered(point.sent), NEUTRAL), needed=point.needed)
 
 
-def _user(text: str) -> Message:
+def said(text: str) -> Message:
+    """A user message."""
     return {"role": "user", "content": text}
 
 

@@ -258,6 +258,6 @@ odd_messages = st.lists(
         st.none() | calls | JSON,
     ),
     min_size=1,
-    max_size=8,
+    max_size=5,
 )
 """Messages with a role, and any JSON in every other field."""

@@ -22,11 +22,13 @@ from tests.core.search import search
 from tests.core.strategies import MARK
 from tests.core.weights import chat, filled, weighing
 
+CALLS = 6
+
 
 def told(case: Case) -> Iterator[tuple[Situation, Plan, list[Message]]]:
-    """Every call of a conversation; what a plan makes is stored for the next."""
+    """The last calls of a conversation; what a plan makes is stored for the next."""
     made: list[Compaction] = []
-    for end in case.talk.points:
+    for end in case.talk.points[-CALLS:]:
         situation = case.situation(end, made)
         plan = make_plan(situation)
         yield situation, plan, sent_by(plan, situation)
@@ -110,7 +112,7 @@ def branched(messages: list[dict[str, Any]], place: int, edit: str) -> list[dict
 def test_marks_that_the_client_moved_do_not_come_back(case: Case) -> None:
     """Clients move their marks to the newest messages at every call."""
     made: list[Compaction] = []
-    for end in case.talk.points:
+    for end in case.talk.points[-CALLS:]:
         messages = [without_marks(m) for m in case.messages[:end]]
         for index in range(max(0, end - 3), end):
             messages[index]["cache_control"] = dict(MARK)

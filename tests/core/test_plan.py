@@ -106,8 +106,8 @@ class TestChoice:
         assert views[2] >= 850 and plan.view.compaction.covers == enough[0] > 2
 
     def test_where_none_is_enough_the_smallest(self) -> None:
-        plan = self.plan(1100, 2, 4)
-        assert self.view(1100, 2) > self.view(1100, 4) >= 850
+        plan = self.plan(1250, 2, 4)
+        assert self.view(1250, 2) > self.view(1250, 4) >= 850
         assert plan.view.compaction.covers == 4
         assert (plan.outcome, plan.level) == ("applied", "medium")
 

@@ -1,0 +1,226 @@
+"""How much a sentence matters, and the few that survive every summary word for word: anchors.
+
+A score depends on the sentence, its speaker and the policy alone, never on what else was said. So an anchor
+leaves only for a better one, and the same messages have the same anchors on every replica.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from gateway_compaction.core.chunks import searched_text
+from gateway_compaction.core.identifiers import identifiers
+from gateway_compaction.core.importance_words import (
+    CODE,
+    CUES,
+    DECISION,
+    FAULT,
+    FINDING,
+    MARK,
+    REMEMBER,
+    UNDECIDED,
+)
+from gateway_compaction.core.messages import PREAMBLE_ROLES, Message, part_of
+from gateway_compaction.core.sentences import sentence_spans, sentences
+from gateway_compaction.core.terms import search_terms
+
+__all__ = ["Anchor", "Scoring", "anchors_of", "message_score", "sentence_score"]
+
+Count = Callable[[str], int]
+LONGEST_TOKENS, LONGEST_CHARS = 60, 400
+LONGEST_LINE = 2_000
+LABEL_TOKENS = 8
+HITS = 4
+KEY_VALUE = 80
+PLAIN_RESULT = 0.4
+LEAST_TERMS = 3
+DENSE, DENSITY_STRENGTH = 0.4, 0.4
+FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+QUOTED_LINE = re.compile(r"[ \t]*(?:>|\||\d+[:|]|[-+]{3} |@@ )")
+NUMBER = re.compile(r"\d")
+CAPITAL = re.compile(r"(?<=[\w,;] )[A-Z][a-z]+")
+WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """What counts how much: weights from 0 to 1, and the names whose values matter."""
+
+    explicit: float = 1.0
+    decision: float = 0.8
+    tool_result: float = 0.7
+    keyword: float = 0.5
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A short passage of a message, verbatim: the message's index and part, where it starts, its score."""
+
+    message: int
+    start: int
+    part: str
+    text: str
+    score: float
+
+
+def sentence_score(sentence: str, part: str, scoring: Scoring, *, marked: bool = False) -> float:
+    """How much a sentence matters, from 0 to 1; reasons add up, but never past 1.
+
+    ``part`` says whose it is (``user``, ``assistant`` or ``tool``), ``marked`` that an anchor mark is on it.
+    Only a user's words, or a mark outside of tool results, count as explicit; what a tool prints can decide
+    nothing.
+    """
+    missing = 1.0
+    for weight, strength in _reasons(sentence, part, scoring, marked):
+        missing *= 1 - weight * strength
+    density = DENSITY_STRENGTH * _density(sentence)
+    return round(1 - missing * (1 - scoring.keyword * density), 4)
+
+
+def message_score(message: Message, scoring: Scoring) -> float:
+    """How much a message matters, from 0 to 1: as much as its weightiest sentence."""
+    part = part_of(message)
+    return max((sentence_score(s, part, scoring) for s in sentences(searched_text(message))), default=0.0)
+
+
+def anchors_of(
+    messages: Sequence[Message],
+    most: int,
+    max_tokens: int,
+    scoring: Scoring,
+    count: Count,
+    known: Collection[str] = (),
+) -> tuple[Anchor, ...]:
+    """At most ``most`` passages within ``max_tokens``, best first taken, in the order they were said.
+
+    Of equals the earlier one stays. ``known`` texts are shown anyway.
+    """
+    if most <= 0 or max_tokens <= LABEL_TOKENS:
+        return ()
+    found = _distinct(a for i, m in enumerate(messages) for a in _candidates(i, m, scoring))
+    chosen: list[Anchor] = []
+    room = max_tokens
+    for anchor in sorted(found, key=lambda a: (-a.score, a.message, a.start)):
+        if len(chosen) == most or room <= LABEL_TOKENS:
+            break
+        tokens = count(anchor.text)
+        shown = any(anchor.text in text for text in known)
+        if shown or tokens > LONGEST_TOKENS or tokens + LABEL_TOKENS > room:
+            continue
+        chosen.append(anchor)
+        room -= tokens + LABEL_TOKENS
+    return tuple(sorted(chosen, key=lambda a: (a.message, a.start)))
+
+
+def _reasons(sentence: str, part: str, scoring: Scoring, marked: bool) -> Iterator[tuple[float, float]]:
+    """Why a sentence may be an anchor: weights, and how strongly each holds."""
+    asked = sentence.rstrip().endswith(("?", "？"))
+    if part == "tool":
+        yield scoring.tool_result, 1.0 if _is_finding(sentence) else PLAIN_RESULT
+    elif marked or MARK.search(sentence) or (part == "user" and not asked and REMEMBER.search(sentence)):
+        yield scoring.explicit, 1.0
+    if part != "tool" and not asked and DECISION.search(sentence) and not UNDECIDED.search(sentence):
+        yield scoring.decision, 1.0
+    if not asked and any(_key_pattern(key).search(sentence) for key in scoring.keys):
+        yield scoring.keyword, 1.0
+
+
+def _is_finding(sentence: str) -> bool:
+    """Whether a line of a tool's output says how something went; vague ones and program text do not."""
+    if not FINDING.search(sentence) or CODE.search(sentence):
+        return False
+    return bool(FAULT.match(sentence) or NUMBER.search(sentence) or identifiers(sentence))
+
+
+def _density(sentence: str) -> float:
+    """How much of a sentence tells: identifiers, numbers and names, as a share of its words."""
+    telling = len(identifiers(sentence)) + len(NUMBER.findall(sentence)) / 3 + len(CAPITAL.findall(sentence))
+    return min(1.0, telling / (DENSE * max(4, len(WORD.findall(sentence)))))
+
+
+def _distinct(found: Iterator[Anchor]) -> list[Anchor]:
+    """Each text once; of tool results that differ in numbers alone the last, which is the newer state."""
+    kept: dict[tuple[str, str], Anchor] = {}
+    for anchor in found:
+        shape = re.sub(r"\d+", "0", anchor.text) if anchor.part == "tool" else anchor.text
+        key = (anchor.part, " ".join(shape.lower().split()))
+        if anchor.part == "tool" or key not in kept:
+            kept[key] = anchor
+    return list(kept.values())
+
+
+def _candidates(index: int, message: Message, scoring: Scoring) -> Iterator[Anchor]:
+    """Passages with a reason to be kept; found by cues, so that most text is never looked at closely."""
+    part = part_of(message)
+    if part in PREAMBLE_ROLES:
+        return
+    text = searched_text(message)
+    seen: set[int] = set()
+    fences = [m.span() for m in FENCE.finditer(text)] if "```" in text and part != "tool" else []
+    for position in _hits(text, part, scoring):
+        for start, end, marked in _around(text, position):
+            if start in seen or any(a <= start < b for a, b in fences):
+                continue
+            seen.add(start)
+            passage = MARK.sub("", text[start:end]).strip()
+            if len(passage) > LONGEST_CHARS or (len(search_terms(passage)) < LEAST_TERMS and not marked):
+                continue
+            if any(w > 0 and s > PLAIN_RESULT for w, s in _reasons(passage, part, scoring, marked)):
+                score = sentence_score(passage, part, scoring, marked=marked)
+                yield Anchor(index, start, part, passage, score)
+
+
+def _hits(text: str, part: str, scoring: Scoring) -> Iterator[int]:
+    """Where something telling stands; of each cue the first and the last few."""
+    lower = text.lower()
+    lower = lower if len(lower) == len(text) else text
+    for cue in CUES["tool" if part == "tool" else "said"]:
+        at, hits = lower.find(cue), 0
+        while at >= 0 and hits < HITS:
+            yield at
+            at, hits = lower.find(cue, at + 1), hits + 1
+        if at >= 0:
+            yield lower.rfind(cue)
+    for key in scoring.keys:
+        yield from (m.start() for m, _ in zip(_key_pattern(key).finditer(text), range(HITS), strict=False))
+
+
+def _around(text: str, position: int) -> Iterator[tuple[int, int, bool]]:
+    """The sentence at a position, or the one that a mark standing alone is meant for."""
+    line_start = text.rfind("\n", 0, position) + 1
+    line_end = text.find("\n", position)
+    line_end = len(text) if line_end < 0 else line_end
+    if QUOTED_LINE.match(text, line_start):
+        return
+    if line_end - line_start > LONGEST_LINE:
+        line_start, line_end = max(line_start, position - LONGEST_CHARS), min(line_end, position + KEY_VALUE)
+    spans = [(line_start + a, line_start + b) for a, b in sentence_spans(text[line_start:line_end])]
+    here = next((i for i, (a, b) in enumerate(spans) if a <= position < b), None)
+    if here is None:
+        return
+    start, end = spans[here]
+    if not MARK.fullmatch(text[start:end].strip()):
+        yield start, end, False
+    elif here > 0:
+        yield (*spans[here - 1], True)
+    elif here + 1 < len(spans):
+        yield (*spans[here + 1], True)
+    else:
+        yield from _next_line(text, line_end)
+
+
+def _next_line(text: str, position: int) -> Iterator[tuple[int, int, bool]]:
+    following = next(iter(sentence_spans(text[position : position + LONGEST_LINE])), None)
+    if following is not None:
+        yield position + following[0], position + following[1], True
+
+
+@lru_cache(maxsize=1_000)
+def _key_pattern(key: str) -> re.Pattern[str]:
+    """A name and its value, however the name's parts are joined: ``order_id``, ``order id``, ``orderId``."""
+    parts = [re.escape(p) for p in re.split(r"[\s_-]+", key) if p]
+    return re.compile(r"(?i)(?<!\w)" + r"[\s_-]?".join(parts) + r"(?!\w)\W*(?:\w+\W+){0,3}?[^\s?]*\d")
