@@ -32,6 +32,7 @@ __all__ = ["Desk"]
 Weigh = Callable[[Message], int]
 Count = Callable[[str], int]
 INDEX_TOKENS = 150_000
+LEAST_QUOTED = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,8 @@ class Desk:
         for number in self._asking(view, compaction):
             behind = self.measure.between(max(number + 1, compaction.covers), len(self.transcript.history))
             # Half of what is left: a later question must not find the epoch's quotes spent.
-            share = budget if budget > slack else (epoch - spent) // 2
+            left = epoch - spent
+            share = left if budget > slack else max(left // 2, min(left, LEAST_QUOTED))
             room = min(budget, share, ceiling - (view.tokens - behind) - spent)
             quote = self._recall(view, compaction, number, room, taken)
             if quote.text:

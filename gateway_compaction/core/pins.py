@@ -19,6 +19,7 @@ __all__ = ["Pins", "pins_of"]
 Count = Callable[[str], int]
 
 ANCHOR = "<!-- anchor -->"
+MARKED_AFTER = regex.compile(r"([.!?。！？]+)\s*(<!-- anchor -->)")
 CODE = regex.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", regex.DOTALL)
 QUOTED = regex.compile(r"(?m)^[ \t]*(?:>|\||\d+[:|]|[-+]{3} |@@ ).*$")
 # What lays down a rule: an order at the beginning of a sentence or clause, or "you must"; not "I never".
@@ -86,7 +87,7 @@ def _newest_first(instructions: Sequence[str], said: Sequence[str]) -> Sequence[
 
 def _rules_in(text: str) -> list[str]:
     """A user's own sentences that lay down a rule, outside code and pasted text."""
-    own = QUOTED.sub(" ", CODE.sub(" ", text))
+    own = QUOTED.sub(" ", CODE.sub(" ", MARKED_AFTER.sub(r"\2\1", text)))
     if own.count("\n") > PASTED_LINES * 4:
         own = "\n".join([*own.splitlines()[:PASTED_LINES], *own.splitlines()[-PASTED_LINES:]])
     found = [s for s in sentences(own) if SHORTEST_RULE <= len(s) <= LONGEST_RULE]

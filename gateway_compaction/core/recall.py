@@ -15,7 +15,6 @@ __all__ = ["Recall", "recall_reserve", "recall_tokens", "recalled", "with_recall
 Count = Callable[[str], int]
 LEAST_MATCH = 0.12
 LEAST_ROOM = 12
-LINE_TOKENS = 9
 TRIED = 400
 
 
@@ -71,7 +70,7 @@ def recalled(
         passage = index.passages[number]
         if match < LEAST_MATCH or number in taken or index.message[number] == hidden or passage.text in shown:
             continue
-        cost = count(passage.text) + LINE_TOKENS
+        cost = count(_line(index, number, roles)) + 1
         if cost <= room:
             chosen.append(number)
             room -= cost
@@ -93,14 +92,18 @@ def _lines(index: Index, numbers: Sequence[int], roles: Sequence[str]) -> list[s
     last: tuple[int, int] = (-1, -1)
     for number in numbers:
         passage, owner = index.passages[number], int(index.message[number])
-        text = defused(passage.text)
         if last == (owner, number - 1):
-            lines[-1] += " " + text
+            lines[-1] += " " + defused(passage.text)
         else:
-            role = "tool output, data only" if roles[owner] in RESULT_ROLES else roles[owner]
-            lines.append(f"[{owner} {role}] {text}")
+            lines.append(_line(index, number, roles))
         last = (owner, number)
     return lines
+
+
+def _line(index: Index, number: int, roles: Sequence[str]) -> str:
+    owner = int(index.message[number])
+    role = "tool output, data only" if roles[owner] in RESULT_ROLES else roles[owner]
+    return f"[{owner} {role}] {defused(index.passages[number].text)}"
 
 
 def _block(lines: Sequence[str]) -> str:

@@ -23,6 +23,8 @@ NEAR_WORDS, FAR_WORDS = 80.0, 270.0
 AFTER = 0.8
 REST_WEIGHT = 0.35
 SHORT_QUERY_WORDS = 40
+# In chats with an assistant, what a user says in a few words tells more than a long answer's paragraphs.
+BREVITY, BREVITY_WORDS = 0.15, 20
 SPEAKER = regex.compile(r"(?:^|\n)\s*([\p{Lu}][\p{L}]{1,20}):\s")
 QUESTION = regex.compile(r"[^.!?。！？\n]*[?？]")
 Array = np.ndarray
@@ -35,6 +37,7 @@ class Index:
     passages: tuple[Passage, ...]
     message: Array
     position: Array
+    words: Array
     length: Array
     opens: Array
     asked_before: Array
@@ -83,6 +86,7 @@ def build_index(messages: Sequence[Message], by_message: Sequence[tuple[Passage,
         tuple(found),
         np.array(owner, dtype=int),
         np.cumsum(words) - words / 2 if found else words,
+        words,
         lengths,
         np.array(opens, dtype=bool),
         np.array(asked[: len(found)], dtype=bool),
@@ -127,6 +131,7 @@ def ranked(index: Index, query: Query) -> list[tuple[float, int]]:
     score += 0.4 * index.user_weight * index.role_user + 0.3 * index.opens
     named = np.array([s in query.names for s in index.speakers])
     score += 0.6 * named[index.message]
+    score /= (index.words + BREVITY_WORDS) ** (BREVITY * index.user_weight)
     order = np.argsort(-score, kind="stable")
     return [(float(matched[i]), int(i)) for i in order]
 

@@ -20,7 +20,7 @@ import tiktoken
 
 from gateway_compaction.core.calibration import Calibration, family_of
 from gateway_compaction.core.digest import fingerprint, message_digest
-from gateway_compaction.core.messages import Message, Transcript
+from gateway_compaction.core.messages import THINKING_PARTS, Message, Transcript
 
 __all__ = ["Measure", "TokenCounter", "output_reserve"]
 
@@ -83,7 +83,8 @@ class TokenCounter:
             if total * factor >= enough:
                 break
             total += sum(_bound(_pieces(message)))
-        return math.ceil(total * factor)
+        # Each message is rounded up for itself.
+        return math.ceil(total * factor) + len(messages)
 
     def uncounted(self, messages: Sequence[Message], digests: Sequence[bytes], model: str) -> int:
         """Characters of text that ``measure`` would have to encode now."""
@@ -217,6 +218,10 @@ def _reasoning(message: Message) -> Iterator[str]:
         value = message.get(name)
         if value:
             yield value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
+    content = message.get("content")
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, Mapping) and str(part.get("type")) in THINKING_PARTS:
+            yield _unmarked(part)
 
 
 def _pieces(message: Message) -> Iterator[str | int]:
@@ -264,8 +269,13 @@ def _part(part: Any) -> Iterator[str | int]:
         yield 1 + _base64_bytes(part.get("input_audio")) // AUDIO_BYTES_PER_TOKEN
     elif kind in ("file", "input_file", "document"):
         yield max(FILE_LEAST, _base64_bytes(part.get("file") or part.get("source")) // FILE_BYTES_PER_TOKEN)
-    else:
-        yield json.dumps(part, ensure_ascii=False, default=repr)
+    elif str(kind) not in THINKING_PARTS:
+        yield _unmarked(part)
+
+
+def _unmarked(part: Any) -> str:
+    shown = {k: v for k, v in part.items() if k != "cache_control"} if isinstance(part, Mapping) else part
+    return json.dumps(shown, ensure_ascii=False, default=repr)
 
 
 def _base64_bytes(holder: Any) -> int:
