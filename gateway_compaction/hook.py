@@ -133,7 +133,7 @@ class CompactionHook(CustomLogger):
     async def async_log_failure_event(
         self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any
     ) -> None:
-        """The provider refused: what was rewritten bypasses its session. Other failures are not ours to note."""
+        """A refusal by the provider: what was rewritten bypasses its session. Other failures are not ours."""
         state, error = kwargs.get(KEY), kwargs.get("exception")
         # A guardrail's refusal passes here too: that is not the provider's, and leaves nothing behind.
         if not isinstance(state, CallState) or not isinstance(error, OpenAIError) or _status(error) != 400:

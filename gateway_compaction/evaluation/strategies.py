@@ -62,18 +62,18 @@ class Strategy(Protocol):
 
 
 def policy_for(budget: int, asked: bool) -> dict[str, Any]:
-    """The policy of this gateway for a window of ``budget`` tokens.
+    """The policy of this gateway for a window of ``budget`` tokens; it asks no model.
 
-    Where the question is known, three quarters of the window are for excerpts; where it is not, for the
-    summary, beside the last ten messages.
+    Where the question is known, three quarters of the window are for excerpts and one for the rest. Where it
+    is not, three quarters are for the summary, and the last messages stay that fit beside it.
     """
-    levels = {"light": {"at": 0.9}, "medium": {"at": 0.96, "keep_last": 10}}
-    summary: dict[str, Any] = {"model": "extractive"}
-    if asked:
-        levels["aggressive"] = {"at": 0.98}
-        return {"summary": summary, "recall": {"max_tokens": 3 * budget // 4}, "levels": levels}
-    levels["aggressive"] = {"at": 0.98, "keep_last": 2, "target": 0.95}
-    return {"summary": {**summary, "max_tokens": budget}, "recall": {"max_tokens": 0}, "levels": levels}
+    summary = {"model": "extractive", "max_tokens": max(100, budget // 4 if asked else 3 * budget // 4)}
+    levels = {
+        "light": {"at": 0.9},
+        "medium": {"at": 0.96, "keep_last": 10},
+        "aggressive": {"at": 0.98, "keep_last": 2, "target": 0.95},
+    }
+    return {"summary": summary, "recall": {"max_tokens": 3 * budget // 4 if asked else 0}, "levels": levels}
 
 
 @dataclass(slots=True)
