@@ -6,14 +6,26 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
+from gateway_compaction.core.accuracy import checked
+from gateway_compaction.core.asking import merge_question, parts_of, question, sizes_of
 from gateway_compaction.core.compaction import Compaction, Kind, Segment
-from gateway_compaction.core.extract import extract
-from gateway_compaction.core.messages import Message
-from gateway_compaction.core.prompts import PACKS, prompt, rendered
-from gateway_compaction.core.shorten import shorten
+from gateway_compaction.core.language import language_of, phrases
+from gateway_compaction.core.messages import Message, text_of
+from gateway_compaction.core.segments import (
+    LEAST_TEXT,
+    Piece,
+    extracted,
+    least_text,
+    merged,
+    merges,
+    pieces_of,
+    run_to_merge,
+    within,
+)
 from gateway_compaction.core.summary import accept
 from gateway_compaction.errors import (
     SummaryDenied,
@@ -28,16 +40,11 @@ from gateway_compaction.worker import SummaryTask
 __all__ = ["Composing"]
 
 T = TypeVar("T")
-SEGMENT_TOKENS = 250
-OLD_SHARE = 0.6
-WORDS_PER_TOKEN = 0.65
 TRIES, PAUSE_SECONDS = 3, 1.0
 FAILURES_TO_OPEN, OPEN_SECONDS = 3, 30.0
 PROMPT_SHARE = 0.6
 UNKNOWN_WINDOW = 16_000
 FINAL = (SummaryLimited, SummaryRejected, SummaryTimeout)
-MESSAGE_TOKENS = 2_000
-LEAST_SUMMARY = 40
 
 
 @dataclass(slots=True)
@@ -46,6 +53,17 @@ class _Breaker:
 
     failures: int = 0
     until: float = 0.0
+
+
+@dataclass(slots=True)
+class _Asking:
+    """All questions to one model for one summary: who answered, what it cost, what was made up."""
+
+    task: SummaryTask
+    model: str
+    answered: str
+    cost: float | None = None
+    unsourced: int = 0
 
 
 @dataclass(slots=True)
@@ -73,92 +91,106 @@ class Composing:
     async def _composed(self, task: SummaryTask) -> Compaction:
         summary = task.policy.summary
         if summary.strategy == "window":
-            note = f"[… {task.job.covers} …]"
-            return self._compaction(task, "extractive", (Segment(0, task.job.covers, note),), None, None)
+            segments = await self._apart(_noted, task)
+            return _compaction(task, "extractive", segments)
+        longest = await self._apart(task.room)
         if summary.model == "extractive":
-            segments = await self._apart(_extracted, task)
-            return self._compaction(task, "extractive", segments, None, None)
-        limit = await self._apart(task.room)
+            return _compaction(task, "extractive", await self._apart(_extracted, task, longest))
         problem: SummaryError | None = None
         for model in (summary.model or task.caller.model, *summary.fallbacks):
             try:
-                return await self._asked(task, model, limit)
+                return await self._asked(_Asking(task, model, model), longest)
             except SummaryError as error:
                 problem = error
         raise problem or SummaryError("no model is named")
 
-    async def _asked(self, task: SummaryTask, model: str, longest: int) -> Compaction:
-        base = task.job.base
-        old = base.text if base else ""
-        room = longest - (task.count(old) if old else 0)
-        appended = (
-            bool(old)
-            and task.policy.summary.strategy != "rolling"
-            and room >= min(SEGMENT_TOKENS, longest // 4)
-        )
-        start = base.covers if base else 0
-        limit = room if appended else longest
-        text, cost, answered = await self._in_parts(task, model, "" if appended else old, limit)
-        new = Segment(start if appended else 0, task.job.covers, text)
-        segments = (*base.segments, new) if appended and base else (new,)
-        return self._compaction(task, "model", segments, answered, cost)
+    async def _asked(self, asking: _Asking, longest: int) -> Compaction:
+        task, base = asking.task, asking.task.job.base
+        if task.policy.summary.strategy == "rolling":
+            piece = Piece(base.covers if base else 0, tuple(task.messages), task.source_tokens, longest)
+            text = await self._in_parts(asking, piece, base.text if base else "")
+            segments: tuple[Segment, ...] = (Segment(0, task.job.covers, text),)
+        else:
+            segments = await self._grown(asking, longest)
+        made = _compaction(task, "model", segments)
+        return replace(made, model=asking.answered, cost=asking.cost, unsourced=asking.unsourced)
 
-    async def _in_parts(
-        self, task: SummaryTask, model: str, previous: str, limit: int
-    ) -> tuple[str, float | None, str]:
-        """One summary, made part by part where the messages exceed the summariser's own window."""
-        window = self.models.facts(model).window or UNKNOWN_WINDOW
-        room = int(window * PROMPT_SHARE) - limit
-        cost: float | None = None
-        answered = model
+    async def _grown(self, asking: _Asking, longest: int) -> tuple[Segment, ...]:
+        """The old segments as they are, merged where there is no room, and new ones behind them."""
+        task = asking.task
+        kept = task.job.base.segments if task.job.base else ()
+        used = _sizes(task, kept)
+        left = longest - sum(used)
         start = task.job.base.covers if task.job.base else 0
-        for part, tokens in await self._apart(_parts, task, room):
-            source = tokens + (task.count(previous) if previous else 0)
-            longest = min(limit, max(LEAST_SUMMARY, source // 2))
-            shown = max(200, room // 4)
-            request = await self._apart(self._request, task, model, part, start, previous, longest, shown)
-            previous, spent, answered = await self._accepted(task, request, source, longest)
-            cost = spent if cost is None else cost + (spent or 0.0)
+        sizes = await self._apart(sizes_of, task.messages, task.count)
+        pieces = await self._apart(pieces_of, task.messages, start, sizes, task.policy, longest, left)
+        refused: SummaryRejected | None = None
+        while refused is None and merges(kept, used, pieces, longest):
+            try:
+                kept = await self._merged(asking, kept)
+            except SummaryRejected as error:
+                refused = error
+            used = _sizes(task, kept)
+            left = longest - sum(used)
+        if left < least_text(longest):
+            raise refused or SummaryRejected("no room is left for a new segment")
+        fitting = within(pieces, left)
+        new = [Segment(p.start, p.end, await self._in_parts(asking, p, "")) for p in fitting]
+        return (*kept, *new)
+
+    async def _merged(self, asking: _Asking, kept: tuple[Segment, ...]) -> tuple[Segment, ...]:
+        """The segments with four neighbours condensed into one that is as long as one of them."""
+        task, run = asking.task, run_to_merge(kept)
+        parts = kept[run[0] : run[1]]
+        source = sum(_sizes(task, parts))
+        limit = max(LEAST_TEXT, source // max(2, len(parts)))
+        request = self._request(asking, merge_question(parts, task.policy, limit), limit)
+        text = await self._accepted(asking, request, source, limit)
+        before = "\n\n".join(p.text for p in parts)
+        return merged(kept, run, await self._checked(asking, text, (), before, limit))
+
+    async def _in_parts(self, asking: _Asking, piece: Piece, previous: str) -> str:
+        """One text, made part by part where the messages exceed the summariser's own window."""
+        task, before, start, limit = asking.task, previous, piece.start, piece.limit
+        window = self.models.facts(asking.model).window or UNKNOWN_WINDOW
+        room = int(window * PROMPT_SHARE) - piece.limit
+        for part, tokens in await self._apart(parts_of, piece.messages, room, task.policy, task.count):
+            source = tokens + (task.count(before) if before else 0)
+            limit = min(piece.limit, max(LEAST_TEXT, source // 2))
+            ask = partial(
+                question,
+                start=start,
+                limit=limit,
+                chars=piece.chars if len(part) == len(piece.messages) else None,
+                shown=max(200, room // 4),
+            )
+            asked = await self._apart(ask, part, before, task.policy, task.count)
+            before = await self._accepted(asking, self._request(asking, asked, limit), source, limit)
             start += len(part)
-        return previous, cost, answered
+        return await self._checked(asking, before, piece.messages, previous, limit)
 
-    def _request(
-        self,
-        task: SummaryTask,
-        model: str,
-        part: Sequence[Message],
-        start: int,
-        previous: str,
-        limit: int,
-        longest: int,
-    ) -> SummaryRequest:
-        summary = task.policy.summary
-        chars = summary.message_chars
-        system, user = prompt(
-            part,
-            previous,
-            start=start,
-            words=max(20, int(limit * WORDS_PER_TOKEN)),
-            instructions=summary.prompt_text or PACKS.get(summary.prompt, PACKS["general"]),
-            keys=summary.preserve_keys,
-            message_tokens=min(longest, chars // 3 if chars else MESSAGE_TOKENS),
-            count=task.count,
-        )
+    async def _checked(
+        self, asking: _Asking, text: str, messages: Sequence[Message], previous: str, limit: int
+    ) -> str:
+        found = await self._apart(checked, text, messages, previous, limit, asking.task.count)
+        asking.unsourced += found.unsourced
+        return found.text
+
+    def _request(self, asking: _Asking, asked: tuple[str, str], limit: int) -> SummaryRequest:
+        timeout = asking.task.policy.summary.timeout_seconds
         # Room for models that think first; what is longer than the limit is shortened, not cut off.
-        return SummaryRequest(model, system, user, 2 * limit + 512, summary.timeout_seconds, task.caller)
+        return SummaryRequest(asking.model, *asked, 2 * limit + 512, timeout, asking.task.caller)
 
-    async def _accepted(
-        self, task: SummaryTask, request: SummaryRequest, source: int, limit: int
-    ) -> tuple[str, float | None, str]:
-        breaker = self.breakers.setdefault(request.model, _Breaker())
+    async def _accepted(self, asking: _Asking, request: SummaryRequest, source: int, limit: int) -> str:
+        breaker, count = self.breakers.setdefault(request.model, _Breaker()), asking.task.count
         for attempt in range(TRIES):
             if breaker.failures >= FAILURES_TO_OPEN and breaker.until > self.clock():
                 raise SummaryError(f"{request.model} failed {breaker.failures} times in a row; not asked")
             try:
                 answer = await self.summarizer.complete(request)
-                text = accept(
-                    answer.text, answer.finish_reason, answer.has_tool_calls, source, limit, task.count
-                )
+                asking.answered = answer.model
+                asking.cost = answer.cost if asking.cost is None else asking.cost + (answer.cost or 0.0)
+                text = accept(answer.text, answer.finish_reason, answer.has_tool_calls, source, limit, count)
             except SummaryDenied:
                 raise
             except SummaryError as error:
@@ -169,64 +201,37 @@ class Composing:
                 await asyncio.sleep(self.pause_seconds * 2**attempt)
             else:
                 breaker.failures = 0
-                return text, answer.cost, answer.model
+                return text
         raise AssertionError("unreachable")
 
     async def _apart(self, work: Callable[..., T], *args: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.executor, work, *args)
 
-    def _compaction(
-        self,
-        task: SummaryTask,
-        kind: Kind,
-        segments: tuple[Segment, ...],
-        model: str | None,
-        cost: float | None,
-    ) -> Compaction:
-        base = task.job.base
-        return Compaction(
-            digest=task.job.digest,
-            covers=task.job.covers,
-            kind=kind,
-            segments=segments,
-            limit=task.job.block,
-            since=task.since,
-            parent=base.digest if base else None,
-            model=model,
-            tokens_before=task.covered_tokens,
-            tokens_after=sum(task.count(s.text) for s in segments),
-            cost=cost,
-        )
+
+def _compaction(task: SummaryTask, kind: Kind, segments: tuple[Segment, ...]) -> Compaction:
+    base = task.job.base
+    return Compaction(
+        digest=task.job.digest,
+        covers=task.job.covers,
+        kind=kind,
+        segments=segments,
+        limit=task.job.block,
+        since=task.since,
+        parent=base.digest if base else None,
+        tokens_before=task.covered_tokens,
+        tokens_after=sum(_sizes(task, segments)),
+    )
 
 
-def _extracted(task: SummaryTask) -> tuple[Segment, ...]:
-    base, room = task.job.base, task.room()
-    segments: tuple[Segment, ...] = ()
-    if base is not None and base.text:
-        old = shorten(base.text, int(room * OLD_SHARE), task.count, "[…]")
-        segments = (Segment(0, base.covers, old),)
-        room -= task.count(old)
-    text = extract(task.messages, max(24, room), task.count)
-    return (*segments, Segment(base.covers if base else 0, task.job.covers, text))
+def _noted(task: SummaryTask) -> tuple[Segment, ...]:
+    """A note in place of a summary."""
+    said = phrases(language_of(text_of(m) for m in task.messages if m["role"] in ("user", "assistant")))
+    return (Segment(0, task.job.covers, f"[{said.unseen}: {task.job.covers}]"),)
 
 
-def _parts(task: SummaryTask, room: int) -> list[tuple[tuple[Message, ...], int]]:
-    """Messages in runs of at most ``room`` tokens as they are shown, at least one each, with their tokens."""
-    parts: list[list[Message]] = [[]]
-    sizes = [0]
-    used = 0
-    for message in task.messages:
-        tokens = task.count(_flat(message))
-        shown = min(tokens, MESSAGE_TOKENS) + 12
-        if parts[-1] and used + shown > room:
-            parts.append([])
-            sizes.append(0)
-            used = 0
-        parts[-1].append(message)
-        sizes[-1] += tokens
-        used += shown
-    return [(tuple(part), size) for part, size in zip(parts, sizes, strict=True)]
+def _extracted(task: SummaryTask, longest: int) -> tuple[Segment, ...]:
+    return extracted(task.messages, task.job.covers, task.job.base, task.policy, longest, task.count)
 
 
-def _flat(message: Message) -> str:
-    return rendered((message,), 0, 10**9, len)
+def _sizes(task: SummaryTask, segments: Sequence[Segment]) -> list[int]:
+    return [task.count(s.text) for s in segments]

@@ -168,7 +168,7 @@ class Worker:
         self._local.keep(session, made)
         self._guard.made(session.tenant, task.tail_digests, made.digest, made.covers, task.length)
         await self._store.append(
-            session, self._event(task, "made", made.kind, seconds, made), ttl=storage.ttl
+            session, self._event(task, "made", _reason(made), seconds, made), ttl=storage.ttl
         )
 
     async def _failed(self, task: SummaryTask, token: int, error: CompactionError, seconds: float) -> None:
@@ -201,6 +201,12 @@ class Worker:
         while True:
             await asyncio.sleep(lease / 3)
             await _quietly(self._store.renew(session, digest, token, lease))
+
+
+def _reason(made: Compaction) -> str:
+    if not made.unsourced:
+        return made.kind
+    return f"{made.kind}; {made.unsourced} identifier{'s' * (made.unsourced > 1)} not in the source"
 
 
 async def _quietly(write: Coroutine[Any, Any, object]) -> None:

@@ -147,7 +147,7 @@ def test_a_stronger_preset_replaces_the_weaker_one_but_not_what_was_written_by_h
     agents = made.resolve(Identity(team_id="a"))
     assert (agents.triggers.turns, agents.summary.strategy, agents.levels.medium.keep_last) == (
         None,
-        "segments",
+        "rolling",
         4,
     )
     plain = made.resolve(Identity(team_id="p"))

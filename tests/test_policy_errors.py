@@ -24,6 +24,7 @@ WRONG: dict[str, list[Any]] = {
     "levels.medium.target": [0, 2, "35%"],
     "levels.aggressive.wait_seconds": [-1, 3601, *NUMBERISH],
     "triggers.tokens": [99, "8000", False],
+    "triggers.count": ["chars", None],
     "triggers.turns": [0, 1.5],
     "triggers.then": ["use", None],
     "summary.model": ["", "  ", 4, False],

@@ -59,6 +59,8 @@ class Compaction:
     it was made for, None where only the policy bounds it. ``clip`` reaches beyond ``covers`` where messages
     that stay had to be shortened to fit. ``since`` is the index of the user message that was the last one
     when this was made: earlier ones get no recall. ``version`` is given by the store, 0 before.
+    ``unsourced`` counts identifiers that a model's text holds and its source does not; it is told once, in
+    the event, and not stored.
     """
 
     digest: str
@@ -75,6 +77,7 @@ class Compaction:
     tokens_after: int = 0
     cost: float | None = None
     created_at: float = 0.0
+    unsourced: int = 0
 
     @property
     def text(self) -> str:

@@ -13,7 +13,7 @@ from gateway_compaction.core.language import language_of, phrases
 from gateway_compaction.core.memo import Memos
 from gateway_compaction.core.messages import Message, Transcript, part_of, text_of
 from gateway_compaction.core.policy import Policy
-from gateway_compaction.core.recall import Recall, recall_tokens, recalled, with_recall
+from gateway_compaction.core.recall import Recall, prepare, recall_tokens, recalled, with_recall
 from gateway_compaction.core.render import View, render
 from gateway_compaction.core.search_index import Index, build_index, query_of
 from gateway_compaction.core.summary import (
@@ -32,6 +32,7 @@ __all__ = ["Desk"]
 Weigh = Callable[[Message], int]
 Count = Callable[[str], int]
 INDEX_TOKENS = 150_000
+FRAME_TOKENS = 600
 LEAST_QUOTED = 160
 
 
@@ -60,7 +61,11 @@ class Desk:
         """Tokens of the summary block for the first ``cut`` messages."""
         summary = self.policy.summary
         covered = self.measure.between(0, cut)
-        return block_tokens(summary.max_tokens, summary.rate, self.window, covered)
+        tokens = block_tokens(summary.max_tokens, summary.rate, self.window, covered)
+        if summary.rate is None:
+            return tokens
+        # A rate is that of the text, in characters, with a quarter to spare; note and pins come on top.
+        return min(self.window // 4, tokens * 5 // 4 + FRAME_TOKENS)
 
     def _bound(self, compaction: Compaction) -> int:
         # A rate was turned into tokens when the compaction was made; the bytes must not drift with the count.
@@ -128,14 +133,16 @@ class Desk:
                 count=self.count,
                 anchors=self.policy.anchors.max,
                 scoring=self._scoring,
+                pinned=None if self.policy.summary.rate is None else FRAME_TOKENS,
             ),
         )
 
     @property
-    def _framed(self) -> tuple[int, bool, int, Scoring]:
+    def _framed(self) -> tuple[int, bool, int, Scoring, bool]:
         """What a frame depends on besides what it stands for: a part of the name it is kept by."""
         anchors = self.policy.anchors
-        return anchors.constraints_max_tokens, self.wants_json, anchors.max, self._scoring
+        by_rate = self.policy.summary.rate is not None
+        return anchors.constraints_max_tokens, self.wants_json, anchors.max, self._scoring, by_rate
 
     @property
     def _scoring(self) -> Scoring:
@@ -166,7 +173,7 @@ class Desk:
             if quote.text:
                 made[number] = quote.text
                 taken |= set(quote.passages)
-                spent += self.count(quote.text)
+                spent += quote.tokens
         asked = ((self.transcript.history[number], text) for number, text in made.items())
         costs = sum(self.weigh(with_recall(message, text)) - self.weigh(message) for message, text in asked)
         # Reserved room that quotes now fill is not counted twice.
@@ -194,7 +201,9 @@ class Desk:
         def make() -> Index:
             covered = self.transcript.history[:cut]
             pieces = [self.memos.passages.get(d, partial(passages, m)) for d, m in self._named(covered)]
-            return build_index(covered, pieces)
+            made = build_index(covered, pieces)
+            prepare(made, [str(m["role"]) for m in covered], self.count)
+            return made
 
         return self.memos.indexes.get(("index", self.chain[cut]), make)
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gateway_compaction.core.chunks import searched_text
 from gateway_compaction.core.identifiers import identifiers
 from gateway_compaction.core.importance_words import (
     CODE,
@@ -23,7 +22,7 @@ from gateway_compaction.core.importance_words import (
     REMEMBER,
     UNDECIDED,
 )
-from gateway_compaction.core.messages import PREAMBLE_ROLES, Message, part_of
+from gateway_compaction.core.messages import PREAMBLE_ROLES, Message, part_of, text_of
 from gateway_compaction.core.sentences import sentence_spans, sentences
 from gateway_compaction.core.terms import search_terms
 
@@ -34,7 +33,6 @@ LONGEST_TOKENS, LONGEST_CHARS = 60, 400
 LONGEST_LINE = 2_000
 LABEL_TOKENS = 8
 HITS = 4
-KEY_VALUE = 80
 PLAIN_RESULT = 0.4
 LEAST_TERMS = 3
 DENSE, DENSITY_STRENGTH = 0.4, 0.4
@@ -84,7 +82,7 @@ def sentence_score(sentence: str, part: str, scoring: Scoring, *, marked: bool =
 def message_score(message: Message, scoring: Scoring) -> float:
     """How much a message matters, from 0 to 1: as much as its weightiest sentence."""
     part = part_of(message)
-    return max((sentence_score(s, part, scoring) for s in sentences(searched_text(message))), default=0.0)
+    return max((sentence_score(s, part, scoring) for s in sentences(text_of(message))), default=0.0)
 
 
 def anchors_of(
@@ -158,59 +156,64 @@ def _candidates(index: int, message: Message, scoring: Scoring) -> Iterator[Anch
     part = part_of(message)
     if part in PREAMBLE_ROLES:
         return
-    text = searched_text(message)
-    seen: set[int] = set()
+    text = text_of(message)
     fences = [m.span() for m in FENCE.finditer(text)] if "```" in text and part != "tool" else []
-    for position in _hits(text, part, scoring):
-        for start, end, marked in _around(text, position):
+    seen: set[int] = set()
+    for position, value_end in _hits(text, part, scoring):
+        for start, end, marked in _around(text, position, value_end):
             if start in seen or any(a <= start < b for a, b in fences):
                 continue
             seen.add(start)
             passage = MARK.sub("", text[start:end]).strip()
-            if len(passage) > LONGEST_CHARS or (len(search_terms(passage)) < LEAST_TERMS and not marked):
+            terse = len(search_terms(passage)) < LEAST_TERMS and not (marked or value_end)
+            if len(passage) > LONGEST_CHARS or not passage or terse:
                 continue
             if any(w > 0 and s > PLAIN_RESULT for w, s in _reasons(passage, part, scoring, marked)):
                 score = sentence_score(passage, part, scoring, marked=marked)
                 yield Anchor(index, start, part, passage, score)
 
 
-def _hits(text: str, part: str, scoring: Scoring) -> Iterator[int]:
-    """Where something telling stands; of each cue the first and the last few."""
+def _hits(text: str, part: str, scoring: Scoring) -> Iterator[tuple[int, int]]:
+    """Where something telling stands, of each cue the first few and the last; where a key's value ends."""
     lower = text.lower()
     lower = lower if len(lower) == len(text) else text
     for cue in CUES["tool" if part == "tool" else "said"]:
         at, hits = lower.find(cue), 0
         while at >= 0 and hits < HITS:
-            yield at
+            yield at, 0
             at, hits = lower.find(cue, at + 1), hits + 1
         if at >= 0:
-            yield lower.rfind(cue)
+            yield lower.rfind(cue), 0
     for key in scoring.keys:
-        yield from (m.start() for m, _ in zip(_key_pattern(key).finditer(text), range(HITS), strict=False))
+        yield from (m.span() for m, _ in zip(_key_pattern(key).finditer(text), range(HITS), strict=False))
 
 
-def _around(text: str, position: int) -> Iterator[tuple[int, int, bool]]:
-    """The sentence at a position, or the one that a mark standing alone is meant for."""
-    line_start = text.rfind("\n", 0, position) + 1
-    line_end = text.find("\n", position)
-    line_end = len(text) if line_end < 0 else line_end
-    if QUOTED_LINE.match(text, line_start):
+def _around(text: str, position: int, value_end: int) -> Iterator[tuple[int, int, bool]]:
+    """The sentence at a position, or the one that a mark standing alone is meant for.
+
+    Of one that is too long only a key with its value is left.
+    """
+    low, high = text.rfind("\n", 0, position) + 1, text.find("\n", position)
+    high = len(text) if high < 0 else high
+    if QUOTED_LINE.match(text, low):
         return
-    if line_end - line_start > LONGEST_LINE:
-        line_start, line_end = max(line_start, position - LONGEST_CHARS), min(line_end, position + KEY_VALUE)
-    spans = [(line_start + a, line_start + b) for a, b in sentence_spans(text[line_start:line_end])]
+    first, last = max(low, position - 2 * LONGEST_CHARS), min(high, position + 2 * LONGEST_CHARS)
+    spans = [(first + a, first + b) for a, b in sentence_spans(text[first:last])]
     here = next((i for i, (a, b) in enumerate(spans) if a <= position < b), None)
     if here is None:
         return
     start, end = spans[here]
-    if not MARK.fullmatch(text[start:end].strip()):
+    if end - start > LONGEST_CHARS:
+        if value_end:
+            yield position, value_end, False
+    elif not MARK.fullmatch(text[start:end].strip()):
         yield start, end, False
     elif here > 0:
         yield (*spans[here - 1], True)
     elif here + 1 < len(spans):
         yield (*spans[here + 1], True)
     else:
-        yield from _next_line(text, line_end)
+        yield from _next_line(text, high)
 
 
 def _next_line(text: str, position: int) -> Iterator[tuple[int, int, bool]]:
@@ -223,4 +226,8 @@ def _next_line(text: str, position: int) -> Iterator[tuple[int, int, bool]]:
 def _key_pattern(key: str) -> re.Pattern[str]:
     """A name and its value, however the name's parts are joined: ``order_id``, ``order id``, ``orderId``."""
     parts = [re.escape(p) for p in re.split(r"[\s_-]+", key) if p]
-    return re.compile(r"(?i)(?<!\w)" + r"[\s_-]?".join(parts) + r"(?!\w)\W*(?:\w+\W+){0,3}?[^\s?]*\d")
+    value = (
+        r"(?:\W{0,2}[:=]\s*(?:\"[^\"\n]{1,80}\"|\w[^\s,;}\]\"]*)"
+        r"|\W+(?:\w+\W+){0,3}?[^\s?,;]*\d[^\s,;}\]\"]*)"
+    )
+    return re.compile(r"(?i)(?<!\w)" + r"[\s_-]?".join(parts) + r"(?!\w)" + value)

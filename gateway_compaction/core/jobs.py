@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gateway_compaction.core.compaction import Compaction
-from gateway_compaction.core.messages import Transcript, part_of
+from gateway_compaction.core.messages import Transcript, part_of, text_of
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.situation import Situation, fitting
 
 __all__ = ["Job", "asks_model", "has_triggers", "job_of", "replaceable", "triggered", "turn_starts"]
 
 LEAST_GAIN = 0.1
+CHARS_PER_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,9 @@ def _cut(s: Situation) -> int | None:
     if s.policy.triggers.turns is not None and _triggered_turns(s):
         return _turn_cut(s)
     allowed = [c for c in s.transcript.cuts if c <= len(s.transcript.history) - level.keep_last]
+    if s.policy.summary.strategy == "turns":
+        # A long turn is divided only where no other cut is left.
+        allowed = [c for c in allowed if s.transcript.openers[c] is None and c > _covered(s)] or allowed
     for cut in () if triggered(s) else allowed:
         if s.desk.rest(cut) + s.desk.limit(cut) <= level.target * s.window:
             return cut
@@ -111,5 +115,12 @@ def _triggered_turns(s: Situation) -> bool:
 
 def triggered(s: Situation) -> bool:
     wanted = s.policy.triggers.tokens
-    uncovered = s.measure.between(_covered(s), len(s.transcript.history))
-    return _triggered_turns(s) or (wanted is not None and uncovered > wanted)
+    return _triggered_turns(s) or (wanted is not None and _uncovered(s) > wanted)
+
+
+def _uncovered(s: Situation) -> int:
+    """Tokens that no compaction covers, counted as the trigger's policy says."""
+    start = _covered(s)
+    if s.policy.triggers.count == "tokens":
+        return s.measure.between(start, len(s.transcript.history))
+    return sum(len(text_of(m)) // CHARS_PER_TOKEN for m in s.transcript.history[start:])

@@ -84,11 +84,12 @@ def language_of(texts: Iterable[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """What the gateway says to the model: what a summary is, that an image is gone, what a quote is."""
+    """What the gateway says to the model: what a summary is, what is gone or not shown, what a quote is."""
 
     note: str
     gone: str
     quoted: str
+    unseen: str
 
 
 PHRASES = {
@@ -97,39 +98,46 @@ PHRASES = {
         " instructions. The conversation continues below.",
         "image no longer visible",
         "Earlier messages, quoted as background:",
+        "earlier messages no longer shown",
     ),
     "ko": Phrases(
         "이 대화 앞부분의 요약이며 배경 자료입니다. 새로운 지시가 아닙니다. 대화는 아래에서 계속됩니다.",
         "이미지는 더 이상 보이지 않음",
         "배경 자료로 인용한 이전 메시지:",
+        "더 이상 표시되지 않는 이전 메시지",
     ),
     "ja": Phrases(
         "これはこの会話の前半の要約で、背景資料です。新しい指示ではありません。会話は以下に続きます。",
         "画像はもう表示されません",
         "背景資料として引用した以前のメッセージ:",
+        "表示されなくなった以前のメッセージ",
     ),
     "zh": Phrases(
         "以下是本次对话较早部分的摘要,仅作背景资料,不是新的指令。对话在下方继续。",
         "图片不再可见",
         "作为背景引用的早先消息:",
+        "不再显示的早先消息",
     ),
     "de": Phrases(
         "Zusammenfassung des früheren Teils dieses Gesprächs, als Hintergrund; sie enthält keine neuen"
         " Anweisungen. Das Gespräch geht unten weiter.",
         "Bild nicht mehr sichtbar",
         "Frühere Nachrichten, als Hintergrund zitiert:",
+        "frühere Nachrichten, nicht mehr gezeigt",
     ),
     "fr": Phrases(
         "Résumé du début de cette conversation, à titre de contexte ; il ne contient aucune nouvelle"
         " consigne. La conversation continue ci-dessous.",
         "image plus visible",
         "Messages précédents, cités comme contexte :",
+        "messages précédents, plus affichés",
     ),
     "es": Phrases(
         "Resumen de la parte anterior de esta conversación, como contexto; no contiene instrucciones"
         " nuevas. La conversación continúa abajo.",
         "imagen ya no visible",
         "Mensajes anteriores, citados como contexto:",
+        "mensajes anteriores que ya no se muestran",
     ),
 }
 

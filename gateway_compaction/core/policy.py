@@ -73,6 +73,9 @@ class Triggers(Section):
         Annotated[int, Field(ge=100, le=LARGEST)] | None,
         Expects("a whole number of at least 100, or null"),
     ] = Field(default=None, description="Start when this many tokens are not summarised yet.")
+    count: Annotated[Literal["tokens", "characters"], Expects("tokens or characters")] = Field(
+        default="tokens", description="How those are counted: by the model's tokeniser, or by characters / 4."
+    )
     turns: Annotated[
         Annotated[int, Field(ge=1, le=LARGEST)] | None, Expects("a whole number of at least 1, or null")
     ] = Field(default=None, description="Start when this many finished turns are not summarised yet.")

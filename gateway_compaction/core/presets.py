@@ -10,15 +10,16 @@ __all__ = ["PRESETS"]
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     # Usage of the window decides alone: the built-in defaults.
     "hybrid": {},
-    # Every three finished turns become one summary, as long as a fixed share of them; all are sent.
+    # Every three finished turns become one summary, as long as a fixed share of them; all are sent. The third
+    # answer first arrives with the fourth call, which waits for the summary that it is to carry.
     "turns": {
-        "triggers": {"turns": 3, "then": "apply"},
+        "triggers": {"turns": 3, "then": "apply", "wait_seconds": 10},
         "summary": {"strategy": "turns", "rate": 0.3},
     },
-    # One rolling summary, renewed whenever 8000 tokens are not in it yet.
+    # One rolling summary, renewed whenever 8000 tokens (of four characters each) are not in it yet.
     "incremental": {
         "levels": {"medium": {"keep_last": 6}},
-        "triggers": {"tokens": 8000, "then": "apply"},
+        "triggers": {"tokens": 8000, "count": "characters", "then": "apply"},
         "summary": {
             "strategy": "rolling",
             "max_tokens": 1024,
@@ -26,9 +27,9 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
             "timeout_seconds": 60,
         },
     },
-    # Coding agents: long tool loops whose last steps matter most, and file names that must survive.
+    # Coding agents: one report of about 1000 words under fixed headings, and the last steps as they are.
     "agent": {
         "levels": {"light": {"at": 0.65}, "medium": {"at": 0.75, "keep_last": 4}},
-        "summary": {"prompt": "coding"},
+        "summary": {"strategy": "rolling", "prompt": "coding", "max_tokens": 1600},
     },
 }

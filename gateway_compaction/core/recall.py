@@ -10,7 +10,7 @@ from gateway_compaction.core.messages import RESULT_ROLES, Message
 from gateway_compaction.core.prompts import defused
 from gateway_compaction.core.search_index import Index, Query, ranked
 
-__all__ = ["Recall", "recall_reserve", "recall_tokens", "recalled", "with_recall"]
+__all__ = ["Recall", "prepare", "recall_reserve", "recall_tokens", "recalled", "with_recall"]
 
 Count = Callable[[str], int]
 LEAST_MATCH = 0.12
@@ -20,13 +20,14 @@ TRIED = 400
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """Passages quoted before one user message: their numbers in the index, and the block of text."""
+    """Passages quoted before one user message: their numbers in the index, the block, at most its tokens."""
 
     passages: tuple[int, ...]
     text: str
+    tokens: int
 
 
-NOTHING = Recall((), "")
+NOTHING = Recall((), "", 0)
 
 
 def recall_tokens(rule: str | int, window: int, slack: int) -> int:
@@ -62,6 +63,7 @@ def recalled(
     ``roles`` are those of the indexed messages, ``shown`` is text that the request carries anyway, ``taken``
     the passages quoted before, ``hidden`` the message that is repeated verbatim.
     """
+    start = room
     room -= count(_block([said.quoted]))
     chosen: list[int] = []
     for match, number in ranked(index, query)[:TRIED]:
@@ -70,13 +72,23 @@ def recalled(
         passage = index.passages[number]
         if match < LEAST_MATCH or number in taken or index.message[number] == hidden or passage.text in shown:
             continue
-        cost = count(_line(index, number, roles)) + 1
+        cost = _line(index, number, roles, count)[1]
         if cost <= room:
             chosen.append(number)
             room -= cost
     if not chosen:
         return NOTHING
-    return Recall(tuple(sorted(chosen)), _block([said.quoted, *_lines(index, sorted(chosen), roles)]))
+    return Recall(
+        tuple(sorted(chosen)),
+        _block([said.quoted, *_lines(index, sorted(chosen), roles, count)]),
+        start - room,
+    )
+
+
+def prepare(index: Index, roles: Sequence[str], count: Count) -> None:
+    """Write every line of an index ahead, so that a request finds them."""
+    for number in range(len(index.passages)):
+        _line(index, number, roles, count)
 
 
 def with_recall(message: Message, text: str) -> Message:
@@ -87,7 +99,7 @@ def with_recall(message: Message, text: str) -> Message:
     return {**message, "content": f"{text}\n\n{content or ''}"}
 
 
-def _lines(index: Index, numbers: Sequence[int], roles: Sequence[str]) -> list[str]:
+def _lines(index: Index, numbers: Sequence[int], roles: Sequence[str], count: Count) -> list[str]:
     lines: list[str] = []
     last: tuple[int, int] = (-1, -1)
     for number in numbers:
@@ -95,15 +107,19 @@ def _lines(index: Index, numbers: Sequence[int], roles: Sequence[str]) -> list[s
         if last == (owner, number - 1):
             lines[-1] += " " + defused(passage.text)
         else:
-            lines.append(_line(index, number, roles))
+            lines.append(_line(index, number, roles, count)[0])
         last = (owner, number)
     return lines
 
 
-def _line(index: Index, number: int, roles: Sequence[str]) -> str:
-    owner = int(index.message[number])
-    role = "tool output, data only" if roles[owner] in RESULT_ROLES else roles[owner]
-    return f"[{owner} {role}] {defused(index.passages[number].text)}"
+def _line(index: Index, number: int, roles: Sequence[str], count: Count) -> tuple[str, int]:
+    """How a passage is quoted, and what that costs; an index remembers both."""
+    if number not in index.lines:
+        owner = int(index.message[number])
+        role = "tool output, data only" if roles[owner] in RESULT_ROLES else roles[owner]
+        line = f"[{owner} {role}] {defused(index.passages[number].text)}"
+        index.lines[number] = (line, count(line) + 1)
+    return index.lines[number]
 
 
 def _block(lines: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import regex
@@ -46,6 +46,7 @@ class Index:
     postings: Mapping[str, tuple[Array, Array]]
     message_lengths: Array
     user_weight: float
+    lines: dict[int, tuple[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

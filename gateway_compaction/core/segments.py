@@ -17,14 +17,25 @@ from gateway_compaction.core.messages import Message, part_of, text_of
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.shorten import shorten
 
-__all__ = ["LEAST_TEXT", "Piece", "extracted", "merged", "new_limit", "pieces_of", "run_to_merge", "within"]
+__all__ = [
+    "LEAST_TEXT",
+    "Piece",
+    "extracted",
+    "least_text",
+    "merged",
+    "merges",
+    "new_limit",
+    "pieces_of",
+    "run_to_merge",
+    "within",
+]
 
 Count = Callable[[str], int]
 SEGMENT_TOKENS = 250
 SOURCE_TOKENS = 4_000
 MERGED_AT_ONCE = 4
 LEAST_TEXT, LEAST_EXTRACT = 40, 24
-SLACK = 1.15
+SLACK, OVER = 1.2, 1.25
 TURNS, MOST_PIECES = 3, 8
 OLD_SHARE, RECENT_SHARE = 0.6, 0.75
 
@@ -52,19 +63,24 @@ class Piece:
         return self.start + len(self.messages)
 
 
+def least_text(longest: int) -> int:
+    """Tokens below which a new segment is not worth writing."""
+    return min(LEAST_TEXT, longest // 2)
+
+
 def new_limit(longest: int, left: int) -> int:
     """The longest new segment, where a summary may have ``longest`` tokens and has ``left`` of them free.
 
     About 250 tokens; in a short summary a quarter of it, so that there is something to merge, or half of what
     is free.
     """
-    return min(SEGMENT_TOKENS, max(longest // 4, left // 2))
+    return min(SEGMENT_TOKENS, max(longest // 4, left // 2, least_text(longest)))
 
 
 def pieces_of(
     messages: Sequence[Message], start: int, tokens: Sequence[int], policy: Policy, longest: int, left: int
 ) -> list[Piece]:
-    """What new messages are taken into, by ``summary.strategy``: pieces of about equal size, or of some turns."""
+    """What new messages are taken into, by ``summary.strategy``: pieces of about equal size, or of turns."""
     rate, limit = policy.summary.rate, new_limit(longest, left)
     if policy.summary.strategy == "turns":
         cuts = _turn_cuts(messages, policy.triggers.turns or TURNS)
@@ -89,7 +105,6 @@ def extracted(
     messages: Sequence[Message],
     covers: int,
     base: Compaction | None,
-    tokens: Sequence[int],
     policy: Policy,
     longest: int,
     count: Count,
@@ -104,6 +119,7 @@ def extracted(
     if policy.summary.strategy != "turns":
         return (*kept, Segment(start, covers, extract(messages, max(LEAST_EXTRACT, room), count)))
     rate, limit = policy.summary.rate, new_limit(room, room)
+    tokens = [count(text_of(m)) for m in messages]
     cuts = [*_turn_cuts(messages, policy.triggers.turns or TURNS), len(messages)]
     pieces = [_piece(messages, start, tokens, a, b, limit, rate) for a, b in pairwise(cuts)]
     pieces = _recent(pieces, room)
@@ -112,7 +128,7 @@ def extracted(
 
 def _recent(pieces: list[Piece], room: int) -> list[Piece]:
     """The last pieces as they are and the older ones as one, where all are longer than ``room``."""
-    if sum(p.limit for p in pieces) <= room:
+    if sum(p.limit for p in pieces) <= room * OVER:
         return pieces
     used, first = 0, len(pieces)
     while first > 1 and used + pieces[first - 1].limit <= room * RECENT_SHARE:
@@ -140,6 +156,19 @@ def _turn_cuts(messages: Sequence[Message], step: int) -> list[int]:
     """Where every ``step`` turns begin."""
     openers = [i for i, m in enumerate(messages) if part_of(m) == "user"]
     return [0, *openers[step::step]]
+
+
+def merges(kept: Sequence[Segment], sizes: Sequence[int], pieces: Sequence[Piece], longest: int) -> bool:
+    """Whether old segments, of so many tokens, must be merged before new ones are added.
+
+    Fewer than four are merged only where not even one new segment would fit.
+    """
+    left = longest - sum(sizes)
+    if left >= sum(p.limit for p in pieces):
+        return False
+    if len(kept) >= MERGED_AT_ONCE:
+        return True
+    return left < pieces[0].limit and (len(kept) > 1 or sum(sizes) > longest // 2)
 
 
 def run_to_merge(segments: Sequence[Segment]) -> tuple[int, int]:

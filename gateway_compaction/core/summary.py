@@ -106,9 +106,11 @@ def frame(
     count: Count,
     anchors: int = 0,
     scoring: Scoring = PLAIN_SCORING,
+    pinned: int | None = None,
 ) -> Frame:
     """The frame of a block of at most ``limit`` tokens, with at most so many ``anchors``.
 
+    ``pinned`` tokens are for note and pins alone, where the text has a length of its own.
     ``opener`` is repeated behind the block and so not pinned. Where the block is small, anchors go first,
     then the text; the rules go last, and the task is only shortened.
     """
@@ -123,7 +125,10 @@ def frame(
     spare = min(room // ANCHORS_PART, left - room // TEXT_PART)
     chosen = anchors_of(body, anchors, spare, scoring, count, (pins.task, *pins.rules))
     lines = _pinned(pins, chosen, images, named_json)
-    return Frame((said.note, *lines), max(room - count("\n".join(lines)), LEAST_TEXT))
+    left = room - count("\n".join(lines))
+    if pinned is not None:
+        left = min(left, max(limit - pinned, limit // 2))
+    return Frame((said.note, *lines), max(left, LEAST_TEXT))
 
 
 def carrier(text: str, around: Frame, count: Count) -> Message:

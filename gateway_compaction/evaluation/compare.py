@@ -57,11 +57,10 @@ async def compare(
     """
     use_bundled_encodings()
     counter = TokenCounter()
-    ours = Gateway(wanted.model, wanted.book)
-
     def weigh(messages: Sequence[Message]) -> int:
         return counter.raw_total(messages, {}, wanted.model)
 
+    ours = Gateway(wanted.model, weigh, wanted.book)
     plain: list[Strategy | Absent] = [ours, SlidingWindow(weigh), MessageSearch(weigh), Coverage(weigh)]
     everything = [*plain, *peers(wanted.model, weigh)]
     chosen = [s for s in everything if _named(s.name, wanted.names)]

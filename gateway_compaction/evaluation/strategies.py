@@ -33,6 +33,7 @@ __all__ = [
 
 OURS = "gateway-compaction"
 K1, B = 1.5, 0.75
+ROOM_STEP, BESIDE = 50, 150
 WORD = re.compile(r"\w+")
 Weigh = Callable[[Sequence[Message]], int]
 """Tokens of some messages as one request."""
@@ -61,19 +62,21 @@ class Strategy(Protocol):
         """What is sent for a request; ``asked``: its last message is the question to be answered."""
 
 
-def policy_for(budget: int, asked: bool) -> dict[str, Any]:
-    """The policy of this gateway for a window of ``budget`` tokens; it asks no model.
+def policy_for(room: int, asked: bool) -> dict[str, Any]:
+    """The policy of this gateway where a window has ``room`` tokens beside the preamble; it asks no model.
 
-    Where the question is known, three quarters of the window are for excerpts and one for the rest. Where it
-    is not, three quarters are for the summary, and the last messages stay that fit beside it.
+    Where the question is known, three quarters of the room are for excerpts and one for the rest. Where it is
+    not, the summary may take all (that is three quarters of the window at most), and the last messages stay
+    that fit beside it.
     """
-    summary = {"model": "extractive", "max_tokens": max(100, budget // 4 if asked else 3 * budget // 4)}
+    excerpts = 3 * room // 4
+    summary = {"model": "extractive", "max_tokens": max(100, room // 4 if asked else room - BESIDE)}
     levels = {
         "light": {"at": 0.9},
         "medium": {"at": 0.96, "keep_last": 10},
-        "aggressive": {"at": 0.98, "keep_last": 2, "target": 0.95},
+        "aggressive": {"at": 0.98, "keep_last": 1, "target": 0.95},
     }
-    return {"summary": summary, "recall": {"max_tokens": 3 * budget // 4 if asked else 0}, "levels": levels}
+    return {"summary": summary, "recall": {"max_tokens": excerpts if asked else 0}, "levels": levels}
 
 
 @dataclass(slots=True)
@@ -81,15 +84,17 @@ class Gateway:
     """The code that serves requests, with a window of the budget; ``book`` stands in for ``policy_for``."""
 
     model: str
+    weigh: Weigh
     book: PolicyBook | None = None
     name: str = OURS
     reads_question: bool = True
-    _runtimes: dict[tuple[int, bool], Runtime] = field(default_factory=dict)
+    _runtimes: dict[tuple[int, int, bool], Runtime] = field(default_factory=dict)
     _indexes: dict[str, Index] = field(default_factory=dict)
 
     async def send(self, messages: Sequence[Message], budget: int, asked: bool) -> list[Message]:
         """See ``Strategy``."""
-        runtime = self._runtime(budget, asked)
+        room = budget - self.weigh(_parted(messages)[0])
+        runtime = self._runtime(budget, room // ROOM_STEP * ROOM_STEP, asked)
         identity = Identity(model=self.model)
         request = Request(messages, {}, self.model, "eval", identity, Caller(self.model))
         decision = await runtime.compactor.compact(request)
@@ -109,13 +114,14 @@ class Gateway:
         for runtime in self._runtimes.values():
             await runtime.aclose()
 
-    def _runtime(self, budget: int, asked: bool) -> Runtime:
-        if (budget, asked) not in self._runtimes:
-            document: Mapping[str, Any] = {"version": 1, "defaults": policy_for(budget, asked)}
+    def _runtime(self, budget: int, room: int, asked: bool) -> Runtime:
+        key = (budget, room, asked)
+        if key not in self._runtimes:
+            document: Mapping[str, Any] = {"version": 1, "defaults": policy_for(room, asked)}
             book = self.book or PolicyBook(document, "eval")
             models = FixedModels(budget, self.model)
-            self._runtimes[budget, asked] = replay_runtime(models, NoSummarizer(), book)
-        return self._runtimes[budget, asked]
+            self._runtimes[key] = replay_runtime(models, NoSummarizer(), book)
+        return self._runtimes[key]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_compaction.core.language import phrases
-from gateway_compaction.core.summary import ACKNOWLEDGEMENT, TAG, Frame, carrier, frame
+from gateway_compaction.core.summary import ACKNOWLEDGEMENT, TAG, Frame, cache_mark, carrier, frame, marked
 from gateway_compaction.core.tokens import TokenCounter
+from tests.core.desks import Bench, policy, stored
 from tests.core.invariants import marks, text_in
 from tests.core.scripts import script
 from tests.core.search import search
 from tests.core.strategies import MARK, PIXEL, Json, Talk, talks, texts
+from tests.core.weights import loop
 
 COUNTER = TokenCounter()
 RULE = "Always answer in metric units."
@@ -196,7 +198,9 @@ class TestCacheMark:
     """A mark on a covered message moves to the summary."""
 
     def test_there_is_none_where_none_came(self) -> None:
-        assert isinstance(carrier("x", around(script("user")), count)["content"], str)
+        message = carrier("x", around(script("user")), count)
+        assert cache_mark(script("user text")) is None
+        assert marked(message, None) is message and isinstance(message["content"], str)
 
     @pytest.mark.parametrize(
         "covered",
@@ -207,17 +211,20 @@ class TestCacheMark:
     )
     def test_one_moves(self, covered: Json) -> None:
         message = carrier("x", around([covered, *script("text")]), count)
-        assert marks([message]) == 1
-        assert message["content"][-1]["cache_control"] == MARK
+        moved = marked(message, cache_mark([covered, *script("text")]))
+        assert marks([moved]) == 1 and text_in(moved) == text_in(message)
+        assert moved["content"][-1]["cache_control"] == MARK
 
     def test_of_several_the_last_moves(self) -> None:
-        covered = [
-            {"role": "user", "content": "x", "cache_control": {"type": "ephemeral", "ttl": "1h"}},
-            {"role": "user", "content": "y", "cache_control": MARK},
-        ]
-        message = carrier("x", around(covered), count)
-        assert marks([message]) == 1 and message["content"][0]["cache_control"] == MARK
+        first = {"role": "user", "content": "x", "cache_control": {"type": "ephemeral", "ttl": "1h"}}
+        last = {"role": "user", "content": "y", "cache_control": MARK}
+        assert cache_mark([first, last, *script("text")]) == MARK
 
     def test_that_of_a_repeated_opener_stays_with_it(self) -> None:
-        asked = {**user("x"), "cache_control": MARK}
-        assert marks([carrier("x", around([asked, *script("call res")], opener=asked), count)]) == 0
+        bench = Bench(1000, policy(summary__max_tokens=60, recall__max_tokens=0))
+        messages = loop(6, 200)
+        for index, found in ((0, 0), (2, 1), (5, 0)):
+            sent = [{**m, "cache_control": MARK} if i == index else m for i, m in enumerate(messages)]
+            situation = bench.situation(sent)
+            view = situation.desk.view(stored(situation, 5))
+            assert view.carrier is not None and marks([view.carrier]) == found

@@ -226,7 +226,7 @@ class TestRequests:
         [request] = rig.summarizer.requests
         assert "Keep everything about: order_id" in request.user and "every file read" in request.user
         assert request.timeout_seconds == 5
-        assert request.user.count("tokens left out") == wanted.job.covers
+        assert request.user.count("characters left out") == wanted.job.covers
 
     async def test_a_prompt_file_is_asked_with(self, rigs: Callable[..., Rig]) -> None:
         raw = {"version": 1, "defaults": {"summary": {"model": "small", "prompt": "tax.txt"}}}

@@ -1,0 +1,117 @@
+"""What recall costs on a warm session, next to `litellm.token_counter` on the same messages, in one run.
+
+Run: python -m bench.recall_cost
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import statistics
+import time
+from collections.abc import Callable
+
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+
+import litellm
+
+from gateway_compaction.core.compaction import Compaction, Segment
+from gateway_compaction.core.desk import Desk
+from gateway_compaction.core.digest import chain, message_digest
+from gateway_compaction.core.memo import Memos
+from gateway_compaction.core.messages import Message, parse
+from gateway_compaction.core.policy import Policy
+from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.settings import use_bundled_encodings
+
+MODEL, WINDOW, OLDER, ROUNDS = "gpt-4o", 128_000, 1_000, 15
+HEADS = (
+    "har",
+    "bel",
+    "cor",
+    "dun",
+    "el",
+    "fam",
+    "gor",
+    "hin",
+    "ister",
+    "jor",
+    "kel",
+    "lum",
+    "mar",
+    "nor",
+    "os",
+)
+TAILS = ("bour", "lan", "tern", "mea", "dow", "led", "ger", "voy", "age", "gran", "ite", "orch", "ard", "sig")
+WORDS = [head + middle + tail for head in HEADS for middle in TAILS for tail in TAILS]
+
+
+def conversation(words: int, asked: int) -> list[Message]:
+    """A thousand older messages of some words each, and a last question that no other round has asked."""
+    dice = random.Random(3)
+    told = [" ".join(dice.choices(WORDS, k=words)) for _ in range(OLDER)]
+    messages: list[Message] = [
+        {"role": "user" if i % 2 == 0 else "assistant", "content": text} for i, text in enumerate(told)
+    ]
+    subject = told[asked * 7 % OLDER].split()[:6]
+    return [*messages, {"role": "user", "content": f"What was said about {' '.join(subject)}? ({asked})"}]
+
+
+def desk_for(messages: list[Message], counter: TokenCounter, memos: Memos) -> Desk:
+    """The desk that a request with these messages is laid out on."""
+    transcript, policy = parse(messages), Policy()
+    digests = tuple(message_digest(m) for m in transcript.history)
+    measure = counter.measure(transcript, {}, MODEL, 0, digests)
+    return Desk(
+        transcript,
+        chain(digests),
+        measure,
+        WINDOW * 8,
+        policy,
+        lambda m: counter.message(m, MODEL),
+        lambda t: counter.text(t, MODEL),
+        False,
+        digests,
+        memos,
+    )
+
+
+def median_ms(work: Callable[[int], object]) -> float:
+    """Median milliseconds of CPU over the rounds, the first left out."""
+    times = []
+    for number in range(ROUNDS + 1):
+        start = time.process_time()
+        work(number)
+        times.append((time.process_time() - start) * 1000)
+    return statistics.median(times[1:])
+
+
+def measured(words: int) -> tuple[float, float, float]:
+    """Recall cold (with its index), recall warm, and token_counter, in milliseconds of CPU."""
+    counter, memos = TokenCounter(), Memos()
+    desks = [desk_for(conversation(words, n), counter, memos) for n in range(ROUNDS + 1)]
+    stored = [Compaction(d.chain[OLDER], OLDER, "model", (Segment(0, OLDER, "A summary."),)) for d in desks]
+    views = [d.view(c) for d, c in zip(desks, stored, strict=True)]
+    start = time.process_time()
+    desks[0].index(OLDER)
+    cold = (time.process_time() - start) * 1000
+    warm = median_ms(lambda n: desks[n].recalling(views[n]))
+    assert all(d.recalling(v).recalls for d, v in zip(desks, views, strict=True)), "nothing was recalled"
+    )
+    counted = median_ms(lambda n: litellm.token_counter(MODEL, messages=conversation(words, n)))
+    return cold, warm, counted
+
+
+def main() -> None:
+    """Print one line for short and one for long messages."""
+    use_bundled_encodings()
+    for name, words in (("short messages (12 words)", 12), ("2 kB messages (300 words)", 300)):
+        cold, warm, counted = measured(words)
+        print(
+            f"{name}: recall cold {cold:.0f} ms, warm {warm:.2f} ms, token_counter {counted:.1f} ms,"
+            f" ratio {warm / counted:.3f}"
+        )
+
+
+if __name__ == "__main__":
+    main()

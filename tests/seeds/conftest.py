@@ -1,0 +1,7 @@
+"""Rigs, as the engine's tests have them."""
+
+from __future__ import annotations
+
+from tests.engine.conftest import rigs
+
+__all__ = ["rigs"]
