@@ -186,7 +186,7 @@ def test_the_presets_are_those_that_can_be_named() -> None:
                 "levels.medium.keep_last": 4,
                 "summary.strategy": "rolling",
                 "summary.prompt": "coding",
-                "summary.max_tokens": 1600,
+                "summary.max_tokens": 1500,
             },
         ),
     ],

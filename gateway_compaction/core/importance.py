@@ -146,7 +146,8 @@ def _distinct(found: Iterator[Anchor]) -> list[Anchor]:
     for anchor in found:
         shape = re.sub(r"\d+", "0", anchor.text) if anchor.part == "tool" else anchor.text
         key = (anchor.part, " ".join(shape.lower().split()))
-        if anchor.part == "tool" or key not in kept:
+        known = kept.get(key)
+        if known is None or anchor.part == "tool" or anchor.score > known.score:
             kept[key] = anchor
     return list(kept.values())
 
@@ -158,13 +159,14 @@ def _candidates(index: int, message: Message, scoring: Scoring) -> Iterator[Anch
         return
     text = text_of(message)
     fences = [m.span() for m in FENCE.finditer(text)] if "```" in text and part != "tool" else []
-    seen: set[int] = set()
+    seen: set[tuple[int, bool]] = set()
     for position, value_end in _hits(text, part, scoring):
-        for start, end, marked in _around(text, position, value_end):
-            if start in seen or any(a <= start < b for a, b in fences):
+        for start, end, beside in _around(text, position, value_end):
+            if (start, beside) in seen or any(a <= start < b for a, b in fences):
                 continue
-            seen.add(start)
-            passage = MARK.sub("", text[start:end]).strip()
+            seen.add((start, beside))
+            passage, marks = MARK.subn("", text[start:end])
+            passage, marked = passage.strip(), beside or marks > 0
             terse = len(search_terms(passage)) < LEAST_TERMS and not (marked or value_end)
             if len(passage) > LONGEST_CHARS or not passage or terse:
                 continue

@@ -30,6 +30,6 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     # Coding agents: one report of about 1000 words under fixed headings, and the last steps as they are.
     "agent": {
         "levels": {"light": {"at": 0.65}, "medium": {"at": 0.75, "keep_last": 4}},
-        "summary": {"strategy": "rolling", "prompt": "coding", "max_tokens": 1600},
+        "summary": {"strategy": "rolling", "prompt": "coding", "max_tokens": 1500},
     },
 }

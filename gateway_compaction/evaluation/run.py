@@ -105,6 +105,8 @@ class Bench:
         for trial, state in trials:
             tally.tight += state == "tight"
             tally.small += state == "small" and "small" not in wanted
+            if trial.needed and strategy.name == OURS:
+                self._summary(tally, trial)
             if state in wanted and sender.willing:
                 sent = await sender.send(trial)
                 if sent is not None:
@@ -148,12 +150,12 @@ class Bench:
             tally.add("rules", name, context.holds(rule))
         if trial.needed:
             tally.add("identifiers", name, _share([context.spells(n) for n in trial.needed]))
-        if trial.needed and strategy.name == OURS:
-            self._summary(tally, trial, name)
 
-    def _summary(self, tally: Tally, trial: Trial, name: str) -> None:
-        """The summary without a model on its own, at as many tokens as the budget."""
-        history = parse(trial.messages[:-1]).history
+    def _summary(self, tally: Tally, trial: Trial) -> None:
+        """The summary without a model on its own, of as many tokens as the budget."""
+        name, history = trial.conversation.id, parse(trial.messages[:-1]).history
+        if self.weigh(history) <= tally.budget:
+            return
         text = extract(history, tally.budget, self.count)
         read = Context.of([said(text)])
         tally.add("identifiers_summary", name, _share([read.spells(n) for n in trial.needed]))

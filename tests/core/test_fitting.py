@@ -69,6 +69,13 @@ class TestGuarantee:
         plan = Bench(4000).plan([*talk, weighing("user", last)])
         assert plan.level == "aggressive" and plan.view.tokens < 4000
 
+    def test_a_stored_summary_is_shortened_where_it_leaves_no_room(self) -> None:
+        desk = bench(summary__max_tokens=400)
+        messages = [*chat(3, 100), *script("text"), weighing("user", 750)]
+        kept = stored(desk.situation(messages), 6, "model", "They met at the pier and left. " * 60)
+        plan = desk.plan(messages, [kept])
+        assert plan.level == "aggressive" and plan.view.tokens < WINDOW
+
     def test_long_addresses_of_images_do_not_break_it(self) -> None:
         url = "https://x.y/" + "a1b2" * 120
         image = {

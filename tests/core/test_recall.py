@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 from gateway_compaction.core.chunks import passages
 from gateway_compaction.core.language import phrases
 from gateway_compaction.core.memo import Memo
-from gateway_compaction.core.recall import Recall, recall_reserve, recall_tokens, recalled, with_recall
+from gateway_compaction.core.recall import (
+    Recall,
+    prepare,
+    recall_reserve,
+    recall_tokens,
+    recalled,
+    with_recall,
+)
 from gateway_compaction.core.search_index import build_index, query_of
 from gateway_compaction.core.tokens import TokenCounter
 from tests.core.desks import Bench, policy, sent_by, stored
@@ -101,8 +108,8 @@ class TestQuotes:
         assert lines.count("[0 user]") == 1
 
     def test_nothing_fitting_is_no_block(self) -> None:
-        assert quoted("Thanks!") == Recall((), "")
-        assert quoted("When does the ferry go?", room=15) == Recall((), "")
+        for found in (quoted("Thanks!"), quoted("When does the ferry go?", room=15)):
+            assert (found.passages, found.text) == ((), "")
 
     def test_what_the_request_shows_anyway_is_not_quoted(self) -> None:
         question = "When does the ferry to Bergen go?"
@@ -234,3 +241,19 @@ class TestMemo:
         for key in "abc":
             memo.get(key, key.upper)
         assert [key in memo for key in "abc"] == [False, True, True]
+
+
+def test_lines_written_ahead_are_the_lines_of_quotes() -> None:
+    index = build_index(STORY, [passages(m) for m in STORY])
+    counted: list[str] = []
+
+    def counting(text: str) -> int:
+        counted.append(text)
+        return count(text)
+
+    roles = [str(m["role"]) for m in STORY]
+    prepare(index, roles, counting)
+    before = len(counted)
+    query = query_of({"role": "user", "content": "When does the ferry to Bergen go?"})
+    found = recalled(index, query, 300, roles=roles, said=EN, shown="", taken=(), hidden=None, count=counting)
+    assert "ferry" in found.text and len(counted) <= before + 2

@@ -1,0 +1,217 @@
+"""Identifiers that later messages will need, and choosing what to tell of them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway_compaction.core.accuracy import checked
+from gateway_compaction.core.greedy import by_gain, rough_tokens
+from gateway_compaction.core.identifiers import identifiers, spelled_in
+from gateway_compaction.core.ledger import density, ledger, listed, sources, weights
+from gateway_compaction.core.tokens import TokenCounter
+from tests.core.search import search
+from tests.core.strategies import Json, Talk, talks, texts
+
+COUNTER = TokenCounter()
+
+
+def count(text: str) -> int:
+    """Tokens of a text."""
+    return COUNTER.text(text, "gpt-4o")
+
+
+def said(role: str, text: str) -> Json:
+    """A message."""
+    return {"role": role, "content": text}
+
+
+class TestByGain:
+    """Pieces one by one, the best first, until too many are refused."""
+
+    def test_the_best_first_and_of_equals_the_first(self) -> None:
+        taken: list[int] = []
+        by_gain(4, [1.0, 3.0, 3.0, 2.0].__getitem__, lambda i: not taken.append(i))
+        assert taken == [1, 2, 3, 0]
+
+    def test_what_is_worth_less_than_it_was_waits(self) -> None:
+        worth = [5.0, 4.0, 3.0]
+        taken: list[int] = []
+
+        def take(i: int) -> bool:
+            taken.append(i)
+            worth[1] = 1.0
+            return True
+
+        by_gain(3, worth.__getitem__, take)
+        assert taken == [0, 2, 1]
+
+    def test_what_is_worth_nothing_is_not_offered(self) -> None:
+        by_gain(3, lambda i: 0.0, lambda i: pytest.fail("it was offered"))
+
+    def test_many_refusals_in_a_row_end_it(self) -> None:
+        offered: list[int] = []
+        by_gain(1000, lambda i: 1000.0 - i, lambda i: bool(offered.append(i)))
+        assert len(offered) < 100
+
+    def test_one_taken_in_between_goes_on(self) -> None:
+        offered: list[int] = []
+        by_gain(200, lambda i: 1000.0 - i, lambda i: bool(offered.append(i)) or i % 50 == 0)
+        assert len(offered) == 200
+
+    @pytest.mark.parametrize("text", ["word " * 100, "語" * 100, "\ud83d"])
+    def test_a_rough_count_has_the_right_order(self, text: str) -> None:
+        assert 0.3 < rough_tokens(text) / count(text) < 4
+
+
+class TestIdentifiers:
+    """Parts of longer names are told with them."""
+
+    @pytest.mark.parametrize(
+        ("name", "text", "there"),
+        [
+            ("cart.py", "see src/cart.py", True),
+            ("cart.py", "see smart.py", False),
+            ("ORD-12", "ORD-12 and more", True),
+            ("ORD-12", "ORD-123", False),
+        ],
+    )
+    def test_spelled_in(self, name: str, text: str, there: bool) -> None:
+        assert spelled_in(name, text) == there
+
+
+class TestWeights:
+    """What a model wrote, a user named, came up often and lately weighs more."""
+
+    def weight(self, *messages: Json) -> dict[str, float]:
+        """The weights of the identifiers in some messages."""
+        return weights(sources(messages))
+
+    def test_speakers_differ(self) -> None:
+        found = self.weight(
+            said("tool", "a_tool_name"), said("user", "a_user_name"), said("assistant", "an_own_name")
+        )
+        assert found["an_own_name"] > found["a_user_name"] > found["a_tool_name"]
+
+    def test_often_and_lately(self) -> None:
+        found = self.weight(
+            *[said("user", t) for t in ("early_name", "often_name", "often_name", "late_name")]
+        )
+        assert found["often_name"] > found["late_name"] > found["early_name"]
+
+    def test_one_of_hundreds_weighs_little(self) -> None:
+        crowd = " ".join(f"name_{i}" for i in range(300))
+        found = self.weight(said("user", f"lone_name {crowd[:0]}"), said("user", crowd))
+        assert found["lone_name"] > found["name_299"]
+
+    def test_years_are_none(self) -> None:
+        assert self.weight(said("user", "In 1998 and 2024 there were 4711.")).keys() == {"4711"}
+
+    def test_arguments_of_calls_are_sources(self) -> None:
+        call = {
+            "function": {"name": "edit", "arguments": '{"path": "src/a_b.py", "text": "x\\ndef new_name()"}'}
+        }
+        message = {"role": "assistant", "content": None, "tool_calls": [call, "odd", {"function": 7}]}
+        assert {"src/a_b.py", "new_name"} <= self.weight(message).keys()
+
+    def test_agents_are_dense_and_chats_are_not(self) -> None:
+        agent = sources(
+            [said("tool", "src/a.py:12 total_price ORD-12 src/b.py"), said("user", "run test_a.py")]
+        )
+        chat = sources([said("user", "We had a lovely walk along the shore this morning, all of us.")])
+        assert density(agent) > 5 > 1 > density(chat) == density([])
+
+
+class TestLedger:
+    """Lines that tell of them, and a list of the rest."""
+
+    MESSAGES = (
+        said("user", "Fix the total in src/shop/cart.py, please."),
+        said("tool", "\n".join(f"src/shop/file_{i}.py:{i}: unused import" for i in range(50))),
+        said("tool", "FAILED tests/test_cart.py::test_total - AssertionError in total_price"),
+        said(
+            "assistant",
+            "The method total_price in src/shop/cart.py forgets the discount of order ORD-4711, so I "
+            "change it and run tests/test_cart.py again before anything else is done about the rest of it.",
+        ),
+    )
+
+    @search
+    @given(talks, st.integers(0, 400))
+    def test_both_keep_to_their_budgets_and_are_verbatim(self, talk: Talk, budget: int) -> None:
+        found = sources(talk.messages)
+        pieces = ledger(found, weights(found), budget, count)
+        assert sum(count(p.text) for p in pieces) <= budget
+        spoken = " ".join(" ".join(s.text.split()) for s in found)
+        assert all(" ".join(p.text.split()) in spoken for p in pieces)
+        assert count(listed(weights(found), "", budget, count)) <= max(budget, 0)
+
+    def test_short_lines_stand_whole_and_long_ones_are_cut_to_the_words_around(self) -> None:
+        found = sources(self.MESSAGES)
+        told = "\n".join(p.text for p in ledger(found, weights(found), 200, count))
+        assert "FAILED tests/test_cart.py::test_total" in told
+        assert "src/shop/cart.py" in told and "before anything else is done" not in told
+
+    def test_what_is_told_is_not_told_again(self) -> None:
+        found = sources([said("user", "Look at src/shop/cart.py now.")] * 9)
+        assert len(ledger(found, weights(found), 500, count)) == 1
+
+    def test_very_long_lines_are_left_to_the_list(self) -> None:
+        found = sources([said("tool", "x " * 2000 + "lone_name")])
+        assert ledger(found, weights(found), 500, count) == []
+        assert listed(weights(found), "", 500, count) == "identifiers: lone_name"
+
+    def test_the_list_leaves_out_what_is_told(self) -> None:
+        found = weights(sources(self.MESSAGES))
+        assert "cart.py" not in listed({"src/shop/cart.py": 1.0}, "in src/shop/cart.py", 100, count)
+        assert listed(found, "", 3, count) == ""
+        assert listed(found, "", 60, count).startswith("identifiers: ")
+
+
+class TestChecked:
+    """What a model's summary lost comes back in one line; what it made up is counted."""
+
+    SOURCE = (
+        said("user", "The order ORD-4711 of ops@example.org is late."),
+        said("tool", "status of ORD-4711: shipped; invoice INV-2024-17; total 12,500"),
+    )
+
+    def test_lost_identifiers_follow_the_text(self) -> None:
+        result = checked("The customer's order is late.", self.SOURCE, "", 200, count)
+        assert result.text.startswith("The customer's order is late.\nidentifiers: ")
+        assert "ORD-4711" in result.text and result.unsourced == 0
+
+    def test_where_none_is_lost_the_text_is_all(self) -> None:
+        whole = "ORD-4711 of ops@example.org is late; shipped; INV-2024-17; total 12,500."
+        assert checked(whole, self.SOURCE, "", 200, count).text == whole
+
+    def test_a_line_of_its_own_is_replaced(self) -> None:
+        result = checked("It is late.\nidentifiers: ORD-1", self.SOURCE, "", 200, count)
+        assert result.text.count("identifiers:") == 1 and "ORD-1," not in result.text
+
+    def test_what_stands_nowhere_in_the_source_is_counted(self) -> None:
+        result = checked("The order ORD-9999 was sent from src/made_up.py.", self.SOURCE, "", 200, count)
+        assert result.unsourced == 2
+
+    @pytest.mark.parametrize("text", ["The total is 12500.", "The total is 12,500.", "order ord-4711"])
+    def test_other_spellings_are_not_made_up(self, text: str) -> None:
+        assert checked(text, self.SOURCE, "", 200, count).unsourced == 0
+
+    def test_the_summary_so_far_is_a_source_too(self) -> None:
+        assert (
+            checked("See src/old_file.py.", self.SOURCE, "They read src/old_file.py.", 200, count).unsourced
+            == 0
+        )
+
+    @search
+    @given(texts, talks, st.integers(60, 300))
+    def test_it_keeps_to_its_limit(self, text: str, talk: Talk, limit: int) -> None:
+        if count(text) <= limit and text.strip():
+            assert count(checked(text, talk.messages, "", limit, count).text) <= limit
+
+
+@search
+@given(texts)
+def test_identifiers_are_spelled_in_the_text_they_come_from(text: str) -> None:
+    assert all(name in text for name in identifiers(text))

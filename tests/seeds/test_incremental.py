@@ -1,0 +1,225 @@
+"""The second document: one summary, renewed when 8,000 tokens are not in it; versions, limits and states."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from gateway_compaction.compactor import Decision
+from gateway_compaction.core.policy import Policy
+from gateway_compaction.core.policy_book import Identity, PolicyBook
+from gateway_compaction.errors import SummaryTimeout
+from gateway_compaction.policy_files import env_overrides
+from gateway_compaction.ports import Buffer
+from tests.engine.histories import system
+from tests.engine.rig import Rig, events
+from tests.seeds.talks import calls_of, sent, summary_in
+
+WINDOW = 100_000
+PRESET: Mapping[str, Any] = {"preset": "incremental"}
+PREFIX = "GATEWAY_COMPACTION_DEFAULTS__"
+Message = dict[str, Any]
+
+
+def chat(messages: int, chars: int = 2_000, word: str = "word ") -> list[Message]:
+    """A preamble and so many messages of so many characters, each different."""
+    roles = ("user", "assistant")
+    return [
+        system(),
+        *(
+            {"role": roles[i % 2], "content": (f"Message {i}. " + word * chars)[:chars]}
+            for i in range(messages)
+        ),
+    ]
+
+
+async def told(rig: Rig, messages: list[Message]) -> list[Decision]:
+    """Every call of a conversation, the background finished after each."""
+    return [await rig.call(call) for call in calls_of(messages)]
+
+
+async def known(rig: Rig, decision: Decision) -> Buffer:
+    """What the store holds for a request."""
+    assert decision.session is not None and decision.situation is not None
+    return await rig.redis.load(decision.session, decision.situation.chain)
+
+
+class TestThreshold:
+    """A summary is made when more than 8,000 tokens of four characters each are in none."""
+
+    @pytest.mark.parametrize(("chars", "made"), [(2_003, False), (2_004, True)])
+    async def test_characters_are_counted(self, rigs: Callable[..., Rig], chars: int, made: bool) -> None:
+        rig = rigs(WINDOW, PRESET)
+        # Fifteen of 500 tokens each, and a last one: 2,003 characters are 500 as well, 2,004 are 501.
+        await rig.call([*chat(15), {"role": "user", "content": "y" * chars}])
+        assert bool(rig.summarizer.requests) == made
+
+    async def test_scripts_are_counted_alike(self, rigs: Callable[..., Rig]) -> None:
+        # By a tokeniser this would be far more than 8,000.
+        rig = rigs(WINDOW, PRESET)
+        await rig.call(chat(15, 2_000, "단어와 문장 "))
+        assert rig.summarizer.requests == []
+        rig = rigs(WINDOW, {**PRESET, "triggers": {"count": "tokens"}})
+        await rig.call(chat(15, 2_000, "단어와 문장 "))
+        assert len(rig.summarizer.requests) == 1
+
+    async def test_only_what_is_in_no_summary_counts(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(WINDOW, PRESET)
+        numbers = [d.version for d in await told(rig, chat(60))]
+        # The six messages that a summary leaves out are 3,000 of the next 8,000 tokens: five calls make up.
+        assert numbers[:9] == [None] * 9 and numbers[9:] == sorted([1, 2, 3, 4] * 5 + [5])
+
+
+class TestVersions:
+    """Each summary is made of the one before and the messages since."""
+
+    async def test_they_count_up(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(WINDOW, PRESET)
+        versions = [d.version for d in await told(rig, chat(60)) if d.version]
+        assert versions == sorted(versions) and set(versions) == set(range(1, max(versions) + 1))
+        assert max(versions) >= 3
+
+    async def test_the_second_builds_on_the_first(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(WINDOW, PRESET)
+        rig.summarizer.answers = ["They designed the station.", "They designed it and chose a map."]
+        decisions = await told(rig, chat(32))
+        first, second = rig.summarizer.requests[:2]
+        assert "<previous_summary>" not in first.user and "[0] user wrote: Message 0." in first.user
+        assert "<previous_summary>\nThey designed the station.\n</previous_summary>" in second.user
+        numbers = [int(n) for n in re.findall(r"(?m)^\[(\d+)\] ", second.user)]
+        covered = [d.plan.view.compaction.covers for d in decisions if d.plan and d.plan.view.compaction]
+        assert numbers[0] == covered[0] and numbers == list(range(numbers[0], numbers[-1] + 1))
+        assert "chose a map" in (summary_in(sent(decisions[-1])) or "")
+
+    async def test_the_last_six_messages_stay(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(WINDOW, PRESET)
+        for decision in await told(rig, chat(50)):
+            if decision.messages is not None:
+                kept = [m["content"] for m in sent(decision) if str(m["content"]).startswith("Message")]
+                assert kept[-6:] == [m["content"] for m in decision.request.messages[-6:]]
+
+    async def test_nothing_between_them_and_the_summary_is_lost(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(WINDOW, PRESET)
+        for decision in await told(rig, chat(50)):
+            compaction = decision.plan.view.compaction if decision.plan else None
+            if compaction is not None:
+                kept = [m for m in sent(decision) if str(m["content"]).startswith("Message")]
+                assert len(kept) == len(decision.request.messages) - 1 - compaction.covers
+
+    async def test_it_has_at_most_1024_tokens(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(WINDOW, PRESET)
+        rig.summarizer.answers = ["It went well, all in all. " * 400] * 9
+        decision = (await told(rig, chat(30)))[-1]
+        assert rig.counter.text(summary_in(sent(decision)) or "", "gpt-4o") <= 1_024
+        assert rig.summarizer.requests[0].timeout_seconds == 60
+
+
+class TestMessageLimit:
+    """A message is shown to the summariser with at most 3,000 characters."""
+
+    async def test_longer_ones_are_shown_head_and_tail(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(WINDOW, PRESET)
+        messages = chat(21)
+        messages[3] = {"role": "user", "content": "Beginning. " + "a word " * 1_000 + "The end."}
+        await rig.call(messages)
+        line = rig.summarizer.requests[0].user.split("[2] user wrote: ")[1].split("\n[3] ")[0]
+        assert line.startswith("Beginning.") and line.endswith("The end.") and "characters left out" in line
+        assert 2_800 < len(line) <= 3_000
+
+    async def test_shorter_ones_are_shown_whole(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(WINDOW, PRESET)
+        messages = chat(21)
+        messages[3] = {"role": "user", "content": ("Beginning. " + "a word " * 1_000)[:3_000].strip()}
+        await rig.call(messages)
+        assert messages[3]["content"] in rig.summarizer.requests[0].user
+
+    async def test_the_message_that_is_sent_is_never_cut(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(WINDOW, PRESET)
+        await told(rig, chat(25))
+        long = {"role": "user", "content": "Beginning. " + "a word " * 1_000 + "The end."}
+        decision = await rig.call([*chat(26), long])
+        assert decision.messages is not None and decision.messages[-1] is long
+
+
+class TestStates:
+    """In progress while it is claimed, completed when it is stored, failed and tried again."""
+
+    async def test_in_progress_no_second_one_is_begun(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(WINDOW, PRESET)
+        rig.summarizer.gate.clear()
+        first = await rig.call(chat(21), settle=False)
+        for _ in range(500):
+            if rig.summarizer.requests:
+                break
+            await asyncio.sleep(0.01)
+        assert (await known(rig, first)).in_flight
+        second = await rig.call(chat(23), settle=False)
+        assert second.plan is not None and second.plan.job is None and second.messages is None
+        rig.summarizer.gate.set()
+        await rig.settle()
+        assert len(rig.summarizer.requests) == 1
+
+    async def test_completed_it_is_sent_with_its_version(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(WINDOW, PRESET)
+        first = await rig.call(chat(21))
+        buffer = await known(rig, first)
+        assert not buffer.in_flight and [c.version for c in buffer.compactions] == [1]
+        assert (await rig.call(chat(23))).version == 1
+
+    async def test_failed_it_is_tried_again(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(WINDOW, PRESET)
+        rig.summarizer.answers = [SummaryTimeout("small: no answer within 60 s")]
+        first = await rig.call(chat(21))
+        buffer = await known(rig, first)
+        assert buffer.backoff == "small: no answer within 60 s" and buffer.compactions == ()
+        second = await rig.call(chat(23))
+        assert second.messages is None and len(rig.summarizer.requests) == 1
+        assert first.session is not None
+        client: Any = rig.redis._client
+        await client.hdel(f"gwc:{{{first.session.slot}}}:session", "backoff_until", "backoff_reason")
+        await rig.call(chat(25))
+        assert (await rig.call(chat(27))).version == 1
+        made = [e for e in await events(rig.redis, first.session) if e["type"] == "summary"]
+        assert [e["outcome"] for e in made] == ["failed", "made"]
+
+
+class TestEnvironment:
+    """On or off, the threshold and the number of last messages, from the environment."""
+
+    @staticmethod
+    def policy(**variables: str) -> Policy:
+        """The policy that a file's preset and the environment make."""
+        overrides = env_overrides({PREFIX + name: value for name, value in variables.items()})
+        raw = {"version": 1, "defaults": {"preset": "incremental"}}
+        return PolicyBook(raw, "policies.yaml", overrides).resolve(Identity())
+
+    def test_the_defaults_are_those_of_the_document(self) -> None:
+        policy = self.policy()
+        assert (policy.triggers.tokens, policy.triggers.count) == (8_000, "characters")
+        assert (policy.levels.medium.keep_last, policy.mode) == (6, "enforce")
+        assert policy.summary.message_chars == 3_000
+
+    def test_each_can_be_set(self) -> None:
+        policy = self.policy(TRIGGERS__TOKENS="16000", LEVELS__MEDIUM__KEEP_LAST="8", MODE="off")
+        assert (policy.triggers.tokens, policy.levels.medium.keep_last, policy.mode) == (16_000, 8, "off")
+
+    async def test_off_means_that_nothing_is_touched(self, rigs: Callable[..., Rig]) -> None:
+        raw = {"version": 1, "defaults": {"preset": "incremental"}}
+        book = PolicyBook(raw, "policies.yaml", env_overrides({f"{PREFIX}MODE": "off"}))
+        rig = rigs(WINDOW, policy_book=book)
+        for decision in await told(rig, chat(50)):
+            assert decision.messages is None and decision.reason == "the policy is off"
+        assert rig.summarizer.requests == []
+
+    async def test_a_threshold_of_its_own(self, rigs: Callable[..., Rig]) -> None:
+        raw = {"version": 1, "defaults": {"preset": "incremental", "summary": {"model": "small"}}}
+        overrides = env_overrides({f"{PREFIX}TRIGGERS__TOKENS": "16000"})
+        rig = rigs(WINDOW, policy_book=PolicyBook(raw, "policies.yaml", overrides))
+        await rig.call(chat(31))
+        assert rig.summarizer.requests == []
+        await rig.call(chat(33))
+        assert len(rig.summarizer.requests) == 1
