@@ -252,13 +252,13 @@ def _ending(kwargs: Mapping[str, Any], response: Any) -> Ending:
     return Ending("answered", reported if isinstance(reported, int) and reported > 0 else None)
 
 
-def _handler() -> CompactionHook:
+def _wired() -> CompactionHook:
     settings, models = Settings(), ProxyModels()
     policies = policies_from(settings)
     return CompactionHook(build(settings, models, RouterSummarizer(), lambda: policies), models)
 
 
-handler = _handler()
+handler = _wired()
 
 
 async def startup() -> None:

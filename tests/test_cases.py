@@ -48,9 +48,10 @@ def test_case(results: Mapping[str, Result], name: str) -> None:
     assert not result.having(False) and not result.having(None), "\n".join(lines(result, True))
 
 
-@pytest.mark.skipif(SHARED.is_file(), reason="they are among the cases above")
 def test_shared_cases() -> None:
-    skip_loudly("the field's cases are absent: no cases.jsonl in ../shared/cases")
+    if not SHARED.is_file():
+        skip_loudly("the field's cases are absent: no cases.jsonl in ../shared/cases")
+    assert len(CASES) > 78, "they are among the cases above"
 
 
 def _case(policy: str, *checks: str, **fields: object) -> Case:

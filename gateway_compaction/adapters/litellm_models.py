@@ -102,7 +102,7 @@ def _name_of(deployment: Mapping[str, Any]) -> str:
 def _catalogued(model: str) -> int | None:
     try:
         return _window_in(litellm.get_model_info(model))
-    except Exception:
+    except Exception:  # LiteLLM raises bare exceptions for what it does not know
         return None
 
 

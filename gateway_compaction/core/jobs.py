@@ -87,6 +87,7 @@ def _cut(s: Situation) -> int | None:
 
 
 def turn_starts(transcript: Transcript) -> list[int]:
+    """Indexes of the user messages that open a turn."""
     return [i for i, m in enumerate(transcript.history) if part_of(m) == "user"]
 
 
@@ -104,6 +105,7 @@ def _covered(s: Situation) -> int:
 
 
 def has_triggers(policy: Policy) -> bool:
+    """Whether a policy starts summaries by anything besides usage."""
     return policy.triggers.tokens is not None or policy.triggers.turns is not None
 
 
@@ -114,6 +116,7 @@ def _triggered_turns(s: Situation) -> bool:
 
 
 def triggered(s: Situation) -> bool:
+    """Whether a trigger of the policy has fired: enough turns or tokens that no compaction covers."""
     wanted = s.policy.triggers.tokens
     return _triggered_turns(s) or (wanted is not None and _uncovered(s) > wanted)
 

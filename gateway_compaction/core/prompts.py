@@ -44,9 +44,13 @@ PACKS: Mapping[str, str] = {
 OWN_TAGS = regex.compile(
     r"(?i)<(?=\s*/?\s*(?:conversation_summary|summary|transcript|previous_summary|task|rules|anchors|recall)\b)"
 )
-ROLE_LINE = regex.compile(r"(?im)^(?=[ \t]*(?:user|assistant|system|developer|human|ai|tool)\s*:)")
+LINE = r"(?im)(?:^|(?<=[\r\v\f\x85\u2028\u2029]))"
+ROLE = r"(?:user|assistant|system|developer|human|ai|tool)"
+ROLE_LINE = regex.compile(rf"{LINE}(?=[ \t]*{ROLE}\s*:)")
+# Labels such as those of quotes and extracts.
+LABEL_LINE = regex.compile(rf"{LINE}(?=[ \t]*(?:[-*][ \t]*)?\[[ \t]*\d*[ \t]*{ROLE}\b)")
 # What would look like the beginning of another message of the transcript.
-NUMBERED_LINE = regex.compile(r"(?m)(?:^|(?<=[\r\v\f\x85\u2028\u2029]))(?=[ \t]*\[\d+\])")
+NUMBERED_LINE = regex.compile(rf"{LINE}(?=[ \t]*\[\d+\])")
 UNSPACED = frozenset({"ja", "zh", "th"})
 CHARS_PER_WORD, KOREAN_SHARE = 1.8, 0.6
 DATA_URL = regex.compile(r"data:[\w/+.;=-]*;base64,[A-Za-z0-9+/=_-]*")
@@ -136,9 +140,10 @@ def fenced(text: str) -> str:
     return str(OWN_TAGS.sub("‹", text))
 
 
-def defused(text: str) -> str:
-    """Text in which no line passes for a turn, and no tag for one of ours."""
-    return str(ROLE_LINE.sub("| ", fenced(text)))
+def defused(text: str, *, labelled: bool = False) -> str:
+    """Text in which no line passes for a turn, and no tag for one of ours; its labels stay if they are ours."""
+    plain = ROLE_LINE.sub("| ", fenced(text))
+    return str(plain if labelled else LABEL_LINE.sub("| ", plain))
 
 
 def _plain(text: str) -> str:

@@ -1,6 +1,6 @@
 """Searching covered messages for what a user message needs.
 
-Weights are those of a prototype fitted on half of the public LoCoMo and BEAM dialogues, rounded.
+Most weights are those of a prototype fitted on half of the public LoCoMo and BEAM dialogues, rounded.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ AFTER = 0.8
 REST_WEIGHT = 0.35
 SHORT_QUERY_WORDS = 40
 # In chats with an assistant, what a user says in a few words tells more than a long answer's paragraphs.
-BREVITY, BREVITY_WORDS = 0.15, 20
+BREVITY, BREVITY_WORDS, USUAL_WORDS = 0.15, 20, 60
+FULL_MATCH = 0.3
+OWN_MATCH, OWN_WEIGHT = 0.3, 3.0
 SPEAKER = regex.compile(r"(?:^|\n)\s*([\p{Lu}][\p{L}]{1,20}):\s")
 QUESTION = regex.compile(r"[^.!?。！？\n]*[?？]")
 Array = np.ndarray
@@ -123,18 +125,27 @@ def ranked(index: Index, query: Query) -> list[tuple[float, int]]:
         by_message += 0.6 * idf * tf * (K1 + 1) / (tf + message_norm)
         near += idf * _kernel(index.position, where, sat / (K1 + 1), NEAR_WORDS)
         far += idf * _kernel(index.position, where, sat / (K1 + 1), FAR_WORDS)
-    bm25 = score / 0.6
+    own = score / 0.6
     score += by_message[index.message] + 2.0 * near + 1.5 * far
-    previous = np.concatenate(([0.0], bm25[:-1]))
+    previous = np.concatenate(([0.0], own[:-1]))
     score += 0.5 * np.where(index.asked_before, previous, 0.0)
-    score /= 1.9 * total
-    matched = score.copy()
-    score += 0.4 * index.user_weight * index.role_user + 0.3 * index.opens
-    named = np.array([s in query.names for s in index.speakers])
-    score += 0.6 * named[index.message]
-    score /= (index.words + BREVITY_WORDS) ** (BREVITY * index.user_weight)
-    order = np.argsort(-score, kind="stable")
+    matched = score / (1.9 * total)
+    order = np.argsort(-_preference(index, query, matched, own / (1.9 * total)), kind="stable")
     return [(float(matched[i]), int(i)) for i in order]
+
+
+def _preference(index: Index, query: Query, matched: Array, own: Array) -> Array:
+    """Matches with what else speaks for a passage: who wrote it, where it stands, how short it is.
+
+    None of that counts where little matches, nor against a passage that holds by itself most of what was
+    asked for.
+    """
+    named = np.array([s in query.names for s in index.speakers])[index.message]
+    bias = 0.4 * index.user_weight * index.role_user + 0.3 * index.opens + 0.6 * named
+    score = matched + bias * np.minimum(1.0, matched / FULL_MATCH)
+    score /= ((index.words + BREVITY_WORDS) / USUAL_WORDS) ** (BREVITY * index.user_weight)
+    preferred: Array = score + OWN_WEIGHT * np.maximum(0.0, own - OWN_MATCH)
+    return preferred
 
 
 def _kernel(position: Array, where: Array, strength: Array, reach: float) -> Array:

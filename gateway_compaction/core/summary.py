@@ -133,7 +133,7 @@ def frame(
 
 def carrier(text: str, around: Frame, count: Count) -> Message:
     """The user message that stands for covered messages; the same bytes for the same text and frame."""
-    body = shorten(defused(text), around.room, count, "[…]")
+    body = shorten(defused(text, labelled=True), around.room, count, "[…]")
     block = "\n".join([f"<{TAG}>", *around.lines, *([body] if body else []), f"</{TAG}>"])
     return {"role": "user", "content": block}
 
