@@ -12,7 +12,7 @@ from typing import Literal
 from gateway_compaction.compactor import Decision, task_of
 from gateway_compaction.core.events import CompactionEvent
 from gateway_compaction.core.tokens import TokenCounter
-from gateway_compaction.memory import LineageGuard, LocalBuffer
+from gateway_compaction.memory import ENDING, LineageGuard, LocalBuffer
 from gateway_compaction.ports import Store
 from gateway_compaction.worker import Worker
 
@@ -77,7 +77,7 @@ class Aftermath:
             self._executor.submit(situation.desk.index, used.covers)
         if used is not None and decision.messages is not None:
             self._guard.used(
-                session.tenant, situation.digests[max(0, used.covers - 2) : used.covers], used.digest
+                session.tenant, situation.digests[max(0, used.covers - ENDING) : used.covers], used.digest
             )
         if plan.made is None or decision.messages is None:
             return
@@ -122,6 +122,8 @@ class Aftermath:
         if decision.situation is None or decision.facts is None:
             return
         sent = decision.messages or decision.request.messages
+        if self._counter.has_media(sent):
+            return
         counted = self._counter.raw_total(sent, decision.request.body, decision.facts.name)
         self._share(
             decision.facts.name, self._counter.calibration.observe(decision.facts.name, counted, reported)
@@ -130,7 +132,9 @@ class Aftermath:
     def _refused(self, decision: Decision, ending: Ending) -> None:
         # What is too long after compaction would be longer without it: correct the count instead.
         if ending.too_long and decision.facts is not None:
-            self._share(decision.facts.name, self._counter.calibration.raise_for(decision.facts.name))
+            # For this process only, and not where images or the answer asked for may be the reason.
+            if self._explained_by_count(decision):
+                self._counter.calibration.raise_for(decision.facts.name)
             return
         if decision.session is None:
             return
@@ -138,6 +142,13 @@ class Aftermath:
         log.warning("bypassed for %d s: session=%s %s", BYPASS_SECONDS, decision.session.slot, reason)
         self._local.set_bypass(decision.session, reason, BYPASS_SECONDS)
         self._worker.later(self._store.bypass(decision.session, reason, BYPASS_SECONDS))
+
+    def _explained_by_count(self, decision: Decision) -> bool:
+        situation, body = decision.situation, decision.request.body
+        if situation is None or self._counter.has_media(decision.messages or ()):
+            return False
+        asked = body.get("max_completion_tokens") or body.get("max_tokens") or 0
+        return isinstance(asked, int) and asked <= situation.measure.fixed
 
     def _share(self, model: str, factor: float | None) -> None:
         if factor is not None:

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from gateway_compaction.core.compaction import SessionRef
-from gateway_compaction.core.desk import Desk
-from gateway_compaction.core.digest import OPENING, chain, message_digest
+from gateway_compaction.core.desk import INDEX_TOKENS, Desk
+from gateway_compaction.core.digest import OPENING, chain, history_digests
 from gateway_compaction.core.events import Outcome
 from gateway_compaction.core.memo import Memos
 from gateway_compaction.core.messages import Message, Transcript, parse
@@ -23,7 +23,7 @@ from gateway_compaction.core.render import render
 from gateway_compaction.core.situation import Situation, reserved, wants_json
 from gateway_compaction.core.tokens import TokenCounter
 from gateway_compaction.errors import PolicyError, StoreBusy, StoreError, TranscriptError
-from gateway_compaction.memory import LineageGuard, LocalBuffer
+from gateway_compaction.memory import ENDING, LineageGuard, LocalBuffer
 from gateway_compaction.ports import Buffer, Caller, ModelFacts, Models, Store
 from gateway_compaction.worker import SummaryTask, Worker
 
@@ -36,7 +36,6 @@ COLD_CHARS = 20_000
 LARGE_TOKENS = 8_000
 WARNINGS = 1_000
 MODELS_KEPT = 50
-UNUSED_BEFORE_BACKOFF = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +98,11 @@ class Compactor:
         executor: Executor,
         local: LocalBuffer,
         guard: LineageGuard,
+        index_tokens: int = INDEX_TOKENS,
     ) -> None:
         self._store, self._worker, self._policies, self._models = store, worker, policies, models
         self._counter, self._executor, self._local = counter, executor, local
-        self._guard = guard
+        self._guard, self._index_tokens = guard, index_tokens
         self._warned: set[str] = set()
         self._memos: dict[str, Memos] = {}
 
@@ -150,11 +150,12 @@ class Compactor:
     def policy_of(self, identity: Identity) -> Policy:
         """The policy in force; a metadata block that cannot be used is left out, with one log line."""
         book = self._policies()
-        try:
-            return book.resolve(identity)
-        except PolicyError as error:
-            self._warn_once(str(error))
-            return book.resolve(replace(identity, team_block=None, key_block=None))
+        for usable in (identity, replace(identity, key_block=None), replace(identity, team_block=None)):
+            try:
+                return book.resolve(usable)
+            except PolicyError as error:
+                self._warn_once(str(error))
+        return book.resolve(replace(identity, team_block=None, key_block=None))
 
     async def _measured(self, decision: Decision, transcript: Transcript, window: int) -> Decision:
         request, policy, facts = decision.request, decision.policy, decision.facts
@@ -175,7 +176,7 @@ class Compactor:
         self, request: Request, policy: Policy, transcript: Transcript, name: str, window: int
     ) -> Situation:
         reserve = reserved(request.body, window, policy)
-        digests = [message_digest(m) for m in transcript.history]
+        digests = history_digests(transcript.history)
         cold = self._counter.uncounted(transcript.history, digests, name) > COLD_CHARS
         measure = await self._run(
             cold, self._counter.measure, transcript, request.body, name, reserve, digests
@@ -191,6 +192,7 @@ class Compactor:
             wants_json(request.body),
             tuple(digests),
             self._memos_of(name),
+            self._index_tokens,
         )
         return Situation(transcript, desk.chain, measure, window, policy, desk, digests=tuple(digests))
 
@@ -204,8 +206,6 @@ class Compactor:
             buffer = Buffer(backoff="the store does not answer")
         fitting = self._local.merged(session, digests, buffer.compactions)
         backoff = buffer.backoff or self._guard.objection(session.tenant, situation.digests, situation.chain)
-        if backoff is None and buffer.unused >= UNUSED_BEFORE_BACKOFF and not fitting:
-            backoff = "earlier summaries of this session were never used"
         return replace(
             situation,
             compactions=fitting,
@@ -283,7 +283,7 @@ def task_of(decision: Decision) -> SummaryTask | None:
         source_tokens=situation.measure.between(start, job.covers),
         covered_tokens=situation.measure.between(0, job.covers),
         chain=tuple(situation.chain[c] for c in situation.transcript.cuts if c != job.covers),
-        tail_digests=situation.digests[max(0, job.covers - 2) : job.covers],
+        tail_digests=situation.digests[max(0, job.covers - ENDING) : job.covers],
         policy=situation.policy,
         caller=decision.request.caller,
         count=situation.desk.count,

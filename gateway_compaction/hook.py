@@ -8,7 +8,9 @@ the proxy lets the answer go: what a guardrail blocks leaves nothing behind.
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
+import time
 from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -33,6 +35,7 @@ log = logging.getLogger("gateway_compaction")
 P = ParamSpec("P")
 R = TypeVar("R")
 CHAT = frozenset({"completion", "acompletion"})
+SETTLED_SECONDS = 120.0
 
 
 def fail_open(entry: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R | None]]:
@@ -58,6 +61,7 @@ class CompactionHook(CustomLogger):
         super().__init__()
         self._runtime, self._models = runtime, models
         self._started = False
+        self._moved_at = -SETTLED_SECONDS
 
     @fail_open
     async def async_pre_call_hook(
@@ -73,8 +77,8 @@ class CompactionHook(CustomLogger):
         state = CallState(user_api_key_dict, dict(data))
         details[KEY] = state
         self.start()
-        if self._others_follow():
-            # A guardrail behind us may still mask or block: the deployment hook comes after all of them.
+        if self._to_be_deferred():
+            # The deployment hook comes after all of them.
             state.deferred = True
             return None
         await self._decide(state, data)
@@ -148,6 +152,8 @@ class CompactionHook(CustomLogger):
         if self._started:
             return
         self._started = True
+        # Full collections over the host's half a million start-up objects stop the loop for 0.4 s.
+        gc.freeze()
         loop = asyncio.get_running_loop()
         self._calibration = loop.create_task(self._runtime.calibrate())
         # The first use of an encoding reads its file: not on a request, and not on the loop.
@@ -180,15 +186,22 @@ class CompactionHook(CustomLogger):
         state.followed = True
         self._runtime.aftermath.follow(state.decision, state.ending)
 
-    def _others_follow(self) -> bool:
-        """Whether another callback that may see this request comes after us; if so, we are last next time."""
+    def _to_be_deferred(self) -> bool:
+        """Whether somebody may still read, mask or block this request after our pre-call hook.
+
+        Guardrails that run beside or after the pre-call hooks must see what the client sent, not a summary;
+        and who iterates over an older list of callbacks does not know that we are last in the new one.
+        """
         callbacks = litellm.callbacks
-        behind = callbacks[callbacks.index(self) + 1 :] if self in callbacks else []
-        if not any(c is not self and _hooks_before(c) for c in behind):
-            return False
-        # A new list: others may be iterating over the old one right now.
-        litellm.callbacks = [*(c for c in callbacks if c is not self), self]
-        return True
+        if callbacks and callbacks[-1] is not self:
+            behind = callbacks[callbacks.index(self) + 1 :] if self in callbacks else []
+            if any(c is not self and _hooks_before(c) for c in behind):
+                # A new list: others may be iterating over the old one right now.
+                litellm.callbacks = [*(c for c in callbacks if c is not self), self]
+                self._moved_at = time.monotonic()
+        if time.monotonic() - self._moved_at < SETTLED_SECONDS:
+            return True
+        return any(c is not self and _guards(c) for c in callbacks)
 
     def _smaller_window(self, state: CallState, kwargs: Mapping[str, Any]) -> ModelFacts | None:
         decision = state.decision
@@ -212,6 +225,10 @@ class CompactionHook(CustomLogger):
         details = getattr(logging_obj, "model_call_details", None)
         state = details.get(KEY) if isinstance(details, dict) else None
         return state if isinstance(state, CallState) else None
+
+
+def _guards(callback: Any) -> bool:
+    return isinstance(callback, CustomGuardrail) or "async_moderation_hook" in vars(type(callback))
 
 
 def _hooks_before(callback: Any) -> bool:

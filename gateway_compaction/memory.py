@@ -8,11 +8,13 @@ from collections.abc import Callable, Sequence
 
 from gateway_compaction.core.compaction import KIND_RANK, Compaction, SessionRef
 
-__all__ = ["LineageGuard", "LocalBuffer"]
+__all__ = ["ENDING", "LineageGuard", "LocalBuffer"]
 
 ENTRIES = 5_000
 IDLE_SECONDS = 900.0
 REWRITES_BEFORE_BACKOFF = 2
+REMEMBERED_SECONDS = 600.0
+ENDING, LIKE_ONE_ANOTHER = 4, 8
 
 
 class LocalBuffer:
@@ -85,33 +87,39 @@ def _better(known: Compaction, stored: Compaction | None) -> bool:
 class LineageGuard:
     """Notices clients that slide their own window or rewrite early messages.
 
-    A summary is remembered by the last two messages it covers. A request that holds the same two messages
-    behind another beginning, further on or in a longer history, could not use it; after two such summaries no
-    more are made for it. Look-alike conversations at the same length are no such case.
+    A summary is remembered for ten minutes by the last messages it covers, where they say something: not
+    when the same few come again and again. A request that holds them behind another beginning, further on
+    or in a longer history, could not use it; after two such summaries no more are made for it.
     """
 
-    def __init__(self, entries: int = ENTRIES) -> None:
-        self._entries = entries
-        self._made: OrderedDict[tuple[str, bytes], dict[str, tuple[int, int]]] = OrderedDict()
+    def __init__(self, entries: int = ENTRIES, clock: Callable[[], float] = time.monotonic) -> None:
+        self._entries, self._clock = entries, clock
+        self._made: OrderedDict[tuple[str, bytes], dict[str, tuple[int, int, float]]] = OrderedDict()
 
-    def made(self, tenant: str, last_two: Sequence[bytes], digest: str, covers: int, length: int) -> None:
+    def made(self, tenant: str, ending: Sequence[bytes], digest: str, covers: int, length: int) -> None:
         """Remember a summary that no request has used yet, and how long the history was."""
-        if len(last_two) == 2:
-            self._made.setdefault((tenant, b"".join(last_two)), {})[digest] = (covers, length)
-            while len(self._made) > self._entries:
-                self._made.popitem(last=False)
+        if len(ending) < ENDING or len(set(ending)) < ENDING:
+            return
+        made = self._made.setdefault((tenant, b"".join(ending)), {})
+        made[digest] = (covers, length, self._clock())
+        while len(made) > LIKE_ONE_ANOTHER:
+            del made[next(iter(made))]
+        while len(self._made) > self._entries:
+            self._made.popitem(last=False)
 
-    def used(self, tenant: str, last_two: Sequence[bytes], digest: str) -> None:
+    def used(self, tenant: str, ending: Sequence[bytes], digest: str) -> None:
         """A request could use the summary after all."""
-        self._made.get((tenant, b"".join(last_two)), {}).pop(digest, None)
+        self._made.get((tenant, b"".join(ending)), {}).pop(digest, None)
 
     def objection(self, tenant: str, digests: Sequence[bytes], chain: Sequence[str]) -> str | None:
         """Why no summary should be made for a history, or None."""
         lost: set[str] = set()
-        for k in range(2, len(digests) + 1):
-            made = self._made.get((tenant, digests[k - 2] + digests[k - 1]), {})
-            if chain[k] not in made:
-                lost |= {d for d, (covers, length) in made.items() if k != covers or len(digests) > length}
+        oldest = self._clock() - REMEMBERED_SECONDS
+        for k in range(ENDING, len(digests) + 1 if self._made else 0):
+            made = self._made.get((tenant, b"".join(digests[k - ENDING : k])), {})
+            if made and chain[k] not in made:
+                facts = made.items()
+                lost |= {d for d, (c, n, at) in facts if at > oldest and (k != c or len(digests) > n)}
         if len(lost) >= REWRITES_BEFORE_BACKOFF:
             return "the client rewrites its history: earlier summaries could not be used"
         return None

@@ -72,7 +72,7 @@ class NoSummarizer:
 
 def replay_runtime(models: FixedModels, summarizer: Summarizer, book: PolicyBook) -> Runtime:
     """A runtime with a store inside the process, whatever the environment names."""
-    settings = Settings(redis_url=None, redis_timeout_seconds=5.0)
+    settings = Settings(redis_url=None, redis_timeout_seconds=5.0, recall_cold_tokens=10**9)
     return build(settings, models, summarizer, lambda: book)
 
 

@@ -43,6 +43,9 @@ class Settings(BaseSettings):
     lease_seconds: float = Field(15.0, gt=0, description="How long a claim holds before it must be renewed.")
     concurrency: int = Field(4, ge=1, description="Summaries made at once, in one process.")
     queue: int = Field(200, ge=1, description="Summaries waiting or being made, in one process.")
+    recall_cold_tokens: int = Field(
+        40_000, ge=0, description="Largest history indexed while a request waits."
+    )
     drain_seconds: float = Field(10.0, ge=0, description="How long shutdown waits for background work.")
     calibration_seconds: float = Field(60.0, gt=0, description="How often factors of replicas are read.")
 
@@ -97,7 +100,9 @@ def build(
     counter, local, guard = TokenCounter(), LocalBuffer(), LineageGuard()
     limits = Limits(settings.concurrency, settings.queue, settings.lease_seconds)
     worker = Worker(store, Composing(summarizer, models, back), local, guard, limits)
-    compactor = Compactor(store, worker, policies, models, counter, front, local, guard)
+    compactor = Compactor(
+        store, worker, policies, models, counter, front, local, guard, settings.recall_cold_tokens
+    )
     aftermath = Aftermath(store, worker, counter, local, guard, back)
     return Runtime(settings, store, worker, compactor, aftermath, counter, (front, back))
 

@@ -42,8 +42,8 @@ class SummaryTask:
     the preamble.
     ``index`` builds the search index that requests will need, where they need one.
     ``room`` tells (in some time: call it off the loop) how many tokens the summary's own text may have.
-    ``chain`` holds the request's other prefix digests, ``tail_digests`` the names of the last two covered
-    messages.
+    ``chain`` holds the request's other prefix digests, ``tail_digests`` the names of the last few
+    covered messages.
     """
 
     session: SessionRef

@@ -31,7 +31,7 @@ __all__ = ["Desk"]
 
 Weigh = Callable[[Message], int]
 Count = Callable[[str], int]
-INDEX_TOKENS = 150_000
+INDEX_TOKENS = 40_000
 FRAME_TOKENS = 600
 LEAST_QUOTED = 160
 
@@ -56,6 +56,7 @@ class Desk:
     wants_json: bool = False
     digests: tuple[bytes, ...] = ()
     memos: Memos = field(default_factory=Memos)
+    index_tokens: int = INDEX_TOKENS
 
     def limit(self, cut: int) -> int:
         """Tokens of the summary block for the first ``cut`` messages."""
@@ -191,9 +192,9 @@ class Desk:
         return recall_tokens(self.policy.recall.max_tokens, self.window, self.slack)
 
     def index_ready(self, compaction: Compaction) -> bool:
-        """Whether what a compaction covers is indexed, or quickly enough (about a quarter of a second)."""
+        """Whether what a compaction covers is indexed, or indexed quickly (a tenth of a second)."""
         known = ("index", compaction.digest) in self.memos.indexes
-        return known or self.measure.between(0, compaction.covers) <= INDEX_TOKENS
+        return known or self.measure.between(0, compaction.covers) <= self.index_tokens
 
     def index(self, cut: int) -> Index:
         """The search index of the first ``cut`` messages."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from gateway_compaction.core.messages import Message
 
-__all__ = ["chain", "fingerprint", "message_digest"]
+__all__ = ["chain", "fingerprint", "history_digests", "message_digest"]
 
 SIZE = 16
 OPENING = 4
@@ -42,6 +42,26 @@ def message_digest(message: Message) -> bytes:
     if message.get("function_call"):
         fields += _call(message["function_call"])
     return _hashed(fields)
+
+
+def history_digests(history: Iterable[Message]) -> list[bytes]:
+    """The name of each message; a result of parallel calls is also named by the place of its call.
+
+    Call ids themselves do not count: clients make them anew.
+    """
+    names: list[bytes] = []
+    places: dict[str, int] = {}
+    for message in history:
+        calls = message.get("tool_calls")
+        if message.get("role") == "assistant":
+            ids = (
+                [str(c.get("id")) for c in calls if isinstance(c, Mapping)] if isinstance(calls, list) else []
+            )
+            places = {call: place for place, call in enumerate(ids)}
+        name = message_digest(message)
+        place = places.get(str(message.get("tool_call_id"))) if len(places) > 1 else None
+        names.append(name if place is None else _hashed((name, b"@%d" % place)))
+    return names
 
 
 def chain(digests: Iterable[bytes]) -> tuple[str, ...]:

@@ -79,7 +79,8 @@ def _cut(s: Situation) -> int | None:
     allowed = [c for c in s.transcript.cuts if c <= len(s.transcript.history) - level.keep_last]
     if s.policy.summary.strategy == "turns":
         # A long turn is divided only where no other cut is left.
-        allowed = [c for c in allowed if s.transcript.openers[c] is None and c > _covered(s)] or allowed
+        covered = _covered(s)
+        allowed = [c for c in allowed if s.transcript.openers[c] is None and c > covered] or allowed
     for cut in () if triggered(s) else allowed:
         if s.desk.rest(cut) + s.desk.limit(cut) <= level.target * s.window:
             return cut
@@ -111,8 +112,10 @@ def has_triggers(policy: Policy) -> bool:
 
 def _triggered_turns(s: Situation) -> bool:
     wanted = s.policy.triggers.turns
-    open_turns = [i for i in turn_starts(s.transcript) if i >= _covered(s)]
-    return wanted is not None and len(open_turns) > wanted
+    if wanted is None:
+        return False
+    covered = _covered(s)
+    return sum(i >= covered for i in turn_starts(s.transcript)) > wanted
 
 
 def triggered(s: Situation) -> bool:

@@ -17,6 +17,7 @@ PREAMBLE_ROLES = frozenset({"system", "developer"})
 RESULT_ROLES = frozenset({"tool", "function"})
 RESULT_PARTS = frozenset({"tool_result"})
 CALL_PARTS = frozenset({"tool_use"})
+TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
 THINKING_PARTS = frozenset({"thinking", "redacted_thinking"})
 
 
@@ -138,5 +139,9 @@ def text_of(message: Message) -> str:
         return content
     if not isinstance(content, list):
         return ""
-    texts = (p if isinstance(p, str) else p.get("text") for p in content if isinstance(p, (str, Mapping)))
+    texts = (
+        p if isinstance(p, str) else p.get("text")
+        for p in content
+        if isinstance(p, str) or (isinstance(p, Mapping) and str(p.get("type")) in TEXT_PARTS)
+    )
     return "\n".join(t for t in texts if isinstance(t, str) and t)

@@ -20,14 +20,14 @@ Count = Callable[[str], int]
 
 ANCHOR = "<!-- anchor -->"
 MARKED_AFTER = regex.compile(r"([.!?。！？]+)\s*(<!-- anchor -->)")
-CODE = regex.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", regex.DOTALL)
+CODE = regex.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|<!--(?!\s*anchor\b).*?(?:-->|\Z)", regex.DOTALL)
 QUOTED = regex.compile(r"(?m)^[ \t]*(?:>|\||\d+[:|]|[-+]{3} |@@ ).*$")
 # What lays down a rule: an order at the beginning of a sentence or clause, or "you must"; not "I never".
 RULE = regex.compile(
     r"(?i)(?:^|[,;:—-]\s+|\b(?:please|and|but|also|so|then|again|note|reminder)[,:]?\s+)"
-    r"(?:please\s+)?(?:always|never|do not|don['’]t|must not|make sure|be sure to|ensure that"
+    r"(?:please\s+)?(?:always|never(?! mind)|(?:do not|don['’]t)(?! worry)|must not|make sure|be sure to|ensure that"
     r"|remember (?:that|to|my|i)\b"
-    r"|keep in mind|from now on|in future\b|whenever (?:i|you)\b|under no circumstances|at all times"
+    r"|keep in mind|from now on|in future\b|whenever (?:i|you)\b(?![^,]*, i\b)|under no circumstances|at all times"
     r"|avoid (?:using|any)"
     r"|only (?:use|answer|reply|respond|write|give|ever)|use only|stick to|important:|rule:)"
     r"|\byou (?:must|should|may|can|have to|need to|are to)(?: not| never| always| only)\b"
@@ -47,8 +47,14 @@ RULE = regex.compile(
     r"|(?:^|[,;:]\s+)(?:siempre|nunca|jamás|recuerda|no uses|asegúrate|ten en cuenta)"
     r"|\b(?:debes|no debes|tienes que)\b"
 )
+# What somebody tells of himself or of others, though it goes on like an order: "I keep going and never quit".
+TELLS = regex.compile(
+    r"(?i)^(?:[\p{L}]{2,20}: )?(?:(?:i|he|she|they|it)(?:['’]\w+)?|you (?:always|never))\s(?!want|need|would)"
+    r".*\b(?:and|but|also|then|again)[,:]? (?:please )?(?:always|never|make sure|be sure)\b"
+)
 LONGEST_RULE, SHORTEST_RULE = 400, 8
 PASTED_LINES = 12
+SHORTENED_RULE = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +76,18 @@ def pins_of(covered: Sequence[Message], task_tokens: int, rule_tokens: int, coun
     instructions = [text_of(m).strip() for m in covered if m["role"] in PREAMBLE_ROLES and text_of(m).strip()]
     said = [s for m in covered if m["role"] == "user" for s in _rules_in(text_of(m))]
     short = shorten(task.replace(ANCHOR, "").strip(), task_tokens, count) if task else ""
+    order = {rule: i for i, rule in reversed(list(enumerate([*instructions, *said])))}
     rules: list[str] = []
     room = rule_tokens
     for rule in _newest_first(instructions, said):
+        if rule in instructions and count(rule) + 2 > room >= SHORTENED_RULE:
+            # Instructions never vanish: what is too long keeps its beginning and its end.
+            order[shorten(rule, room - 2, count, "[…]")] = order[rule]
+            rule = shorten(rule, room - 2, count, "[…]")
         cost = count(rule) + 2
         if rule not in short and rule not in rules and cost <= room:
             rules.append(rule)
             room -= cost
-    order = {rule: i for i, rule in reversed(list(enumerate([*instructions, *said])))}
     return Pins(short, tuple(sorted(rules, key=order.__getitem__)))
 
 
@@ -94,5 +104,5 @@ def _rules_in(text: str) -> list[str]:
     return [
         s.replace(ANCHOR, "").strip()
         for s in found
-        if ANCHOR in s or (RULE.search(s) and not s.endswith("?"))
+        if ANCHOR in s or (RULE.search(s) and not TELLS.search(s) and not s.endswith("?"))
     ]

@@ -68,7 +68,7 @@ def make_plan(s: Situation) -> Plan:
         return Plan(raw, None, "bypassed", s.bypass, raw.tokens)
     view = _choose(s, raw)
     level = _level(s, view.tokens)
-    plan = Plan(view, level, "none", "below every level", raw.tokens)
+    plan = Plan(view, level, "none", f"at level {level}" if level else "below every level", raw.tokens)
     if view.compaction is not None:
         plan = replace(plan, outcome="applied", reason=view.compaction.kind)
     elif level == "medium":
@@ -146,7 +146,9 @@ def _made_to_fit(s: Situation, plan: Plan) -> Plan:
     if made is None or view.tokens >= plan.view.tokens:
         outcome: Outcome = "applied" if plan.view.compaction else "passthrough"
         return replace(plan, outcome=outcome, reason="cannot be made to fit")
-    return replace(plan, view=view, made=made[0], outcome="fallback", reason="made to fit without a model")
+    fits = view.tokens <= s.window
+    reason = "made to fit without a model" if fits else "made smaller without a model, still over the window"
+    return replace(plan, view=view, made=made[0], outcome="fallback", reason=reason)
 
 
 def _with_job(s: Situation, plan: Plan) -> Plan:

@@ -38,10 +38,18 @@ IMAGES_NAMED = 5
 ANCHORS_PART, TEXT_PART = 4, 3
 PLAIN_SCORING = Scoring()
 TAGGED = regex.compile(r"(?is)<summary>(.*?)(?:</summary>|\Z)")
+THOUGHT = regex.compile(r"(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)")
+# How refusals and error texts begin, in the languages that the gateway speaks; and answers that are nothing.
 ERROR_ANSWER = regex.compile(
-    r"(?i)^\W*(?:error(?: generating| creating|:| \d)|exception:|traceback|i(?:['’]m| am) sorry|sorry,"
-    r"|i can(?:no|['’])t|i(?:['’]m| am) unable|as an ai\b|internal server error|rate limit"
-    r"|\{\s*\"(?:error|name|tool|function)\")"
+    r"(?i)^\W*(?:error(?: generating| creating|:| \d)|exception:|traceback"
+    r"|i(?:['’]m| am) (?:really |very )?sorry|sorry,|i (?:sincerely )?apologi[sz]e|unfortunately,? i\b|i can(?:no|['’])t|i won['’]t be able"
+    r"|i(?:['’]m| am) (?:unable|not able)|as an? (?:ai|language model)\b|internal server error"
+    r"|bad gateway|service unavailable|(?:the )?request timed out|you (?:have )?exceeded your|rate limit|too many requests"
+    r"|es tut mir leid|leider kann ich|ich kann (?:dies|das|diese\w*|dabei) \S* ?nicht|je suis désolée?"
+    r"|désolée?,|je ne (?:peux|suis) pas|lo siento|no puedo (?:ayudar|resumir|proporcionar)|lamento\b"
+    r"|죄송|申し訳|すみません|ごめんなさい|抱歉|对不起|對不起|很遗憾|我无法|我不能"
+    r"|<!doctype|<html|[\[{]\s*[\[{]?\s*\"(?:error|errors|detail|message|code|name|tool|function)\")"
+    r"|^\W*(?:ok|okay|done|null|none|nil|undefined|n/?a)?\W*$"
 )
 
 
@@ -71,8 +79,9 @@ def accept(
         raise SummaryRejected(f"finish_reason is {finish_reason}")
     if has_calls:
         raise SummaryRejected("the answer is a tool call")
-    tagged = TAGGED.search(text)
-    summary = (tagged.group(1) if tagged else text).strip()
+    tagged = TAGGED.search(THOUGHT.sub("", text))
+    shown = tagged.group(1) if tagged else THOUGHT.sub("", text)
+    summary = shown.encode("utf-8", "replace").decode("utf-8").strip()
     if not summary:
         raise SummaryRejected("the answer is empty")
     if ERROR_ANSWER.search(summary):

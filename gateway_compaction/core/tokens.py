@@ -127,6 +127,11 @@ class TokenCounter:
         """Tokens of a prompt before calibration: what a provider's report is compared with."""
         return PER_REQUEST + self._schemas(body, model) + sum(self.raw_message(m, model) for m in messages)
 
+    def has_media(self, messages: Sequence[Message]) -> bool:
+        """Whether images, audio or files are among the messages: their price is a rule of thumb."""
+        weights = (p for m in messages for p in _pieces(m) if isinstance(p, int))
+        return any(p not in (PER_MESSAGE, PER_CALL) for p in weights)
+
     def _schemas(self, body: Mapping[str, Any], model: str) -> int:
         return sum(self._cached(text, model) for text in _schemas(body))
 

@@ -57,6 +57,7 @@ async def compare(
     """
     use_bundled_encodings()
     counter = TokenCounter()
+
     def weigh(messages: Sequence[Message]) -> int:
         return counter.raw_total(messages, {}, wanted.model)
 

@@ -191,7 +191,7 @@ class TestRefusals:
         await follow(rig, decision, Ending("refused", too_long=True))
         assert "bypass" not in rig.store.calls
         assert rig.counter.calibration.factor("gpt-4o") > 1.1
-        assert await rig.redis.factors() == {"gpt-4o": rig.counter.calibration.factor("gpt-4o")}
+        assert await rig.redis.factors() == {}, "a refusal teaches this process only"
         again = await rig.decide(chat(37))
         assert again.outcome != "bypassed" and again.plan is not None and decision.plan is not None
         assert again.plan.tokens_before > decision.plan.tokens_before

@@ -125,9 +125,10 @@ class TestOrder:
         kwargs = await call.deploy()
         assert len(kwargs["messages"]) < len(LONG)
         assert "chat" not in str(kwargs["messages"]) and "***" in str(kwargs["messages"])
+        # Whoever still iterates over the old list, and a guardrail wherever it stands, sees what the client sent.
         following = host.call(list(LONG))
-        assert await following.pre() is following.data
-        assert following.state is not None and not following.state.deferred
+        assert await following.pre() is None
+        assert following.state is not None and following.state.deferred
 
     @pytest.mark.parametrize(("behind", "deferred"), [("a_name", True), (Watching(), False)])
     async def test_who_counts_as_behind(self, host: Host, behind: Any, deferred: bool) -> None:
@@ -137,8 +138,14 @@ class TestOrder:
         assert call.state is not None and call.state.deferred is deferred
 
     async def test_not_being_listed_at_all_is_no_fault(self, host: Host) -> None:
-        litellm.callbacks = [Masking(guardrail_name="m")]
+        litellm.callbacks = [Watching()]
         assert await host.call(list(LONG)).pre() is not None
+
+    async def test_a_guardrail_before_us_may_run_beside_the_call(self, host: Host) -> None:
+        litellm.callbacks = [Masking(guardrail_name="m"), host.hook]
+        call = host.call(list(LONG))
+        assert await call.pre() is None and call.data["messages"] == list(LONG)
+        assert len((await call.deploy())["messages"]) < len(LONG)
 
     async def test_a_deferred_decision_is_made_once_for_all_attempts(self, host: Host) -> None:
         litellm.callbacks = [host.hook, Masking(guardrail_name="m")]

@@ -109,13 +109,13 @@ class TestLocalBuffer:
 
 
 class TestLineageGuard:
-    """Summaries remembered by the last two messages that they cover."""
+    """Summaries remembered by the last four messages that they cover."""
 
-    PAIR = (b"m1", b"m2")
-    HISTORY = (b"m0", b"m1", b"m2", b"m3")
-    CHAIN = ("", "c1", "c2", "mine", "c4")
+    PAIR = (b"m1", b"m2", b"m3", b"m4")
+    HISTORY = (b"m0", b"m1", b"m2", b"m3", b"m4", b"m5")
+    CHAIN = ("", "c1", "c2", "c3", "c4", "mine", "c6")
 
-    def lose(self, guard: LineageGuard, *digests: str, covers: int = 5, length: int = 6) -> None:
+    def lose(self, guard: LineageGuard, *digests: str, covers: int = 7, length: int = 8) -> None:
         """Summaries made of longer beginnings that end alike."""
         for digest in digests:
             guard.made("t", self.PAIR, digest, covers, length)
@@ -137,12 +137,12 @@ class TestLineageGuard:
         self.lose(guard, "lost1", "lost2", "mine")
         assert not self.objects(guard)
 
-    @pytest.mark.parametrize(("length", "objects"), [(4, False), (3, True)])
+    @pytest.mark.parametrize(("length", "objects"), [(6, False), (5, True)])
     def test_a_conversation_that_looks_alike_at_the_same_length_is_another(
         self, length: int, objects: bool
     ) -> None:
         guard = LineageGuard()
-        self.lose(guard, "theirs1", "theirs2", covers=3, length=length)
+        self.lose(guard, "theirs1", "theirs2", covers=5, length=length)
         assert self.objects(guard) is objects
 
     def test_a_use_takes_it_back(self) -> None:
@@ -153,10 +153,25 @@ class TestLineageGuard:
         guard.used("t", (b"x",), "never made")
         assert not self.objects(guard)
 
-    def test_it_needs_two_messages_and_holds_a_bounded_number(self) -> None:
+    def test_messages_that_come_again_and_again_say_nothing(self) -> None:
+        guard = LineageGuard()
+        for digest in ("lost1", "lost2"):
+            guard.made("t", (b"m1", b"m2", b"m1", b"m2"), digest, 7, 8)
+        history = (b"m0", b"m1", b"m2", b"m1", b"m2", b"m5")
+        assert guard.objection("t", history, self.CHAIN) is None
+
+    def test_after_ten_minutes_all_is_forgotten(self) -> None:
+        now = [0.0]
+        guard = LineageGuard(clock=lambda: now[0])
+        self.lose(guard, "lost1", "lost2")
+        assert self.objects(guard)
+        now[0] = 601.0
+        assert not self.objects(guard)
+
+    def test_it_needs_four_messages_and_holds_a_bounded_number(self) -> None:
         guard = LineageGuard(entries=2)
         guard.made("t", self.PAIR[:1], "short", 5, 6)
         self.lose(guard, "lost1", "lost2")
         for number in range(2):
-            guard.made("t", (b"%d" % number, b"y"), "d", 5, 6)
+            guard.made("t", (b"%d" % number, b"x", b"y", b"z"), "d", 5, 6)
         assert not self.objects(guard)

@@ -144,10 +144,12 @@ class TestLeftAlone:
         identity = Identity(model="gpt-4o", team_block={"mode": "perhaps"}, key_block={"mode": "off"})
         with caplog.at_level(logging.WARNING, logger="gateway_compaction"):
             for _ in range(3):
-                assert (await rig.call(LONG, identity=identity)).outcome != "none"
+                assert (await rig.call(LONG, identity=identity)).reason == "the policy is off"
         assert [r.getMessage() for r in caplog.records if "metadata policy ignored" in r.getMessage()] == [
             caplog.records[0].getMessage()
         ]
+        other = Identity(model="gpt-4o", team_block={"mode": "off"}, key_block={"bogus": 1})
+        assert (await rig.call(LONG, identity=other)).reason == "the policy is off"
         block = Identity(model="gpt-4o", team_block={"mode": "off"})
         assert (await rig.call(LONG, identity=block)).reason == "the policy is off"
 
