@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gateway_compaction.compactor import Decision, task_of
+from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.events import CompactionEvent
 from gateway_compaction.core.tokens import TokenCounter
 from gateway_compaction.memory import ENDING, LineageGuard, LocalBuffer
@@ -107,6 +108,7 @@ class Aftermath:
             covers=plan.view.compaction.covers if plan.view.compaction else 0,
             version=decision.version,
         )
+        _tell(session, event)
         self._worker.later(
             self._store.append(
                 session,
@@ -153,3 +155,17 @@ class Aftermath:
     def _share(self, model: str, factor: float | None) -> None:
         if factor is not None:
             self._worker.later(self._store.save_factor(model, factor))
+
+
+def _tell(session: SessionRef, event: CompactionEvent) -> None:
+    log.info(
+        "request: session=%s policy=%s model=%s level=%s outcome=%s tokens=%d->%d reason=%s",
+        session.slot,
+        event.policy,
+        event.model,
+        event.level,
+        event.outcome,
+        event.tokens_before,
+        event.tokens_after,
+        event.reason,
+    )

@@ -27,7 +27,7 @@ from gateway_compaction.aftermath import Ending
 from gateway_compaction.callstate import KEY, CallState, request_of, response_headers, tenant_of
 from gateway_compaction.errors import CompactionError
 from gateway_compaction.ports import ModelFacts
-from gateway_compaction.settings import Runtime, Settings, build, policies_from
+from gateway_compaction.settings import Runtime, Settings, build, log_to_stderr, policies_from
 
 __all__ = ["CompactionHook", "handler", "startup", "tenant_of"]
 
@@ -152,6 +152,7 @@ class CompactionHook(CustomLogger):
         if self._started:
             return
         self._started = True
+        log_to_stderr()
         # Full collections over the host's half a million start-up objects stop the loop for 0.4 s.
         gc.freeze()
         loop = asyncio.get_running_loop()

@@ -26,7 +26,7 @@ from gateway_compaction.policy_files import env_overrides, load_policy_file
 from gateway_compaction.ports import Models, Summarizer
 from gateway_compaction.worker import Limits, Worker
 
-__all__ = ["Runtime", "Settings", "build", "policies_from", "use_bundled_encodings"]
+__all__ = ["Runtime", "Settings", "build", "log_to_stderr", "policies_from", "use_bundled_encodings"]
 
 log = logging.getLogger("gateway_compaction")
 PREFIX = "GATEWAY_COMPACTION_"
@@ -105,6 +105,16 @@ def build(
     )
     aftermath = Aftermath(store, worker, counter, local, guard, back)
     return Runtime(settings, store, worker, compactor, aftermath, counter, (front, back))
+
+
+def log_to_stderr() -> None:
+    """Give our logger a handler with time, level and name, unless the host has set one up."""
+    if not log.handlers and not logging.getLogger().handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+        log.addHandler(handler)
+        log.setLevel(logging.INFO)
+        log.propagate = False
 
 
 def use_bundled_encodings() -> None:

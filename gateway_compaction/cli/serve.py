@@ -92,6 +92,7 @@ def serve(
     try:
         loaded = read_config(config)
         rules = _rules(wanted.policies)
+        _check_settings(wanted.redis_url)
         key, open_to_all = _authentication(loaded, no_auth)
         check_port(host, port)
     except LaunchError as error:
@@ -111,6 +112,29 @@ def serve(
     sys.stdout.flush()
     # The proxy takes this process's place, so that signals and the exit status are its own.
     os.execve(sys.executable, command, env)
+
+
+def _check_settings(redis_url: str | None) -> None:
+    """Refuse variables and a Redis URL that would only fail once the proxy is loading.
+
+    Raises:
+        LaunchError: one of them cannot be used.
+    """
+    from pydantic import ValidationError
+
+    from gateway_compaction.adapters.redis_store import connect
+    from gateway_compaction.errors import StoreError
+    from gateway_compaction.settings import PREFIX, Settings
+
+    try:
+        settings = Settings()
+        connect(redis_url or settings.redis_url)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        name = f"{PREFIX}{'_'.join(map(str, fault['loc']))}".upper()
+        raise LaunchError(f"{name} is {fault['input']!r}: {fault['msg']}") from error
+    except StoreError as error:
+        raise LaunchError(str(error)) from error
 
 
 def _beside(config: Path) -> Path | None:
@@ -196,7 +220,11 @@ def _models(loaded: ProxyConfig) -> str:
 def _window(loaded: ProxyConfig, name: str) -> str:
     windows = [d.window for d in loaded.deployments if d.name == name]
     known = [window for window in windows if window is not None]
-    return f"{min(known):,} tokens" if known and len(known) == len(windows) else "window from LiteLLM's table"
+    return (
+        f"{min(known):,} tokens"
+        if known and len(known) == len(windows)
+        else "window as LiteLLM knows it; doctor tells"
+    )
 
 
 def _warnings(

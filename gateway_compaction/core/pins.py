@@ -25,10 +25,10 @@ QUOTED = regex.compile(r"(?m)^[ \t]*(?:>|\||\d+[:|]|[-+]{3} |@@ ).*$")
 # What lays down a rule: an order at the beginning of a sentence or clause, or "you must"; not "I never".
 RULE = regex.compile(
     r"(?i)(?:^|[,;:—-]\s+|\b(?:please|and|but|also|so|then|again|note|reminder)[,:]?\s+)"
-    r"(?:please\s+)?(?:always|never(?! mind)|(?:do not|don['’]t)(?! worry)|must not|make sure|be sure to|ensure that"
-    r"|remember (?:that|to|my|i)\b"
-    r"|keep in mind|from now on|in future\b|whenever (?:i|you)\b(?![^,]*, i\b)|under no circumstances|at all times"
-    r"|avoid (?:using|any)"
+    r"(?:please\s+)?(?:always|never(?! mind)|(?:do not|don['’]t)(?! worry)|must not"
+    r"|make sure|be sure to|ensure that|remember (?:that|to|my|i)\b"
+    r"|keep in mind|from now on|in future\b|whenever (?:i|you)\b(?![^,]*, i\b)"
+    r"|under no circumstances|at all times|avoid (?:using|any)"
     r"|only (?:use|answer|reply|respond|write|give|ever)|use only|stick to|important:|rule:)"
     r"|\byou (?:must|should|may|can|have to|need to|are to)(?: not| never| always| only)\b"
     r"|\byou must\b|\byou mustn['’]t"

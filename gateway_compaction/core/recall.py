@@ -13,7 +13,7 @@ from gateway_compaction.core.search_index import Index, Query, ranked
 __all__ = ["Recall", "prepare", "recall_reserve", "recall_tokens", "recalled", "with_recall"]
 
 Count = Callable[[str], int]
-LEAST_MATCH = 0.12
+LEAST_MATCH, LEAST_UNASKED = 0.12, 0.45
 LEAST_ROOM = 12
 TRIED = 400
 
@@ -65,12 +65,13 @@ def recalled(
     """
     start = room
     room -= count(_block([said.quoted]))
+    least = LEAST_MATCH if query.asks else LEAST_UNASKED
     chosen: list[int] = []
     for match, number in ranked(index, query)[:TRIED]:
         if room < LEAST_ROOM:
             break
         passage = index.passages[number]
-        if match < LEAST_MATCH or number in taken or index.message[number] == hidden or passage.text in shown:
+        if match < least or number in taken or index.message[number] == hidden or passage.text in shown:
             continue
         cost = _line(index, number, roles, count)[1]
         if cost <= room:

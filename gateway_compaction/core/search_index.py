@@ -28,6 +28,12 @@ BREVITY, BREVITY_WORDS, USUAL_WORDS = 0.15, 20, 60
 FULL_MATCH = 0.3
 OWN_MATCH, OWN_WEIGHT = 0.3, 3.0
 SPEAKER = regex.compile(r"(?:^|\n)\s*([\p{Lu}][\p{L}]{1,20}):\s")
+# Words that refer back without a question mark.
+ASKING = regex.compile(
+    r"(?i)\b(?:what|which|when|where|who|whose|why|how|remind|recall|again|earlier|before"
+    r"|previous(?:ly)?|last time|we (?:said|agreed|discussed)|i (?:said|told|mentioned)|was|wann|wer|welche[rs]?|wo|warum"
+    r"|quel(?:le)?|quand|qui|où|qué|cuál|cuándo|dónde|quién)\b|무엇|뭐|언제|어디|누구|어느|몇|何|いつ|どこ|誰|どの|什么|哪|谁|何时|多少"
+)
 QUESTION = regex.compile(r"[^.!?。！？\n]*[?？]")
 Array = np.ndarray
 
@@ -53,10 +59,11 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Weighted terms of a message, and the names in it."""
+    """Weighted terms of a message, the names in it, and whether it asks something."""
 
     terms: Mapping[str, float]
     names: frozenset[str]
+    asks: bool = True
 
 
 def query_of(message: Message, keys: Sequence[str] = ()) -> Query:
@@ -67,7 +74,8 @@ def query_of(message: Message, keys: Sequence[str] = ()) -> Query:
     questions = search_terms(" ".join(QUESTION.findall(text)))
     names = frozenset(w.lower() for w in regex.findall(r"\b\p{Lu}\p{L}+", text))
     if not questions or len(text.split()) <= SHORT_QUERY_WORDS:
-        return Query({**kept, **dict.fromkeys(everything, 1.0)}, names)
+        asks = bool(questions) or ASKING.search(text) is not None
+        return Query({**kept, **dict.fromkeys(everything, 1.0)}, names, asks)
     return Query({**kept, **dict.fromkeys(everything, REST_WEIGHT), **dict.fromkeys(questions, 1.0)}, names)
 
 

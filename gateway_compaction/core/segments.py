@@ -62,6 +62,11 @@ class Piece:
         """Position behind the last message."""
         return self.start + len(self.messages)
 
+    @property
+    def aim(self) -> int:
+        """Tokens that its text will likely have."""
+        return self.limit if self.chars is None else int(self.limit / SLACK)
+
 
 def least_text(longest: int) -> int:
     """Tokens below which a new segment is not worth writing."""
@@ -164,11 +169,11 @@ def merges(kept: Sequence[Segment], sizes: Sequence[int], pieces: Sequence[Piece
     Fewer than four are merged only where not even one new segment would fit.
     """
     left = longest - sum(sizes)
-    if left >= sum(p.limit for p in pieces):
+    if left >= sum(p.aim for p in pieces):
         return False
     if len(kept) >= MERGED_AT_ONCE:
         return True
-    return left < pieces[0].limit and (len(kept) > 1 or sum(sizes) > longest // 2)
+    return left < pieces[0].aim and (len(kept) > 1 or sum(sizes) > longest // 2)
 
 
 def run_to_merge(segments: Sequence[Segment]) -> tuple[int, int]:

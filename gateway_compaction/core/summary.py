@@ -42,9 +42,11 @@ THOUGHT = regex.compile(r"(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)")
 # How refusals and error texts begin, in the languages that the gateway speaks; and answers that are nothing.
 ERROR_ANSWER = regex.compile(
     r"(?i)^\W*(?:error(?: generating| creating|:| \d)|exception:|traceback"
-    r"|i(?:['’]m| am) (?:really |very )?sorry|sorry,|i (?:sincerely )?apologi[sz]e|unfortunately,? i\b|i can(?:no|['’])t|i won['’]t be able"
+    r"|i(?:['’]m| am) (?:really |very )?sorry|sorry,|i (?:sincerely )?apologi[sz]e|unfortunately,? i\b"
+    r"|i can(?:no|['’])t|i won['’]t be able"
     r"|i(?:['’]m| am) (?:unable|not able)|as an? (?:ai|language model)\b|internal server error"
-    r"|bad gateway|service unavailable|(?:the )?request timed out|you (?:have )?exceeded your|rate limit|too many requests"
+    r"|bad gateway|service unavailable|(?:the )?request timed out|you (?:have )?exceeded your"
+    r"|rate limit|too many requests"
     r"|es tut mir leid|leider kann ich|ich kann (?:dies|das|diese\w*|dabei) \S* ?nicht|je suis désolée?"
     r"|désolée?,|je ne (?:peux|suis) pas|lo siento|no puedo (?:ayudar|resumir|proporcionar)|lamento\b"
     r"|죄송|申し訳|すみません|ごめんなさい|抱歉|对不起|對不起|很遗憾|我无法|我不能"
