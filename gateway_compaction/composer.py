@@ -44,7 +44,7 @@ TRIES, PAUSE_SECONDS = 3, 1.0
 FAILURES_TO_OPEN, OPEN_SECONDS = 3, 30.0
 PROMPT_SHARE = 0.6
 UNKNOWN_WINDOW = 16_000
-FINAL = (SummaryLimited, SummaryRejected, SummaryTimeout)
+FINAL = (SummaryLimited, SummaryTimeout)
 
 
 @dataclass(slots=True)
@@ -107,7 +107,8 @@ class Composing:
     async def _asked(self, asking: _Asking, longest: int) -> Compaction:
         task, base = asking.task, asking.task.job.base
         if task.policy.summary.strategy == "rolling":
-            piece = Piece(base.covers if base else 0, tuple(task.messages), task.source_tokens, longest)
+            start, before = (base.covers, task.covered_tokens - task.source_tokens) if base else (0, 0)
+            piece = Piece(start, tuple(task.messages), task.source_tokens, longest, before=before)
             text = await self._in_parts(asking, piece, base.text if base else "")
             segments: tuple[Segment, ...] = (Segment(0, task.job.covers, text),)
         else:
@@ -152,10 +153,11 @@ class Composing:
     async def _in_parts(self, asking: _Asking, piece: Piece, previous: str) -> str:
         """One text, made part by part where the messages exceed the summariser's own window."""
         task, before, start, limit = asking.task, previous, piece.start, piece.limit
+        source = piece.before
         window = self.models.facts(asking.model).window or UNKNOWN_WINDOW
         room = int(window * PROMPT_SHARE) - piece.limit
         for part, tokens in await self._apart(parts_of, piece.messages, room, task.policy, task.count):
-            source = tokens + (task.count(before) if before else 0)
+            source += tokens
             limit = min(piece.limit, max(LEAST_TEXT, source // 2))
             ask = partial(
                 question,
@@ -191,7 +193,8 @@ class Composing:
                 asking.answered = answer.model
                 asking.cost = answer.cost if asking.cost is None else asking.cost + (answer.cost or 0.0)
                 text = accept(answer.text, answer.finish_reason, answer.has_tool_calls, source, limit, count)
-            except SummaryDenied:
+            except (SummaryDenied, SummaryRejected):
+                # About one caller or one conversation: the model itself works.
                 raise
             except SummaryError as error:
                 breaker.failures += 1

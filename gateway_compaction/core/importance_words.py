@@ -38,9 +38,9 @@ UNDECIDED = re.compile(
     r"|noch nicht|pas encore|aún no|todavía no"
 )
 FINDING = re.compile(
-    r"(?i)\b(?:errors?|exception|fail(?:ed|ures?|s)?|passed|fatal|denied|refused|not found|timed? ?out(?!-)"
+    r"(?i)\b(?:errors?|exception|fail(?:ed|ures?|s)?|fatal|denied|refused|not found|timed? ?out(?!-)"
     r"|created|deleted|updated|completed|succeeded|success|confirmed|cancell?ed)\b"
-    r"|\b(?:total|result|exit code|status)\b(?:\W?:|=)\s?\S"
+    r"|(?<![\w.])\d+ passed\b|\b(?:total|result|exit code|status)\b(?:\W?:|=)\s?\S"
     r"|오류|에러|실패|성공|완료|エラー|失敗|成功|完了|错误|失败|完成"
 )
 FAULT = re.compile(r"(?i)\W*(?:\w*error\b|fatal\b|failed\b|failure\b|denied\b|exception\b)")

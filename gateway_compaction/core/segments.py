@@ -49,6 +49,7 @@ class Piece:
         tokens: of the messages.
         limit: longest text in tokens.
         chars: length to aim at in characters; None where the limit decides.
+        before: tokens of what the text stands for besides, which a previous summary tells.
     """
 
     start: int
@@ -56,6 +57,7 @@ class Piece:
     tokens: int
     limit: int
     chars: int | None = None
+    before: int = 0
 
     @property
     def end(self) -> int:

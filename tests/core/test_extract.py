@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -97,6 +98,16 @@ class TestExtract:
     def test_system_messages_are_left_to_the_pins(self) -> None:
         system = {"role": "system", "content": "The reactor must be cooled with heavy water only."}
         assert "reactor" not in extract([*CHAT, system], 400, count)
+
+    @pytest.mark.parametrize("role", ["tool", "function"])
+    def test_what_a_tool_says_counts_less_than_what_people_say(self, role: str) -> None:
+        same = "The harbour master paid {} for the lanterns of the western pier."
+        messages = [
+            {"role": role, "content": same.format("eighty")},
+            {"role": "user", "content": same.format("ninety")},
+        ]
+        text = extract(messages, 24, count)
+        assert "ninety" in text and "eighty" not in text
 
     def test_where_nothing_is_said_there_is_nothing(self) -> None:
         assert extract([], 100, count) == ""

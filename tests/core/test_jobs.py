@@ -68,6 +68,14 @@ class TestCut:
         found = job(messages)
         assert found is not None and messages[found.covers]["role"] == "assistant"
 
+    def test_by_turns_whole_turns_are_covered_where_there_are_any(self) -> None:
+        messages = [*chat(3, 40), *script("text"), *loop(8, 60)]
+        for strategy, role in (("turns", "user"), ("segments", "assistant")):
+            found = job(messages, summary__strategy=strategy, levels__medium__target=0.2)
+            assert found is not None and messages[found.covers]["role"] == role
+        within = job(loop(12, 60), summary__strategy="turns")
+        assert within is not None
+
     def test_below_light_there_is_none(self) -> None:
         assert job(filled(700, 20, 10)) is None
 
@@ -191,6 +199,13 @@ class TestTokens:
         assert job(messages, at(messages, 8), triggers__tokens=200) is None
         found = job(messages, at(messages, 2), triggers__tokens=200)
         assert found is not None and found.base is not None
+
+    def test_characters_may_be_counted_instead(self) -> None:
+        # Two hundred words of five characters, four characters to a token.
+        messages = [*chat(3, 4), *script("text"), weighing("user", 204)]
+        by_text = {"triggers__count": "characters", "levels__medium__keep_last": 1}
+        assert job(messages, triggers__tokens=230, **by_text) is not None
+        assert job(messages, triggers__tokens=260, **by_text) is None
 
     def test_a_clearing_covers_nothing(self) -> None:
         messages = chat(8, 20)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,12 +29,22 @@ def said(role: str, text: str) -> Json:
     return {"role": role, "content": text}
 
 
+def offering(offered: list[int], accepts: Callable[[int], bool] = lambda i: True) -> Callable[[int], bool]:
+    """Takes pieces, and notes which were offered."""
+
+    def take(i: int) -> bool:
+        offered.append(i)
+        return accepts(i)
+
+    return take
+
+
 class TestByGain:
     """Pieces one by one, the best first, until too many are refused."""
 
     def test_the_best_first_and_of_equals_the_first(self) -> None:
         taken: list[int] = []
-        by_gain(4, [1.0, 3.0, 3.0, 2.0].__getitem__, lambda i: not taken.append(i))
+        by_gain(4, [1.0, 3.0, 3.0, 2.0].__getitem__, offering(taken))
         assert taken == [1, 2, 3, 0]
 
     def test_what_is_worth_less_than_it_was_waits(self) -> None:
@@ -52,12 +64,12 @@ class TestByGain:
 
     def test_many_refusals_in_a_row_end_it(self) -> None:
         offered: list[int] = []
-        by_gain(1000, lambda i: 1000.0 - i, lambda i: bool(offered.append(i)))
+        by_gain(1000, lambda i: 1000.0 - i, offering(offered, lambda i: False))
         assert len(offered) < 100
 
     def test_one_taken_in_between_goes_on(self) -> None:
         offered: list[int] = []
-        by_gain(200, lambda i: 1000.0 - i, lambda i: bool(offered.append(i)) or i % 50 == 0)
+        by_gain(200, lambda i: 1000.0 - i, offering(offered, lambda i: i % 50 == 0))
         assert len(offered) == 200
 
     @pytest.mark.parametrize("text", ["word " * 100, "語" * 100, "\ud83d"])
@@ -161,6 +173,11 @@ class TestLedger:
         found = sources([said("tool", "x " * 2000 + "lone_name")])
         assert ledger(found, weights(found), 500, count) == []
         assert listed(weights(found), "", 500, count) == "identifiers: lone_name"
+
+    def test_words_that_are_too_long_to_show_are_left_to_the_list(self) -> None:
+        found = sources([said("tool", f"{'w' * 200} see a_lone_name in {'v' * 200} " + "x " * 20)])
+        assert ledger(found, weights(found), 500, count) == []
+        assert "a_lone_name" in listed(weights(found), "", 500, count)
 
     def test_the_list_leaves_out_what_is_told(self) -> None:
         found = weights(sources(self.MESSAGES))

@@ -24,7 +24,7 @@ from gateway_compaction.core.summary import accept
 from gateway_compaction.core.terms import search_terms
 from gateway_compaction.core.tokens import TokenCounter
 
-CHARS, SECONDS = 60_000, 1.5
+CHARS, SECONDS = 30_000, 1.0
 COUNTER = TokenCounter()
 NASTY = {
     "words": "word ",
@@ -87,7 +87,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "passages": lambda text: passages(user(text)),
     "pins_of": lambda text: pins_of([user(text)], 100, 100, count),
     "anchors_of": lambda text: anchors_of([user(text)], 5, 200, Scoring(keys=("order id",)), count),
-    "anchors_of a tool's": lambda text: anchors_of([{"role": "tool", "content": text}], 5, 200, Scoring(), count),
+    "anchors_of a tool's": lambda text: anchors_of(
+        [{"role": "tool", "content": text}], 5, 200, Scoring(), count
+    ),
     "extract": lambda text: extract([user(text)], 200, count),
     "shorten": lambda text: shorten(text, 100, count),
     "clear_result": lambda text: clear_result({"role": "tool", "content": text}, count),
@@ -103,11 +105,9 @@ READERS: dict[str, Callable[[str], object]] = {
 @pytest.mark.parametrize("reader", READERS)
 def test_every_text_is_read_in_time(reader: str) -> None:
     count("warm")
-    slow: dict[str, float] = {}
     for name, sample in NASTY.items():
         text = sample * (CHARS // len(sample))
         count(text)
         began = time.process_time()
         READERS[reader](text)
-        slow[name] = time.process_time() - began
-    assert not {name: round(seconds, 1) for name, seconds in slow.items() if seconds > SECONDS}
+        assert time.process_time() - began < SECONDS, f"{CHARS} characters of {name!r}"

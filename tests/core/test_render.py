@@ -1,0 +1,47 @@
+"""Views as messages: what is left out, what is put in, and in which order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gateway_compaction.core.messages import Message, parse
+from gateway_compaction.core.render import View, render
+from gateway_compaction.core.summary import ACKNOWLEDGEMENT
+from tests.core.desks import Bench, stored
+from tests.core.scripts import script
+
+
+def rendered(words: str, covers: int) -> tuple[list[Message], list[dict[str, Any]]]:
+    """What is sent when so many messages are covered, and what came."""
+    messages = script(f"sys {words}")
+    situation = Bench(1000).situation(messages)
+    view = situation.desk.view(stored(situation, covers))
+    return render(view, situation.transcript, len), messages
+
+
+def test_a_raw_view_are_the_messages_themselves() -> None:
+    messages = script("sys user text user")
+    sent = render(View(0), parse(messages), len)
+    assert all(a is b for a, b in zip(sent, messages, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("words", "covers", "head", "tail"),
+    [
+        # The tail begins with a user message: an acknowledgement keeps the roles in turn.
+        ("user text user text user", 2, 2, 3),
+        # The tail begins inside a turn: its user message is said again.
+        ("user call res call res", 3, 3, 2),
+        # There is no user message: the summary stands before the assistant's.
+        ("call res call res", 2, 1, 2),
+    ],
+)
+def test_summary_acknowledgement_opener_and_tail(words: str, covers: int, head: int, tail: int) -> None:
+    sent, messages = rendered(words, covers)
+    assert len(sent) == 1 + head + tail
+    assert sent[0] is messages[0] and sent[1]["role"] == "user"
+    assert (sent[2] is ACKNOWLEDGEMENT) == (head > 1)
+    assert (head == 3) == (sent[3 if head > 1 else 2] is messages[1] and covers == 3)
+    assert all(a is b for a, b in zip(sent[-tail:], messages[-tail:], strict=True))
