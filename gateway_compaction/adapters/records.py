@@ -78,7 +78,7 @@ def read_buffer(raw: Any, wanted: frozenset[str]) -> Buffer:
         in_flight=wanted.intersection(digest.decode() for digest in leased),
         bypass=bypass.decode("utf-8", "replace") or None,
         backoff=backoff.decode("utf-8", "replace") or None,
-        unused=int(unused) if str(unused).isdigit() else 0,
+        unused=int(unused) if unused.isdigit() else 0,
     )
 
 

@@ -25,49 +25,60 @@ BUDGETS = [2000, 4000]
 WIDTH = 200
 
 
+FilesOption = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILE...", help="JSON lines of conversations, or one list of messages."),
+]
+BudgetOption = Annotated[
+    list[int] | None,
+    typer.Option(min=200, help="Context window in tokens; repeatable; default: 2000 and 4000."),
+]
+StrategyOption = Annotated[
+    list[str] | None, typer.Option(help="Only strategies with this in their name; repeatable.")
+]
+QuestionOption = Annotated[
+    Literal["known", "unknown", "both"],
+    typer.Option(help="Last message: the question (known), a neutral one (unknown), or one after the other."),
+]
+LimitOption = Annotated[
+    int | None, typer.Option(min=1, help="Most questions or probes of each conversation.")
+]
+PolicyOption = Annotated[
+    Path | None, typer.Option(help="Policy file for this gateway, in place of the policies above.")
+]
+ModelOption = Annotated[str, typer.Option(help="Model name: how tokens are counted, what policies match.")]
+PerFileOption = Annotated[
+    bool, typer.Option("--per-file", help="A table for each file instead of one for all.")
+]
+AsJsonOption = Annotated[
+    Path | None, typer.Option("--json", help="Write the rows to this file; '-' prints them.")
+]
+PlotOption = Annotated[Path | None, typer.Option(help="Draw a chart into this SVG file.")]
+JudgeOption = Annotated[
+    str | None, typer.Option(help="Let this model answer the questions and mark its answers.")
+]
+JudgeBaseUrlOption = Annotated[
+    str | None, typer.Option(help="OpenAI-compatible server of the judge; default: LiteLLM's choice.")
+]
+JudgeKeyOption = Annotated[
+    str | None, typer.Option(help="Key for the judge; default: what LiteLLM finds in the environment.")
+]
+
+
 def evaluate(
-    files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE...", help="JSON lines of conversations, or one list of messages."),
-    ],
-    budget: Annotated[
-        list[int] | None,
-        typer.Option(min=200, help="Context window in tokens; repeatable; default: 2000 and 4000."),
-    ] = None,
-    strategy: Annotated[
-        list[str] | None, typer.Option(help="Only strategies with this in their name; repeatable.")
-    ] = None,
-    question: Annotated[
-        Literal["known", "unknown", "both"],
-        typer.Option(
-            help="Last message: the question (known), a neutral one (unknown), or one after the other."
-        ),
-    ] = "both",
-    limit: Annotated[
-        int | None, typer.Option(min=1, help="Most questions or probes of each conversation.")
-    ] = None,
-    policy: Annotated[
-        Path | None, typer.Option(help="Policy file for this gateway, in place of the policies above.")
-    ] = None,
-    model: Annotated[
-        str, typer.Option(help="Model name: how tokens are counted, what policies match.")
-    ] = "gpt-4o",
-    per_file: Annotated[
-        bool, typer.Option("--per-file", help="A table for each file instead of one for all.")
-    ] = False,
-    as_json: Annotated[
-        Path | None, typer.Option("--json", help="Write the rows to this file; '-' prints them.")
-    ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw a chart into this SVG file.")] = None,
-    judge: Annotated[
-        str | None, typer.Option(help="Let this model answer the questions and mark its answers.")
-    ] = None,
-    judge_base_url: Annotated[
-        str | None, typer.Option(help="OpenAI-compatible server of the judge; default: LiteLLM's choice.")
-    ] = None,
-    judge_key: Annotated[
-        str | None, typer.Option(help="Key for the judge; default: what LiteLLM finds in the environment.")
-    ] = None,
+    files: FilesOption,
+    budget: BudgetOption = None,
+    strategy: StrategyOption = None,
+    question: QuestionOption = "both",
+    limit: LimitOption = None,
+    policy: PolicyOption = None,
+    model: ModelOption = "gpt-4o",
+    per_file: PerFileOption = False,
+    as_json: AsJsonOption = None,
+    plot: PlotOption = None,
+    judge: JudgeOption = None,
+    judge_base_url: JudgeBaseUrlOption = None,
+    judge_key: JudgeKeyOption = None,
 ) -> None:
     """Measure what survives compaction: evidence, answers, identifiers, the task, rules.
 

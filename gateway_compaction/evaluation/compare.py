@@ -20,6 +20,8 @@ __all__ = ["Comparison", "NoStrategyError", "Wanted", "compare"]
 
 Progress = Callable[[int, int], None]
 
+Weigh = Callable[[Sequence[Message]], int]
+
 
 class NoStrategyError(Exception):
     """The name of a strategy that does not exist; the text lists those that do."""
@@ -61,13 +63,7 @@ async def compare(
     def weigh(messages: Sequence[Message]) -> int:
         return counter.raw_total(messages, {}, wanted.model)
 
-    ours = Gateway(wanted.model, weigh, wanted.book)
-    plain: list[Strategy | Absent] = [ours, SlidingWindow(weigh), MessageSearch(weigh), Coverage(weigh)]
-    everything = [*plain, *peers(wanted.model, weigh)]
-    chosen = [s for s in everything if _named(s.name, wanted.names)]
-    if not chosen:
-        known = ", ".join(s.name for s in everything)
-        raise NoStrategyError(f"no strategy has {' or '.join(wanted.names)} in its name; there are: {known}")
+    ours, chosen = _chosen(wanted, weigh)
     absent = [s for s in chosen if isinstance(s, Absent)]
     done = 0
 
@@ -93,6 +89,17 @@ async def compare(
     ]
     await ours.aclose()
     return made
+
+
+def _chosen(wanted: Wanted, weigh: Weigh) -> tuple[Gateway, list[Strategy | Absent]]:
+    ours = Gateway(wanted.model, weigh, wanted.book)
+    plain: list[Strategy | Absent] = [ours, SlidingWindow(weigh), MessageSearch(weigh), Coverage(weigh)]
+    everything = [*plain, *peers(wanted.model, weigh)]
+    chosen = [s for s in everything if _named(s.name, wanted.names)]
+    if not chosen:
+        known = ", ".join(s.name for s in everything)
+        raise NoStrategyError(f"no strategy has {' or '.join(wanted.names)} in its name; there are: {known}")
+    return ours, chosen
 
 
 def _named(name: str, parts: Sequence[str]) -> bool:

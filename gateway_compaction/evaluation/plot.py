@@ -35,10 +35,11 @@ def chart(sets: Sequence[tuple[str, Sequence[Row]]]) -> str:
     """A drawing of several named sets of rows; measures that a set does not have are left out."""
     names = list(dict.fromkeys(row.strategy for _, rows in sets for row in rows))
     colours = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(names)}
-    legend = -(-len(names) // (WIDTH // LEGEND_COLUMN)) * LEGEND_ROW
+    legend = -(-(len(names) + 1) // (WIDTH // LEGEND_COLUMN)) * LEGEND_ROW
     panels = list(_panels(sets, MARGIN + legend + 14))
     height = (panels[-1].top + HEADING + PANEL + AXIS if panels else MARGIN + legend) + MARGIN
-    body = [*_legend(colours), *(line for panel in panels for line in _panel(panel, colours))]
+    crowded = any(row.over for _, rows in sets for row in rows)
+    body = [*_legend(colours, crowded), *(line for panel in panels for line in _panel(panel, colours))]
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}"'
@@ -67,13 +68,19 @@ def _heading(text: str) -> str:
     return text.replace("… ", "identifiers in a summary of this length, ")
 
 
-def _legend(colours: dict[str, str]) -> Iterator[str]:
+def _legend(colours: dict[str, str], crowded: bool) -> Iterator[str]:
     columns = WIDTH // LEGEND_COLUMN
-    for number, (name, colour) in enumerate(colours.items()):
+    looks = [(name, f'fill="{colour}"') for name, colour in colours.items()]
+    looks += [("outlined: more than the budget was sent", _hollow(MUTED))] if crowded else []
+    for number, (name, look) in enumerate(looks):
         x = MARGIN + number % columns * LEGEND_COLUMN
         y = MARGIN + number // columns * LEGEND_ROW
-        yield f'<rect x="{x}" y="{y}" width="12" height="12" fill="{colour}"/>'
+        yield f'<rect x="{x}" y="{y}" width="12" height="12" {look}/>'
         yield f'<text x="{x + 18}" y="{y + 10.5}">{escape(name)}</text>'
+
+
+def _hollow(colour: str) -> str:
+    return f'fill="{colour}" fill-opacity="0.12" stroke="{colour}" stroke-dasharray="3 2"'
 
 
 def _panel(panel: _Panel, colours: dict[str, str]) -> Iterator[str]:
@@ -108,9 +115,11 @@ def _bars(
         top = base - found.value * PANEL
         middle = x + width / 2
         high, low = base - found.high * PANEL, base - found.low * PANEL
+        colour = colours[row.strategy]
+        look = _hollow(colour) if row.over else f'fill="{colour}"'
         yield (
-            f'<rect x="{x:.1f}" y="{top:.1f}" width="{width:.1f}" height="{base - top:.1f}"'
-            f' fill="{colours[row.strategy]}"><title>{escape(row.strategy)}, {row.budget:,} tokens:'
+            f'<rect x="{x:.1f}" y="{top:.1f}" width="{width:.1f}" height="{base - top:.1f}" {look}>'
+            f"<title>{escape(row.strategy)}, {row.budget:,} tokens:"
             f" {found.value:.3f} ({found.low:.3f}–{found.high:.3f})</title></rect>"
         )
         yield (

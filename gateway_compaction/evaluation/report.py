@@ -43,6 +43,12 @@ class Row:
     ms: float | None
     first_ms: float | None
     counts: dict[str, int] = field(default_factory=dict)
+    faults: tuple[str, ...] = ()
+
+    @property
+    def over(self) -> bool:
+        """Whether most of its requests were still larger than the budget."""
+        return 2 * self.counts.get("over_budget", 0) > self.counts.get("requests", 0)
 
 
 def rows_of(tallies: Iterable[Tally], unknown_only: bool) -> list[Row]:
@@ -61,7 +67,7 @@ def _row(tally: Tally, unknown_only: bool) -> Row:
     counts = {
         "requests": tally.requests,
         "over_budget": tally.over,
-        "errors": tally.errors,
+        "errors": tally.faults.total(),
         "left_out_small": tally.small,
         "left_out_tight": tally.tight,
     }
@@ -73,6 +79,7 @@ def _row(tally: Tally, unknown_only: bool) -> Row:
         median(ms) if ms else None,
         mean(tally.first_ms) if tally.first_ms else None,
         counts,
+        tuple(sorted(tally.faults)),
     )
 
 
@@ -128,7 +135,7 @@ def _notes(row: Row) -> str:
     if counts["over_budget"]:
         notes.append(f"over the budget: {counts['over_budget']} of {counts['requests']}")
     if counts["errors"]:
-        notes.append(f"errors: {counts['errors']}")
+        notes.append(f"errors: {counts['errors']} ({', '.join(row.faults)})")
     return "; ".join(notes)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -19,7 +20,7 @@ from gateway_compaction.evaluation.trials import Trial, said, trials_of
 __all__ = ["Bench", "Tally"]
 
 FAULTS = (ArithmeticError, AttributeError, LookupError, OSError, RuntimeError, TypeError, ValueError)
-MOST_ERRORS = 3
+MOST_FAULTS = 20
 TOP = 3
 
 
@@ -29,7 +30,7 @@ class Tally:
 
     Attributes:
         over: requests that were still larger than the budget.
-        errors: requests at which the strategy raised.
+        faults: requests at which the strategy raised, by the name of the exception.
         tight: requests left out, whose preamble and last message alone take more than half of the budget.
         small: requests left out, which fit as they are.
         first_ms: time of the first request of each conversation.
@@ -39,7 +40,7 @@ class Tally:
     budget: int
     values: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
     over: int = 0
-    errors: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
     tight: int = 0
     small: int = 0
     requests: int = 0
@@ -174,8 +175,8 @@ class _Sender:
 
     @property
     def willing(self) -> bool:
-        """False after errors at the start: what cannot be done at all is not tried a thousand times."""
-        return self.tally.errors < MOST_ERRORS or self.tally.requests > 0
+        """False after errors alone: what cannot be done at all is not tried a thousand times."""
+        return self.tally.faults.total() < MOST_FAULTS or self.tally.requests > 0
 
     async def send(self, trial: Trial) -> list[Message] | None:
         """What is sent, or None where the strategy failed."""
@@ -186,10 +187,10 @@ class _Sender:
         started = time.perf_counter()
         try:
             sent = await self.strategy.send(longest.messages, self.tally.budget, trial.asked)
-        except FAULTS:
+        except FAULTS as fault:
             if self.strategy.name == OURS:
                 raise
-            self.tally.errors += 1
+            self.tally.faults[type(fault).__name__] += 1
             return None
         ms = 1e3 * (time.perf_counter() - started)
         if not any(c == trial.conversation.id for c, _ in self.tally.values.get("ms", ())):
