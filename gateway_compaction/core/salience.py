@@ -47,7 +47,8 @@ def telling(messages: Sequence[Message], known: Iterable[str], max_tokens: int, 
     room = max_tokens
 
     def gain(i: int) -> float:
-        worth = sum(rarity[t] * (SAID_AGAIN if t in said else 1.0) for t in found[i].terms)
+        # Exact, since a plain sum over a set depends on its order, which differs between processes.
+        worth = math.fsum(rarity[t] * (SAID_AGAIN if t in said else 1.0) for t in found[i].terms)
         return found[i].boost * worth / found[i].cost
 
     def take(i: int) -> bool:

@@ -31,8 +31,8 @@ SPEAKER = regex.compile(r"(?:^|\n)\s*([\p{Lu}][\p{L}]{1,20}):\s")
 # Words that refer back without a question mark.
 ASKING = regex.compile(
     r"(?i)\b(?:what|which|when|where|who|whose|why|how|remind|recall|again|earlier|before"
-    r"|previous(?:ly)?|last time|we (?:said|agreed|discussed)|i (?:said|told|mentioned)|was|wann|wer|welche[rs]?|wo|warum"
-    r"|quel(?:le)?|quand|qui|où|qué|cuál|cuándo|dónde|quién)\b|무엇|뭐|언제|어디|누구|어느|몇|何|いつ|どこ|誰|どの|什么|哪|谁|何时|多少"
+    r"|previous(?:ly)?|last time|we (?:said|agreed|discussed)|i (?:said|told|mentioned)"
+    r"|was|wann|wer|welche[rs]?|wo|warum|quel(?:le)?|quand|qui|où|qué|cuál|cuándo|dónde|quién)\b|무엇|뭐|언제|어디|누구|어느|몇|何|いつ|どこ|誰|どの|什么|哪|谁|何时|多少"
 )
 QUESTION = regex.compile(r"[^.!?。！？\n]*[?？]")
 Array = np.ndarray
