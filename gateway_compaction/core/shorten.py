@@ -16,6 +16,7 @@ Count = Callable[[str], int]
 CLEAR_ABOVE = 150
 CLEARED_TOKENS = 60
 HEAD_SHARE = 0.65
+LONGEST_RUN = 2_000
 ERROR_LINE = regex.compile(r"(?i)\b(error|exception|failed|failure|fatal|traceback|denied|not found)\b")
 
 
@@ -58,7 +59,8 @@ def _from_boundary(text: str, start: int) -> str:
 
 def _plain_start(text: str, index: int) -> int:
     # Flags and joined emoji can only be told apart from where their run begins.
-    while index > 0 and not text[index].isascii():
+    start = index
+    while index > max(0, start - LONGEST_RUN) and not text[index].isascii():
         index -= 1
     return index
 

@@ -33,7 +33,7 @@ Count = Callable[[str], int]
 TAG = "conversation_summary"
 ACKNOWLEDGEMENT: Message = {"role": "assistant", "content": "OK."}
 MARGIN = 0.9
-LEAST_TEXT = 24
+LEAST_TEXT, LEAST_TASK = 24, 16
 IMAGES_NAMED = 5
 ANCHORS_PART, TEXT_PART = 4, 3
 PLAIN_SCORING = Scoring()
@@ -128,7 +128,7 @@ def frame(
     said = phrases(language_of(text_of(m) for m in covered if m["role"] in ("user", "assistant")))
     body = [m for m in covered if m is not opener]
     room = max(0, limit - count(f"<{TAG}>\n{said.note}\n</{TAG}>") - 8)
-    task = min(room // 4, 300)
+    task = min(max(room // 4, LEAST_TASK), 300)
     pins = pins_of(body, task, min(rule_tokens, max(room // 2, room - task - LEAST_TEXT)), count)
     images = shorten(_images(body, said), room // 5, count, "…")
     named_json = wants_json and not _says_json(covered, opener)

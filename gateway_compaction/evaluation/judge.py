@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 from openai import OpenAIError
@@ -12,6 +11,7 @@ from openai import OpenAIError
 from gateway_compaction.core.messages import Message
 from gateway_compaction.core.terms import search_terms
 from gateway_compaction.evaluation.metrics import answer_words
+from gateway_compaction.evaluation.peers import library
 
 __all__ = ["Judge"]
 
@@ -54,7 +54,7 @@ class Judge:
         return float(len(words & set(search_terms(given))) >= SHARED * len(words))
 
     async def _ask(self, messages: list[Any], tokens: int) -> str | None:
-        litellm = import_module("litellm")
+        litellm = library("litellm")
         try:
             answer = await litellm.acompletion(
                 model=self.model,

@@ -29,7 +29,7 @@ KINDS = re.compile(
     r"|\w*[A-Za-z0-9]_\w+"  # snake_case
     r"|[a-z]+[A-Z]\w*|(?:[A-Z][a-z0-9]+){2,}"  # camelCase
     r"|[A-Za-z]\w*-?\d[\w-]*|(?=\w*[A-Z])(?=\w*\d)[\w-]{4,}|(?=[a-f]*\d)[0-9a-f]{7,}"  # codes
-    r"|\d{4}-\d\d-\d\d|\d{4,}"  # dates, numbers
+    r"|\d{4}-\d\d-\d\d|(?!(?:19|20)\d\d\Z)\d{4,}"  # dates, numbers, not years
 )
 SHORTEST, LONGEST = 4, 100
 SHARES = (0.25, 0.5, 0.75)

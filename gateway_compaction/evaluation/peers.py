@@ -13,7 +13,7 @@ from typing import Any
 from gateway_compaction.core.messages import Message
 from gateway_compaction.evaluation.strategies import Strategy, Weigh
 
-__all__ = ["Absent", "Peer", "peers"]
+__all__ = ["Absent", "Peer", "library", "peers"]
 
 Work = Callable[[list[Any], int], Sequence[Any]]
 
@@ -41,8 +41,6 @@ class Peer:
 
 def peers(model: str, weigh: Weigh) -> list[Strategy | Absent]:
     """The functions of LiteLLM and LangChain that shorten a conversation."""
-    # Its list of prices is not needed here, and would be downloaded.
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     made: list[Strategy | Absent] = []
     for name, module, reads, make in (
         ("litellm.compress", "litellm.compression.compress", True, _compress),
@@ -50,36 +48,46 @@ def peers(model: str, weigh: Weigh) -> list[Strategy | Absent]:
         ("langchain trim_messages", "langchain_core.messages", False, _langchain),
     ):
         try:
-            library = import_module(module)
-            made.append(Peer(name, make(library, model, weigh), reads))
+            made.append(Peer(name, make(library(module), model, weigh), reads))
         except ImportError:
             made.append(Absent(name, f"{module.partition('.')[0].replace('_', '-')} is not installed"))
     return made
 
 
-def _compress(library: Any, model: str, weigh: Weigh) -> Work:
+def library(module: str) -> Any:
+    """A module of another library, imported now.
+
+    Raises:
+        ImportError: it is not installed.
+    """
+    # LiteLLM's list of prices is not needed here, and would be downloaded.
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    return import_module(module)
+
+
+def _compress(source: Any, model: str, weigh: Weigh) -> Work:
     def work(messages: list[Any], budget: int) -> Sequence[Any]:
-        result = library.compress(messages, model, compression_trigger=budget, compression_target=budget)
+        result = source.compress(messages, model, compression_trigger=budget, compression_target=budget)
         return list(result["messages"])
 
     return work
 
 
-def _trim(library: Any, model: str, weigh: Weigh) -> Work:
+def _trim(source: Any, model: str, weigh: Weigh) -> Work:
     def work(messages: list[Any], budget: int) -> Sequence[Any]:
-        return list(library.trim_messages(messages, model, max_tokens=budget))
+        return list(source.trim_messages(messages, model, max_tokens=budget))
 
     return work
 
 
-def _langchain(library: Any, model: str, weigh: Weigh) -> Work:
+def _langchain(source: Any, model: str, weigh: Weigh) -> Work:
     def plain(messages: Any) -> list[Any]:
-        told = library.convert_to_openai_messages(messages)
+        told = source.convert_to_openai_messages(messages)
         return told if isinstance(told, list) else [told]
 
     def work(messages: list[Any], budget: int) -> Sequence[Any]:
-        kept = library.trim_messages(
-            library.convert_to_messages(messages),
+        kept = source.trim_messages(
+            source.convert_to_messages(messages),
             max_tokens=budget,
             token_counter=lambda some: weigh(plain(some)),
             strategy="last",

@@ -47,7 +47,11 @@ def script_of(text: str) -> str:
 
 
 def asked_anew(text: str) -> str:
-    """A sentence with its particles, spaces and order changed; the content words stay."""
+    """A question for a sentence, its particles, spaces and order changed; the content words stay."""
+    return f"{_changed(text)}?"
+
+
+def _changed(text: str) -> str:
     dice = random.Random(text)
     script = script_of(text)
     plain = " ".join(PUNCTUATION.sub(" ", text).split())

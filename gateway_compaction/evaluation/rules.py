@@ -17,6 +17,7 @@ __all__ = ["rules_of", "task_of"]
 
 PASTED = regex.compile(r"(?s)```.*?(?:```|\Z)|<(\w+)>.*?</\1>|`[^`\n]*`")
 MARKED = "<!-- anchor -->"
+BEHIND = regex.compile(r"([.!?。！？]+)\s*(<!-- anchor -->)")
 LONGEST, SHORTEST = 300, 12
 ORDER = regex.compile(
     r"(?i)^(?:[-*•]\s+)?(?:(?:please|and|but|also|note|important|remember|rule)[:,]?\s+)*"
@@ -42,6 +43,7 @@ def rules_of(messages: Iterable[Message]) -> list[str]:
 
 
 def _rules_in(text: str) -> list[str]:
-    own = PASTED.sub("\n", text)
+    own = BEHIND.sub(r" \2\1", PASTED.sub("\n", text))
     lasting = [s for s in sentences(own) if SHORTEST <= len(s) <= LONGEST and not s.endswith(("?", "？"))]
-    return [s.replace(MARKED, "").strip() for s in lasting if MARKED in s or ORDER.search(s)]
+    found = [s for s in lasting if MARKED in s or ORDER.search(s)]
+    return [s.replace(f" {MARKED}", "").replace(MARKED, "").strip() for s in found]

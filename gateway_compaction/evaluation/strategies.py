@@ -33,7 +33,7 @@ __all__ = [
 
 OURS = "gateway-compaction"
 K1, B = 1.5, 0.75
-ROOM_STEP, BESIDE = 50, 150
+ROOM_STEP, BESIDE, LEAST_REST = 50, 150, 180
 WORD = re.compile(r"\w+")
 Weigh = Callable[[Sequence[Message]], int]
 """Tokens of some messages as one request."""
@@ -69,7 +69,7 @@ def policy_for(room: int, asked: bool) -> dict[str, Any]:
     not, the summary may take all (that is three quarters of the window at most), and the last messages stay
     that fit beside it.
     """
-    excerpts = 3 * room // 4
+    excerpts = max(0, min(3 * room // 4, room - LEAST_REST))
     summary = {"model": "extractive", "max_tokens": max(100, room // 4 if asked else room - BESIDE)}
     levels = {
         "light": {"at": 0.9},

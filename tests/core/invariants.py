@@ -43,7 +43,8 @@ def dissect(sent: Sequence[Message], situation: Situation, plan: Plan) -> Parts:
     rest = list(sent[ahead:])
     carrier, acknowledged, opener, start = None, False, None, 0
     compaction = plan.view.compaction
-    if compaction is not None and rest and TAG in text_in(rest[0]) and _foreign(rest[0], history):
+    if rest and text_in(rest[0]).startswith(f"<{TAG}>") and _foreign(rest[0], history):
+        assert compaction is not None
         carrier, start = rest.pop(0), compaction.covers
         assert carrier["role"] == "user"
         assert text_in(carrier).count(f"<{TAG}>") == text_in(carrier).count(f"</{TAG}>") == 1

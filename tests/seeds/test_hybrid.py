@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -14,11 +15,14 @@ from gateway_compaction.core.importance import Anchor, Scoring, anchors_of, mess
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.presets import PRESETS
 from gateway_compaction.core.segments import new_limit
+from gateway_compaction.core.summary import carrier, frame
+from gateway_compaction.core.tokens import TokenCounter
 from gateway_compaction.errors import SummaryLimited, SummaryRejected
 from tests.engine.histories import chat, grown, prose
 from tests.engine.rig import Fixed, Rig
 from tests.seeds.talks import Obedient, sent, summary_in
 
+COUNTER = TokenCounter()
 PLAIN = Scoring()
 MARKED = "<!-- anchor --> The launch code is heron."
 ASKED = "Remember that the launch is on 3 May."
@@ -26,6 +30,11 @@ DECIDED = "We decided to keep the old login page."
 FOUND = "FAILED tests/test_login.py: 2 of 14"
 KEYED = "The order_id is FX-2041."
 IDLE = "That sounds nice indeed."
+
+
+def count(text: str) -> int:
+    """Tokens of a text."""
+    return COUNTER.text(text, "gpt-4o")
 
 
 def said(role: str, text: str) -> dict[str, Any]:
@@ -115,7 +124,7 @@ class TestScorer:
         [("explicit", ASKED, "user"), ("decision", DECIDED, "user"), ("tool_result", FOUND, "tool")],
     )
     def test_weights_are_the_policys(self, weight: str, text: str, part: str) -> None:
-        scores = [sentence_score(text, part, Scoring(**{weight: w})) for w in (0.0, 0.3, 1.0)]
+        scores = [sentence_score(text, part, replace(PLAIN, **{weight: w})) for w in (0.0, 0.3, 1.0)]
         assert scores == sorted(set(scores)) and scores[2] == 1.0
 
     def test_several_reasons_add_up(self) -> None:
@@ -208,6 +217,16 @@ class TestAnchors:
         block = summary_in(sent(await rig.call(talk))) or ""
         assert f"- [assistant] {DECIDED}" in block.split("<anchors>")[1].split("</anchors>")[0]
         assert "The launch code is heron." in block
+
+    @pytest.mark.parametrize(("limit", "anchors"), [(500, True), (110, False)])
+    def test_in_a_small_block_they_go_before_the_rules(self, limit: int, anchors: bool) -> None:
+        rule = "Always answer in metric units."
+        talk = [said("user", "Plan the trip. " * 30), said("user", rule), *self.TALK]
+        options: dict[str, Any] = {"rule_tokens": 400, "opener": None, "wants_json": False}
+        made = frame(talk, limit=limit, count=count, anchors=5, **options)
+        block = str(carrier("All went well. " * 90, made, count)["content"])
+        assert ("<anchors>" in block, rule in block, "<task>" in block) == (anchors, True, True)
+        assert count(block) <= limit
 
     async def test_none_where_the_policy_wants_none(self, rigs: Callable[..., Rig]) -> None:
         rig = rigs(2_000, {"anchors": {"max": 0}})

@@ -1,0 +1,1 @@
+"""What ``eval`` measures, and that it measures the code that serves requests."""

@@ -1,0 +1,84 @@
+"""The command ``eval``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from gateway_compaction.cli.main import app
+from tests.evaluation.talks import AGENT, CHAT, KOREAN, QUESTIONS, write
+from tests.lab.scripts import Reply
+from tests.lab.upstream import Upstream
+
+NAMES = ("--strategy", "gateway", "--strategy", "bm25")
+OURS = (*NAMES, "--budget", "400")
+SMALL = (*NAMES, "--budget", "250", "--json", "-")
+
+
+def run(*arguments: str | Path) -> Result:
+    """Run the command; an exception that leaves it fails the test."""
+    return CliRunner().invoke(app, ["eval", *map(str, arguments)], catch_exceptions=False)
+
+
+@pytest.fixture
+def chat(tmp_path: Path) -> Path:
+    """One conversation with questions."""
+    return write(tmp_path / "chat.jsonl", {"id": "tour", "messages": CHAT, "qa": QUESTIONS})
+
+
+def test_it_prints_a_table_with_intervals(chat: Path) -> None:
+    result = run(chat, *OURS)
+    assert result.exit_code == 0
+    assert "gateway-compaction" in result.stdout and "BM25, whole messages" in result.stdout
+    assert "1.00–1.00" in result.stdout
+    assert "over single items: there is only one conversation" in result.stdout
+
+
+def test_it_writes_rows_and_a_chart(chat: Path, tmp_path: Path) -> None:
+    result = run(chat, *OURS, "--json", tmp_path / "rows.json", "--plot", tmp_path / "rows.svg")
+    assert result.exit_code == 0
+    rows = json.loads((tmp_path / "rows.json").read_text())
+    assert rows[0]["strategy"] == "gateway-compaction" and rows[0]["evidence"] == 1.0
+    assert all({"answers", "identifiers", "tokens", "ms"} <= r.keys() for r in rows)
+    assert (tmp_path / "rows.svg").read_text().startswith("<svg")
+
+
+def test_files_are_one_set_or_one_each(chat: Path, tmp_path: Path) -> None:
+    korean = write(tmp_path / "korean.jsonl", {"messages": KOREAN}, {"messages": AGENT})
+    together = json.loads(run(chat, korean, *SMALL).stdout)
+    assert [r["set"] for r in together] == ["chat, korean"] * 2
+    assert together[0]["evidence"] is not None and together[0]["probes"] is not None
+    apart = json.loads(run(chat, korean, *SMALL, "--per-file").stdout)
+    assert [r["set"] for r in apart] == ["chat", "chat", "korean", "korean"]
+    assert apart[2]["evidence"] is None and apart[2]["identifiers"] is not None
+
+
+def test_a_policy_file_takes_the_place_of_ours(chat: Path, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("version: 1\ndefaults: {mode: observe, recall: {max_tokens: 0}}\n")
+    rows = json.loads(run(chat, *OURS, "--json", "-", "--policy", policy).stdout)
+    assert rows[0]["strategy"] == "gateway-compaction"
+    assert rows[0]["over_budget"] == 0 and rows[0]["evidence"] < 1.0
+
+
+@pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
+def test_a_judge_is_asked(chat: Path, upstream: Upstream) -> None:
+    upstream.reset()
+    upstream.scripts["small"] = lambda seen: Reply("YES")
+    asked = ("--judge", "openai/small", "--judge-base-url", upstream.url, "--judge-key", "sk-none")
+    rows = json.loads(run(chat, *OURS, "--json", "-", "--question", "known", *asked).stdout)
+    assert [r["judged"] for r in rows] == [1.0, 1.0] and len(upstream.seen("small")) == 8
+    upstream.reset()
+
+
+def test_what_cannot_be_measured_is_said(tmp_path: Path, chat: Path) -> None:
+    short = write(tmp_path / "short.jsonl", {"messages": CHAT[:2]})
+    result = run(short)
+    assert result.exit_code == 1 and "no conversation of at least four chat messages" in result.stderr
+    missing = run(tmp_path / "none.jsonl")
+    assert missing.exit_code == 1 and "none.jsonl" in missing.stderr
+    nobody = run(chat, "--strategy", "headroom")
+    assert nobody.exit_code == 2 and "gateway-compaction" in nobody.stderr
