@@ -16,7 +16,7 @@ Count = Callable[[str], int]
 CLEAR_ABOVE = 150
 CLEARED_TOKENS = 60
 HEAD_SHARE = 0.65
-LONGEST_RUN = 2_000
+LONGEST_RUN = 5_000
 ERROR_LINE = regex.compile(r"(?i)\b(error|exception|failed|failure|fatal|traceback|denied|not found)\b")
 
 
