@@ -50,7 +50,8 @@ class TestShorten:
     @search
     @given(long_texts, limits)
     def test_what_fits_stays_as_it_is(self, text: str, limit: int) -> None:
-        assert (shorten(text, limit, count) is text) == (count(text) <= limit)
+        # There is one empty string: what is left of it is the same object.
+        assert not text or (shorten(text, limit, count) is text) == (count(text) <= limit)
 
     @search
     @given(long_texts, st.integers(20, 400))
