@@ -97,7 +97,6 @@ def measured(words: int) -> tuple[float, float, float]:
     cold = (time.process_time() - start) * 1000
     warm = median_ms(lambda n: desks[n].recalling(views[n]))
     assert all(d.recalling(v).recalls for d, v in zip(desks, views, strict=True)), "nothing was recalled"
-    )
     counted = median_ms(lambda n: litellm.token_counter(MODEL, messages=conversation(words, n)))
     return cold, warm, counted
 

@@ -20,18 +20,26 @@ def conversation() -> list[dict[str, str]]:
         opening = "Always quote prices with tax. " if turn == 0 else ""
         width, price = dice.randint(40, 220), dice.randint(20, 900)
         ask = (
-            f"{opening}For the {room} I am looking at the {good} {number}. The wall there is {width} cm wide and"
-            f" I want it {dice.choice(WISHES)}. We spoke about {dice.choice(ROOMS)} before; keep that order apart"
+            f"{opening}For the {room} I am looking at the {good} {number}. The wall there is {width} cm wide"
+            f" and"
+            f" I want it {dice.choice(WISHES)}. We spoke about {dice.choice(ROOMS)} before; keep that order"
+            f" apart"
             f" from this one. Is it in stock, and what would it cost together with the fitting?"
         )
         answer = (
-            f"The {good} {number} is in stock in {dice.randint(2, 30)} pieces. It costs {price} euros with tax, the"
-            f" fitting is {price // 5} euros with tax. At {width} cm there is room for one piece in the {room};"
-            f" a second one would need {width // 2} cm more. I have noted it under order {number}-{turn:02d} and"
+            f"The {good} {number} is in stock in {dice.randint(2, 30)} pieces. It costs {price} euros with"
+            f" tax,"
+            f" the"
+            f" fitting is {price // 5} euros with tax. At {width} cm there is room for one piece in the"
+            f" {room};"
+            f" a second one would need {width // 2} cm more. I have noted it under order {number}-{turn:02d}"
+            f" and"
             f" left the other rooms as they were. Delivery is possible on the {dice.randint(1, 28)}th."
         )
         messages += [{"role": "user", "content": ask}, {"role": "assistant", "content": answer}]
-    messages.append({"role": "user", "content": "Which order number did you note for the first lamp, and when?"})
+    messages.append(
+        {"role": "user", "content": "Which order number did you note for the first lamp, and when?"}
+    )
     return messages
 
 

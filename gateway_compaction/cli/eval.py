@@ -23,7 +23,7 @@ __all__ = ["evaluate"]
 
 BUDGETS = [2000, 4000]
 WIDTH = 200
-
+PRINTED = Path("-")
 
 FilesOption = Annotated[
     list[Path],
@@ -53,6 +53,9 @@ PerFileOption = Annotated[
 AsJsonOption = Annotated[
     Path | None, typer.Option("--json", help="Write the rows to this file; '-' prints them.")
 ]
+AsMarkdownOption = Annotated[
+    bool, typer.Option("--markdown", help="Print Markdown tables instead of drawn ones.")
+]
 PlotOption = Annotated[Path | None, typer.Option(help="Draw a chart into this SVG file.")]
 JudgeOption = Annotated[
     str | None, typer.Option(help="Let this model answer the questions and mark its answers.")
@@ -75,6 +78,7 @@ def evaluate(
     model: ModelOption = "gpt-4o",
     per_file: PerFileOption = False,
     as_json: AsJsonOption = None,
+    as_markdown: AsMarkdownOption = False,
     plot: PlotOption = None,
     judge: JudgeOption = None,
     judge_base_url: JudgeBaseUrlOption = None,
@@ -87,8 +91,8 @@ def evaluate(
     changed words.
 
     This gateway runs the code that serves requests, without a model. Question known: recall may take three
-    quarters of the budget. Question unknown: the summary may take three quarters, recall is off, the last
-    10 messages stay where they fit. See docs/memory.md.
+    quarters of what the preamble leaves. Question unknown: the summary may take three quarters of the budget,
+    recall is off, the last messages stay that fit beside it. See docs/memory.md.
     """
     console = Console(stderr=True)
     try:
@@ -98,6 +102,7 @@ def evaluate(
     except (RecordingError, PolicyError) as error:
         console.print(str(error), style="red", markup=False, highlight=False)
         raise typer.Exit(1) from error
+    _print(made, as_json, as_markdown)
     _write(made, as_json, plot)
 
 
@@ -166,20 +171,32 @@ def _compared(sets: dict[str, list[Any]], wanted: Wanted, console: Console) -> l
             raise typer.BadParameter(str(error)) from error
 
 
+def _print(made: Sequence[Comparison], as_json: Path | None, as_markdown: bool) -> None:
+    from gateway_compaction.evaluation.report import markdown_of, table_of
+
+    if as_json == PRINTED:
+        typer.echo(_document(made))
+        return
+    # A table that is not shown on a terminal must not be squeezed into 80 columns.
+    console = Console() if Console().is_terminal else Console(width=WIDTH)
+    for one in made:
+        if as_markdown:
+            typer.echo(markdown_of(one.title, one.rows, one.absent) + "\n")
+        else:
+            console.print(table_of(one.title, one.rows, one.absent))
+
+
 def _write(made: Sequence[Comparison], as_json: Path | None, plot: Path | None) -> None:
     from gateway_compaction.evaluation.plot import chart
-    from gateway_compaction.evaluation.report import plain, table_of
 
-    rows = [{**plain(row), "set": one.title} for one in made for row in one.rows]
-    document = json.dumps(rows, ensure_ascii=False, indent=1)
-    if as_json is not None and str(as_json) == "-":
-        typer.echo(document)
-    else:
-        for one in made:
-            # A table that is not shown on a terminal must not be squeezed into 80 columns.
-            console = Console() if Console().is_terminal else Console(width=WIDTH)
-            console.print(table_of(one.title, one.rows, one.absent))
-        if as_json is not None:
-            as_json.write_text(document + "\n", encoding="utf-8")
+    if as_json is not None and as_json != PRINTED:
+        as_json.write_text(_document(made) + "\n", encoding="utf-8")
     if plot is not None:
         plot.write_text(chart([(one.title, one.rows) for one in made]), encoding="utf-8")
+
+
+def _document(made: Sequence[Comparison]) -> str:
+    from gateway_compaction.evaluation.report import plain
+
+    rows = [{**plain(row), "set": one.title} for one in made for row in one.rows]
+    return json.dumps(rows, ensure_ascii=False, indent=1)

@@ -17,7 +17,7 @@ __all__ = ["extract"]
 Count = Callable[[str], int]
 DENSE = 5.0
 SPARE = 1.2
-LEDGER_SHARE, LIST_SHARE, LEAST_SHARE = 0.5, 0.3, 0.05
+LEDGER_SHARE, LIST_SHARE, LEAST_SHARE = 0.65, 0.25, 0.05
 
 
 def extract(messages: Sequence[Message], max_tokens: int, count: Count) -> str:

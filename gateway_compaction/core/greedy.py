@@ -11,11 +11,13 @@ BYTES_PER_TOKEN = 4.2
 MISSES = 60
 
 
-def by_gain(number: int, gain: Callable[[int], float], take: Callable[[int], bool]) -> None:
+def by_gain(
+    number: int, gain: Callable[[int], float], take: Callable[[int], bool], least: float = 0.0
+) -> None:
     """Offer the pieces 0 to ``number`` by falling gain until sixty in a row were not taken.
 
-    ``gain`` may only fall as pieces are taken, so that a stale value is a bound and is looked at again when
-    it comes up. On a tie the lower number comes first.
+    A gain of ``least`` or less is not worth having. ``gain`` may only fall as pieces are taken, so that a
+    stale value is a bound and is looked at again when it comes up. On a tie the lower number comes first.
     """
     waiting = [(-gain(i), i) for i in range(number)]
     heapq.heapify(waiting)
@@ -23,7 +25,7 @@ def by_gain(number: int, gain: Callable[[int], float], take: Callable[[int], boo
     while waiting and misses < MISSES:
         _, i = heapq.heappop(waiting)
         now = gain(i)
-        if now <= 0:
+        if now <= least:
             continue
         if waiting and -now > waiting[0][0]:
             heapq.heappush(waiting, (-now, i))

@@ -48,8 +48,11 @@ def telling(messages: Sequence[Message], known: Iterable[str], max_tokens: int, 
 
     def gain(i: int) -> float:
         # Exact, since a plain sum over a set depends on its order, which differs between processes.
-        worth = math.fsum(rarity[t] * (SAID_AGAIN if t in said else 1.0) for t in found[i].terms)
-        return found[i].boost * worth / found[i].cost
+        fresh = math.fsum(rarity[t] for t in found[i].terms if t not in said)
+        if not fresh:
+            return 0.0
+        again = math.fsum(rarity[t] for t in found[i].terms if t in said)
+        return found[i].boost * (fresh + SAID_AGAIN * again) / found[i].cost
 
     def take(i: int) -> bool:
         nonlocal room

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -62,6 +63,8 @@ def library(module: str) -> Any:
     """
     # LiteLLM's list of prices is not needed here, and would be downloaded.
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    # Some of its functions log the faults that they raise as well.
+    logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
     return import_module(module)
 
 

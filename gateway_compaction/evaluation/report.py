@@ -13,7 +13,7 @@ from gateway_compaction.evaluation.intervals import Figure, figure
 from gateway_compaction.evaluation.peers import Absent
 from gateway_compaction.evaluation.run import Tally
 
-__all__ = ["MEASURES", "Row", "plain", "rows_of", "table_of"]
+__all__ = ["MEASURES", "Row", "markdown_of", "plain", "rows_of", "table_of"]
 
 MEASURES = {
     "evidence": "evidence",
@@ -108,6 +108,19 @@ def _rounded(value: float | None, digits: int = 4) -> float | None:
     return None if value is None else round(value, digits)
 
 
+def markdown_of(title: str, rows: Sequence[Row], absent: Sequence[Absent]) -> str:
+    """The same table for a page; notes stand below it."""
+    shown = [name for name in MEASURES if any(name in row.figures for row in rows)]
+    heads = ["budget", "strategy", "tokens", "ms", *(MEASURES[n] for n in shown)]
+    lines = [f"**{title}**", "", f"| {' | '.join(heads)} |", "|---:|---|" + "---:|" * (len(heads) - 2)]
+    for row in rows:
+        shares = (_share(row.figures.get(name), " (", ")") for name in shown)
+        cells = [f"{row.budget:,}", row.strategy, _number(row.tokens), _number(row.ms, 1), *shares]
+        lines.append(f"| {' | '.join(cells)} |")
+    notes = [f"{row.strategy} at {row.budget:,}: {_notes(row)}." for row in rows if _notes(row)]
+    return "\n".join([*lines, "", "  \n".join([_caption(rows, absent).replace("\n", "  \n"), *notes])])
+
+
 def table_of(title: str, rows: Sequence[Row], absent: Sequence[Absent]) -> Table:
     """Rows as a table; a measure that no row has is left out."""
     shown = [name for name in MEASURES if any(name in row.figures for row in rows)]
@@ -125,8 +138,8 @@ def _number(value: float | None, digits: int = 0) -> str:
     return "–" if value is None else f"{value:,.{digits}f}"
 
 
-def _share(found: Figure | None) -> str:
-    return "–" if found is None else f"{found.value:.3f}\n{found.low:.2f}–{found.high:.2f}"
+def _share(found: Figure | None, opening: str = "\n", closing: str = "") -> str:
+    return "–" if found is None else f"{found.value:.3f}{opening}{found.low:.2f}–{found.high:.2f}{closing}"
 
 
 def _notes(row: Row) -> str:

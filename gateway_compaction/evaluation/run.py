@@ -106,8 +106,7 @@ class Bench:
         for trial, state in trials:
             tally.tight += state == "tight"
             tally.small += state == "small" and "small" not in wanted
-            if trial.needed and strategy.name == OURS:
-                self._summary(tally, trial)
+            self._apart(tally, strategy, trial)
             if state in wanted and sender.willing:
                 sent = await sender.send(trial)
                 if sent is not None:
@@ -127,10 +126,6 @@ class Bench:
                 await self._judged(tally, trial.question, sent, name)
         elif trial.probe is not None:
             tally.add("probes", name, context.holds(trial.probe.sentence))
-            if isinstance(strategy, Finder):
-                best = strategy.found(trial.messages)[:TOP]
-                even = [Context.of([said(text)]) for text in best]
-                tally.add("hit3", name, any(c.holds(trial.probe.sentence) for c in even))
         else:
             self._neutral(tally, strategy, trial, context)
 
@@ -151,6 +146,15 @@ class Bench:
             tally.add("rules", name, context.holds(rule))
         if trial.needed:
             tally.add("identifiers", name, _share([context.spells(n) for n in trial.needed]))
+
+    def _apart(self, tally: Tally, strategy: Strategy, trial: Trial) -> None:
+        """What does not depend on a request's size: searches, and summaries on their own."""
+        if trial.probe is not None and isinstance(strategy, Finder):
+            best = [Context.of([said(text)]) for text in strategy.found(trial.messages)[:TOP]]
+            found = any(c.holds(trial.probe.sentence) for c in best)
+            tally.add("hit3", trial.conversation.id, found)
+        if trial.needed and strategy.name == OURS:
+            self._summary(tally, trial)
 
     def _summary(self, tally: Tally, trial: Trial) -> None:
         """The summary without a model on its own, of as many tokens as the budget."""

@@ -14,22 +14,28 @@ NEAR, SHARED = 5, 3
 
 
 def in_context(summary: str, source: Sequence[Message], names: Iterable[str]) -> set[str]:
-    """Those of ``names`` that stand in the summary beside at least three of the words, up to five before and
-    five behind, that they stand beside somewhere in the source."""
-    told = summary.split()
-    texts = [(text, text.split()) for text in map(written, source)]
-    return {name for name in names if _told(name, told, texts)}
+    """Those of ``names`` that a summary tells of: with words that stand beside them in the source as well.
+
+    Beside is up to five words before and behind, on the same line. Three must be shared, or all where the
+    line has fewer; where it has none, there is no context.
+    """
+    told = summary.splitlines()
+    lines = [line for message in source for line in written(message).splitlines()]
+    return {name for name in names if _told(name, told, lines)}
 
 
-def _told(name: str, told: Sequence[str], texts: Sequence[tuple[str, Sequence[str]]]) -> bool:
-    kept = _around(name, told)
+def _told(name: str, told: Sequence[str], lines: Sequence[str]) -> bool:
+    kept = [around for line in told for around in _around(name, line)]
     if not kept:
         return False
-    origins = (around for text, words in texts if name in text for around in _around(name, words))
-    return any(len(one & other) >= SHARED for other in origins for one in kept)
+    origins = (around for line in lines for around in _around(name, line) if around)
+    return any(len(one & other) >= min(SHARED, len(other)) for other in origins for one in kept)
 
 
-def _around(name: str, words: Sequence[str]) -> list[frozenset[str]]:
+def _around(name: str, line: str) -> list[frozenset[str]]:
     """The words beside every occurrence of a name."""
+    if name not in line:
+        return []
+    words = line.split()
     places = [i for i, word in enumerate(words) if name in word and spelled_in(name, word)]
     return [frozenset([*words[max(0, i - NEAR) : i], *words[i + 1 : i + 1 + NEAR]]) for i in places]

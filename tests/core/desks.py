@@ -8,7 +8,7 @@ from typing import Any
 
 from gateway_compaction.core.compaction import Clip, Compaction, Segment
 from gateway_compaction.core.desk import Desk
-from gateway_compaction.core.digest import chain, message_digest
+from gateway_compaction.core.digest import chain, history_digests
 from gateway_compaction.core.memo import Memos
 from gateway_compaction.core.messages import Message, parse
 from gateway_compaction.core.plan import Plan, make_plan
@@ -66,7 +66,7 @@ class Bench:
     ) -> Situation:
         """The situation of a request with these messages."""
         transcript = parse(messages)
-        digests = [message_digest(m) for m in transcript.history]
+        digests = history_digests(transcript.history)
         names = chain(digests)
         reserve = self.reserve + self.quotes
         measure = self.counter.measure(transcript, self.body, self.model, reserve, digests)

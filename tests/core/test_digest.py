@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.digest import chain, fingerprint, message_digest
+from gateway_compaction.core.digest import chain, fingerprint, history_digests, message_digest
 from tests.core.scripts import CALL, script
 from tests.core.search import search
 from tests.core.strategies import MARK, Json, Talk, odd_messages, resent, seeds, talks, texts
@@ -167,6 +167,45 @@ class TestChain:
     def test_the_order_counts(self) -> None:
         one, two = (message_digest(m) for m in script("user text"))
         assert chain([one, two])[2] != chain([two, one])[2]
+
+
+def parallel(first: str, second: str, *answers: str) -> list[Json]:
+    """Two parallel calls with these ids, and results to the calls of these ids."""
+    calls = [{**CALL, "id": first}, {**CALL, "id": second}]
+    results = [{"role": "tool", "tool_call_id": a, "content": f"result {i}"} for i, a in enumerate(answers)]
+    return [USER, {"role": "assistant", "content": None, "tool_calls": calls}, *results]
+
+
+class TestParallelCalls:
+    """Which of several calls a result answers is a part of its meaning; what the calls are named is not."""
+
+    def test_results_that_changed_places_have_other_names(self) -> None:
+        one = history_digests(parallel("a", "b", "a", "b"))
+        other = history_digests(parallel("a", "b", "b", "a"))
+        assert one[:2] == other[:2] and one[2] != other[2] and one[3] != other[3]
+
+    def test_other_ids_for_the_same_calls_change_nothing(self) -> None:
+        assert history_digests(parallel("a", "b", "a", "b")) == history_digests(parallel("x", "y", "x", "y"))
+
+    def test_ids_that_repeat_are_those_of_the_last_calls(self) -> None:
+        once = parallel("a", "b", "a", "b")
+        assert history_digests([*once, *once])[len(once) :] == history_digests(once)
+
+    def test_a_single_call_needs_no_place(self) -> None:
+        history: list[Json] = [USER, CALLING, TOOL]
+        assert history_digests(history) == [message_digest(m) for m in history]
+
+    @pytest.mark.parametrize("calls", [None, "odd", [], ["odd", CALL], [{"id": None}, {"id": []}]])
+    def test_odd_calls_are_no_reason_to_fail(self, calls: Any) -> None:
+        history = [{"role": "assistant", "content": None, "tool_calls": calls}, TOOL]
+        assert len(history_digests(history)) == 2
+
+    @search
+    @given(talks)
+    def test_a_resent_conversation_keeps_its_names_and_a_prefix_those_of_the_whole(self, talk: Talk) -> None:
+        names = history_digests(talk.messages)
+        for end in talk.points:
+            assert history_digests(talk.messages[:end]) == names[:end]
 
 
 class TestFingerprint:

@@ -128,6 +128,20 @@ class TestMeasure:
     def test_other_fields_do_not(self) -> None:
         assert total(script("user"), GPT, {"max_tokens": 5, "user": "ann"}) == total(script("user"), GPT, {})
 
+    @pytest.mark.parametrize(
+        ("content", "media"),
+        [
+            ("Hello", False),
+            ([{"type": "text", "text": "Hello"}, {"type": "custom"}], False),
+            ([{"type": "image_url", "image_url": {"url": "https://x.y/a.png"}}], True),
+            ([{"type": "input_audio", "input_audio": {"data": PIXEL * 100}}], True),
+            ([{"type": "file", "file": {}}], True),
+        ],
+    )
+    def test_media_whose_price_is_a_rule_of_thumb_are_told(self, content: Any, media: bool) -> None:
+        messages = [*script("sys call res"), {"role": "user", "content": content}]
+        assert TokenCounter().has_media(messages) == media
+
     def test_what_a_provider_reports_is_compared_uncalibrated(self) -> None:
         messages = script("sys user text user")
         assert TokenCounter().raw_total(messages, BODY, CLAUDE) == total(messages, GPT, BODY)

@@ -125,7 +125,7 @@ class TestOrder:
         kwargs = await call.deploy()
         assert len(kwargs["messages"]) < len(LONG)
         assert "chat" not in str(kwargs["messages"]) and "***" in str(kwargs["messages"])
-        # Whoever still iterates over the old list, and a guardrail wherever it stands, sees what the client sent.
+        # Whoever still iterates over the old list, and a guardrail wherever it stands, sees what was sent.
         following = host.call(list(LONG))
         assert await following.pre() is None
         assert following.state is not None and following.state.deferred

@@ -37,6 +37,13 @@ def test_it_prints_a_table_with_intervals(chat: Path) -> None:
     assert "over single items: there is only one conversation" in result.stdout
 
 
+def test_it_prints_markdown_for_pages(chat: Path) -> None:
+    lines = run(chat, *OURS, "--markdown").stdout.splitlines()
+    assert lines[0] == "**chat**" and lines[3].startswith("|---:|---|")
+    assert lines[4].startswith("| 400 | gateway-compaction | ") and "| 1.000 (1.00–1.00) |" in lines[4]
+    assert all(line.count("|") == lines[2].count("|") for line in lines[2:6])
+
+
 def test_it_writes_rows_and_a_chart(chat: Path, tmp_path: Path) -> None:
     result = run(chat, *OURS, "--json", tmp_path / "rows.json", "--plot", tmp_path / "rows.svg")
     assert result.exit_code == 0
