@@ -5,6 +5,9 @@ CompactionError
 ├── TranscriptError    a message list that cannot be read as a conversation
 ├── StoreError         the store did not answer, or answered nonsense
 │   └── StoreBusy      not asked at all: the breaker is open
+├── ArchiveError       an operator asked for what cannot be given or done
+│   ├── NotThere          no such session, version or pin, or not this operator's to see
+│   └── Refused           it cannot be done, and why
 └── SummaryError       no usable summary came back
     ├── SummaryRejected   the model answered, the answer is not a summary
     ├── SummaryDenied     the caller may not use (or has no budget for) the summariser model
@@ -15,8 +18,11 @@ CompactionError
 from __future__ import annotations
 
 __all__ = [
+    "ArchiveError",
     "CompactionError",
+    "NotThere",
     "PolicyError",
+    "Refused",
     "StoreBusy",
     "StoreError",
     "SummaryDenied",
@@ -56,6 +62,18 @@ class StoreError(CompactionError):
 
 class StoreBusy(StoreError):
     """The breaker is open: the store was not asked."""
+
+
+class ArchiveError(CompactionError):
+    """What an operator asked for cannot be given or done."""
+
+
+class NotThere(ArchiveError):
+    """No such session, version or pin; or not this operator's to see, which must look the same."""
+
+
+class Refused(ArchiveError):
+    """It cannot be done; the text says why and what can be done instead."""
 
 
 class SummaryError(CompactionError):

@@ -39,7 +39,7 @@ def on(stage: Stage, model: str) -> Stage:
         ("korean", "ko-manual-iphone-test-3", "chat-4k", 2),
     ],
 )
-@pytest.mark.xfail(reason="in a small window pins may leave the summary no room", strict=False)
+
 async def test_a_recorded_conversation_stays_in_its_window(
     client: Client, stage: Stage, name: str, identity: str, model: str, stride: int
 ) -> None:
@@ -62,7 +62,7 @@ async def test_a_recorded_conversation_stays_in_its_window(
     ],
     ids=["support", "coding", "korean", "chat"],
 )
-@pytest.mark.xfail(reason="in a small window pins may leave the summary no room", strict=False)
+
 async def test_a_made_up_conversation_stays_in_its_window(
     client: Client, stage: Stage, talk: object, model: str, stride: int
 ) -> None:

@@ -1,0 +1,296 @@
+"""What operators can see of buffers and do to them, as a contract.
+
+The request path has ``ports.Store``; this is the other side of the same store. Everything here is for people:
+the API, the page and the command line say nothing that is not one of these values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from gateway_compaction.core.compaction import Compaction, SessionRef
+from gateway_compaction.core.events import CompactionEvent
+
+__all__ = [
+    "Archive",
+    "Hour",
+    "LastCall",
+    "Owner",
+    "Query",
+    "Scope",
+    "SessionDetail",
+    "SessionPage",
+    "SessionRow",
+    "Sort",
+    "State",
+    "Steering",
+]
+
+State = Literal["idle", "summarizing", "failed"]
+Sort = Literal["seen", "created", "saved", "tokens", "calls"]
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose a session is, as LiteLLM authenticated it: ids and aliases, the key by its hash only."""
+
+    team_id: str | None = None
+    team: str | None = None
+    user_id: str | None = None
+    key_hash: str | None = None
+    key_alias: str | None = None
+    end_user: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What somebody may see and change.
+
+    Attributes:
+        everything: a proxy admin's.
+        teams: ids of teams whose sessions are all in it.
+        user_id: sessions of this user outside of teams.
+        key_hash: sessions made with this key.
+        actor: who it is, for the audit events: never a key, only its hash or alias.
+    """
+
+    everything: bool = False
+    teams: frozenset[str] = frozenset()
+    user_id: str | None = None
+    key_hash: str | None = None
+    actor: str = ""
+
+    def allows(self, owner: Owner) -> bool:
+        """Whether a session of ``owner`` is in it; a session without an owner is for proxy admins only."""
+        if self.everything:
+            return True
+        if owner.team_id is not None and owner.team_id in self.teams:
+            return True
+        if owner.key_hash is not None and owner.key_hash == self.key_hash:
+            return True
+        return owner.team_id is None and owner.user_id is not None and owner.user_id == self.user_id
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """One line of the session list. Times in seconds since 1970, by the store's clock.
+
+    Attributes:
+        labels: ids that clients sent, newest first: text written by strangers.
+        level, outcome, tokens_before, tokens_after, window, covers: of the latest call.
+        saved: tokens not sent, over all calls; ``would_save`` the same for calls in ``observe``.
+        versions: number of the latest compaction, 0 where there is none.
+        reason: why the state is ``failed``, or why the session is bypassed or backs off.
+    """
+
+    session: SessionRef
+    owner: Owner
+    labels: tuple[str, ...] = ()
+    model: str | None = None
+    policy: str | None = None
+    level: str | None = None
+    outcome: str | None = None
+    state: State = "idle"
+    reason: str | None = None
+    created: float = 0.0
+    seen: float = 0.0
+    calls: int = 0
+    tokens_before: int = 0
+    tokens_after: int = 0
+    window: int | None = None
+    covers: int = 0
+    saved: int = 0
+    would_save: int = 0
+    versions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Which sessions; every given field must hold. ``text`` is looked for in ids, labels and aliases."""
+
+    team: str | None = None
+    model: str | None = None
+    level: str | None = None
+    state: State | None = None
+    text: str | None = None
+    since: float | None = None
+    until: float | None = None
+    sort: Sort = "seen"
+    ascending: bool = False
+    cursor: str | None = None
+    limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """Some rows; ``cursor`` asks for the next ones, None at the end. ``total`` counts all that match."""
+
+    rows: tuple[SessionRow, ...]
+    cursor: str | None
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class LastCall:
+    """What the client sent and what the model got at the latest call that was looked at closely.
+
+    Attributes:
+        at: seconds since 1970.
+        sent: per message of the client: role, tokens, and what became of it: ``verbatim``, ``covered``,
+            ``cleared``, ``shortened``, ``recalled`` (covered, and quoted) or ``preamble``.
+        saw: per message of the model: role, tokens, and its origin: ``verbatim``, ``preamble``, ``summary``,
+            ``acknowledgement``, ``opener``, ``cleared``, ``shortened`` or ``quoting``.
+        client, model: the messages themselves, only where ``storage.content`` is ``full``.
+        levels: tokens of the three level lines: light, medium, aggressive.
+        fixed: tokens of tools, response format and output reserve.
+        cuts: indexes in ``sent`` at which the history may be divided.
+    """
+
+    at: float
+    sent: tuple[tuple[str, int, str], ...]
+    saw: tuple[tuple[str, int, str], ...]
+    client: tuple[Mapping[str, Any], ...] | None = None
+    model: tuple[Mapping[str, Any], ...] | None = None
+    levels: tuple[int, int, int] = (0, 0, 0)
+    window: int = 0
+    fixed: int = 0
+    covers: int = 0
+    version: int | None = None
+    cuts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Steering:
+    """What operators asked of a session.
+
+    Attributes:
+        generation: changes with every deed of an operator and with a new beginning; what a process
+            remembers of another generation is void. Empty where the store knows no such session.
+        pins: facts that stand in every summary block, verbatim.
+        compact: compact at the next call, whatever its usage.
+        rebuild: make a summary from the source that the next call brings.
+    """
+
+    generation: str = ""
+    pins: tuple[str, ...] = ()
+    compact: bool = False
+    rebuild: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDetail:
+    """All that is kept of one session.
+
+    Attributes:
+        compactions: those in use, newest version first; ``retired`` were taken back and can be rolled
+            back to again.
+        claims: digest and deadline (seconds since 1970) of summaries being made.
+        events: newest first; audit events among them (``type`` is ``audit``).
+        bypass, backoff: until when and why, None where it is not so.
+        ttl: seconds left to live.
+    """
+
+    row: SessionRow
+    compactions: tuple[Compaction, ...] = ()
+    retired: tuple[Compaction, ...] = ()
+    claims: tuple[tuple[str, float], ...] = ()
+    events: tuple[CompactionEvent, ...] = ()
+    steering: Steering = field(default_factory=Steering)
+    bypass: tuple[float, str] | None = None
+    backoff: tuple[float, str] | None = None
+    last_call: LastCall | None = None
+    ttl: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hour:
+    """Counts of one owner's calls with one model in one hour (``start``: seconds since 1970).
+
+    ``cost`` is what summaries cost, in dollars; ``saved`` and ``would_save`` are tokens.
+    """
+
+    start: int
+    owner: Owner
+    model: str
+    requests: int = 0
+    rewritten: int = 0
+    tokens_before: int = 0
+    tokens_after: int = 0
+    saved: int = 0
+    would_save: int = 0
+    breaks: int = 0
+    summaries: int = 0
+    failures: int = 0
+    cost: float = 0.0
+
+
+class Archive(Protocol):
+    """The store, as operators use it.
+
+    Nothing outside ``scope`` is seen, counted or changed: a session out of scope is as one that does not
+    exist. Raises ``StoreError`` when the store does not answer, ``NotThere`` for what is not there (or is
+    not in scope) and ``Refused`` for what cannot be done, with the reason. Deeds are atomic, bump the
+    generation and leave an audit event that names ``scope.actor``.
+    """
+
+    async def overview(self, scope: Scope, hours: int) -> Sequence[Hour]:
+        """Counts of the last ``hours``, by hour, owner and model."""
+        ...
+
+    async def sessions(self, scope: Scope, query: Query) -> SessionPage:
+        """A page of the session list, without blocking the store or the loop."""
+        ...
+
+    async def detail(self, scope: Scope, session: SessionRef) -> SessionDetail:
+        """Everything of one session."""
+        ...
+
+    async def compact(self, scope: Scope, session: SessionRef) -> None:
+        """Compact at the next call, whatever its usage, and from then on (until a reset)."""
+        ...
+
+    async def rebuild(self, scope: Scope, session: SessionRef) -> None:
+        """Retire every version; the next call brings the source for a new one."""
+        ...
+
+    async def rollback(self, scope: Scope, session: SessionRef, version: int) -> None:
+        """Use ``version`` again: newer ones are retired, summaries in flight are void. 0 retires all."""
+        ...
+
+    async def pin(self, scope: Scope, session: SessionRef, text: str) -> None:
+        """Let ``text`` stand in every summary block of the session (at most 20, of 400 characters)."""
+        ...
+
+    async def unpin(self, scope: Scope, session: SessionRef, text: str) -> None:
+        """Take a pin back."""
+        ...
+
+    async def reset(self, scope: Scope, session: SessionRef) -> None:
+        """Forget compactions, pins, pauses and wishes; events and labels stay."""
+        ...
+
+    async def forget(self, scope: Scope, session: SessionRef) -> int:
+        """Erase a session, from indexes and process caches too; the number of keys that went."""
+        ...
+
+    async def forget_tenant(self, scope: Scope, tenant: str) -> int:
+        """Erase all sessions of a tenant; the number of sessions that went."""
+        ...
+
+    async def export(self, scope: Scope, session: SessionRef) -> Mapping[str, Any]:
+        """A session as JSON types, with a schema version; ``load`` of it gives the same bytes."""
+        ...
+
+    async def load(self, scope: Scope, document: Mapping[str, Any]) -> SessionRef:
+        """Store an exported session under the same name; refused where one is there already.
+
+        The document's owner must be in scope, and is never taken from anything but the document's tenant
+        as this store knows it, unless the scope is everything.
+        """
+        ...
+
+    def watch(self, scope: Scope) -> AsyncIterator[SessionRow]:
+        """Rows of sessions as they change, from now on; ends when the caller stops asking."""
+        ...
