@@ -9,8 +9,11 @@ from __future__ import annotations
 from gateway_compaction.core.compaction import Clip, Compaction, Segment, SessionRef
 from gateway_compaction.core.events import CompactionEvent
 from gateway_compaction.errors import (
+    ArchiveError,
     CompactionError,
+    NotThere,
     PolicyError,
+    Refused,
     StoreBusy,
     StoreError,
     SummaryDenied,
@@ -32,6 +35,7 @@ from gateway_compaction.ports import (
 )
 
 __all__ = [
+    "ArchiveError",
     "Buffer",
     "Caller",
     "Clip",
@@ -40,7 +44,9 @@ __all__ = [
     "CompactionEvent",
     "ModelFacts",
     "Models",
+    "NotThere",
     "PolicyError",
+    "Refused",
     "Segment",
     "SessionRef",
     "Store",
