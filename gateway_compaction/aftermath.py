@@ -9,12 +9,13 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Literal
 
-from gateway_compaction.compactor import Decision, task_of
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.events import CompactionEvent
 from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.decision import Decision, task_of
 from gateway_compaction.memory import ENDING, LineageGuard, LocalBuffer
 from gateway_compaction.ports import Store
+from gateway_compaction.telemetry import Epochs, Silent, Stage, Telemetry
 from gateway_compaction.worker import Worker
 
 __all__ = ["Aftermath", "Ending"]
@@ -51,9 +52,21 @@ class Aftermath:
         guard: LineageGuard,
         executor: Executor,
         clock: Callable[[], float] = time.time,
+        telemetry: Telemetry | None = None,
     ) -> None:
         self._store, self._worker, self._counter = store, worker, counter
         self._local, self._guard, self._executor, self._clock = local, guard, executor, clock
+        self._telemetry: Telemetry = telemetry or Silent()
+        self._epochs = Epochs()
+
+    def decided(self, decision: Decision | None, seconds: float) -> None:
+        """Measure a decision; None is a fault of ours."""
+        if decision is None:
+            self._telemetry.decided("failed", None, None, "failed", seconds)
+            return
+        level = decision.plan.level if decision.plan else None
+        policy = decision.policy.name if decision.policy else None
+        self._telemetry.decided(decision.outcome, level, policy, _stage(decision), seconds)
 
     def follow(self, decision: Decision, ending: Ending) -> None:
         """Called once for each call; returns at once."""
@@ -109,6 +122,9 @@ class Aftermath:
             version=decision.version,
         )
         _tell(session, event)
+        sent = used if ending.kind in ("answered", "disconnected") else None
+        begins = sent is not None and self._epochs.begins(session.slot, sent.digest, sent.kind)
+        self._telemetry.ended(event, ending.kind, rewritten=used is not None, cache_break=begins)
         self._worker.later(
             self._store.append(
                 session,
@@ -155,6 +171,12 @@ class Aftermath:
     def _share(self, model: str, factor: float | None) -> None:
         if factor is not None:
             self._worker.later(self._store.save_factor(model, factor))
+
+
+def _stage(decision: Decision) -> Stage:
+    if decision.situation is None:
+        return "quiet"
+    return "counted" if decision.session is None else "planned"
 
 
 def _tell(session: SessionRef, event: CompactionEvent) -> None:

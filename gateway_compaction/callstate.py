@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gateway_compaction.aftermath import Ending
-from gateway_compaction.compactor import Decision, Request
 from gateway_compaction.core.digest import fingerprint
 from gateway_compaction.core.policy_book import Identity
+from gateway_compaction.decision import Decision, Request
 from gateway_compaction.ports import Caller
 
 __all__ = ["KEY", "CallState", "identity_of", "request_of", "response_headers", "tenant_of"]

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.desk import INDEX_TOKENS, Desk
 from gateway_compaction.core.digest import OPENING, chain, history_digests
-from gateway_compaction.core.events import Outcome
 from gateway_compaction.core.memo import Memos
-from gateway_compaction.core.messages import Message, Transcript, parse
+from gateway_compaction.core.messages import Transcript, parse
 from gateway_compaction.core.plan import Plan, make_plan, quiet_below, quiet_plan
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.policy_book import Identity, PolicyBook
 from gateway_compaction.core.render import render
 from gateway_compaction.core.situation import Situation, reserved, wants_json
 from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.decision import Decision, Request, task_of
 from gateway_compaction.errors import PolicyError, StoreBusy, StoreError, TranscriptError
-from gateway_compaction.memory import ENDING, LineageGuard, LocalBuffer
-from gateway_compaction.ports import Buffer, Caller, ModelFacts, Models, Store
-from gateway_compaction.worker import SummaryTask, Worker
+from gateway_compaction.memory import LineageGuard, LocalBuffer
+from gateway_compaction.ports import Buffer, ModelFacts, Models, Store
+from gateway_compaction.worker import Worker
 
-__all__ = ["Compactor", "Decision", "Request"]
+__all__ = ["Compactor"]
 
 log = logging.getLogger("gateway_compaction")
 T = TypeVar("T")
@@ -36,53 +35,6 @@ COLD_CHARS = 20_000
 LARGE_TOKENS = 8_000
 WARNINGS = 1_000
 MODELS_KEPT = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One chat completion, as the host hands it over. ``body`` is read for schemas and limits only."""
-
-    messages: Sequence[Any]
-    body: Mapping[str, Any]
-    model: str
-    tenant: str
-    identity: Identity
-    caller: Caller
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body_labels: tuple[str, ...] = ()
-    about: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What was decided about a request. ``messages`` is None where nothing is to be touched.
-
-    ``situation`` and ``plan`` are None where the request was never looked at closely.
-    """
-
-    outcome: Outcome
-    reason: str
-    request: Request
-    policy: Policy | None = None
-    facts: ModelFacts | None = None
-    session: SessionRef | None = None
-    situation: Situation | None = None
-    plan: Plan | None = None
-    messages: list[Message] | None = None
-    tokens_after: int | None = None
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Ids that the client sent, in the headers that the policy names and in the body."""
-        names = self.policy.labels.headers if self.policy else ()
-        sent = (self.request.headers.get(name.lower(), "") for name in names)
-        return tuple(dict.fromkeys(label[:200] for label in (*sent, *self.request.body_labels) if label))
-
-    @property
-    def version(self) -> int | None:
-        """Version of the stored compaction that is sent."""
-        used = self.plan.view.compaction if self.plan and self.messages is not None else None
-        return (used.version or None) if used else None
 
 
 class Compactor:
@@ -262,33 +214,3 @@ class Compactor:
         if not apart:
             return work(*args)
         return await asyncio.get_running_loop().run_in_executor(self._executor, work, *args)
-
-
-def task_of(decision: Decision) -> SummaryTask | None:
-    """The background work that a decision asks for, or None.
-
-    In ``observe`` a summary is only made where the policy names who makes it.
-    """
-    plan, situation, session = decision.plan, decision.situation, decision.session
-    if plan is None or plan.job is None or situation is None or session is None or decision.facts is None:
-        return None
-    if situation.policy.mode == "observe" and situation.policy.summary.model is None:
-        return None
-    job = plan.job
-    start = job.base.covers if job.base else 0
-    return SummaryTask(
-        session=session,
-        job=job,
-        messages=situation.transcript.history[start : job.covers],
-        source_tokens=situation.measure.between(start, job.covers),
-        covered_tokens=situation.measure.between(0, job.covers),
-        chain=tuple(situation.chain[c] for c in situation.transcript.cuts if c != job.covers),
-        tail_digests=situation.digests[max(0, job.covers - ENDING) : job.covers],
-        policy=situation.policy,
-        caller=decision.request.caller,
-        count=situation.desk.count,
-        since=situation.transcript.last_user or 0,
-        length=len(situation.transcript.history),
-        index=partial(situation.desk.index, job.covers) if situation.policy.recall.max_tokens else None,
-        room=partial(situation.desk.text_room, job.covers, job.block),
-    )

@@ -15,6 +15,7 @@ from gateway_compaction.core.asking import merge_question, parts_of, question, s
 from gateway_compaction.core.compaction import Compaction, Kind, Segment
 from gateway_compaction.core.language import language_of, phrases
 from gateway_compaction.core.messages import Message, text_of
+from gateway_compaction.core.prefix import Prefix
 from gateway_compaction.core.segments import (
     LEAST_TEXT,
     Piece,
@@ -77,6 +78,16 @@ class Composing:
     pause_seconds: float = PAUSE_SECONDS
     breakers: dict[str, _Breaker] = field(default_factory=dict)
 
+    @property
+    def resting(self) -> tuple[str, ...]:
+        """Models that are not asked at present, because they failed."""
+        now = self.clock()
+        return tuple(
+            name
+            for name, breaker in self.breakers.items()
+            if breaker.failures >= FAILURES_TO_OPEN and breaker.until > now
+        )
+
     async def __call__(self, task: SummaryTask) -> Compaction:
         """The compaction that a task asks for; what its first use will need is made as well.
 
@@ -106,15 +117,39 @@ class Composing:
 
     async def _asked(self, asking: _Asking, longest: int) -> Compaction:
         task, base = asking.task, asking.task.job.base
-        if task.policy.summary.strategy == "rolling":
+        segments: tuple[Segment, ...] | None = None
+        if task.prefix is not None and asking.model == task.caller.model:
+            segments = await self._behind(asking, task.prefix, longest)
+        if segments is None and task.policy.summary.strategy == "rolling":
             start, before = (base.covers, task.covered_tokens - task.source_tokens) if base else (0, 0)
             piece = Piece(start, tuple(task.messages), task.source_tokens, longest, before=before)
             text = await self._in_parts(asking, piece, base.text if base else "")
-            segments: tuple[Segment, ...] = (Segment(0, task.job.covers, text),)
-        else:
+            segments = (Segment(0, task.job.covers, text),)
+        elif segments is None:
             segments = await self._grown(asking, longest)
         made = _compaction(task, "model", segments)
         return replace(made, model=asking.answered, cost=asking.cost, unsourced=asking.unsourced)
+
+    async def _behind(self, asking: _Asking, prefix: Prefix, longest: int) -> tuple[Segment, ...] | None:
+        """One text, asked for behind the messages that the model has read; None to ask in the plain way."""
+        task, base, policy = asking.task, asking.task.job.base, asking.task.policy
+        rolling = policy.summary.strategy == "rolling"
+        kept = () if rolling or base is None else base.segments
+        left = longest - sum(_sizes(task, kept))
+        if left < least_text(longest):
+            return None
+        source = task.covered_tokens if rolling else task.source_tokens
+        limit = min(left, max(LEAST_TEXT, source // 2))
+        request = self._request(asking, ("", prefix.question(policy, limit)), limit)
+        request = replace(request, prefix=prefix.messages, tools=prefix.tools)
+        try:
+            text = await self._accepted(asking, request, source, limit)
+        except SummaryRejected:
+            return None
+        before = base.text if rolling and base is not None else ""
+        text = await self._checked(asking, text, task.messages, before, limit)
+        start = base.covers if kept and base is not None else 0
+        return (*kept, Segment(start, task.job.covers, text))
 
     async def _grown(self, asking: _Asking, longest: int) -> tuple[Segment, ...]:
         """The old segments as they are, merged where there is no room, and new ones behind them."""

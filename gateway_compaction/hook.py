@@ -23,6 +23,7 @@ from litellm.proxy._types import UserAPIKeyAuth
 from openai import OpenAIError
 
 from gateway_compaction.adapters.litellm_models import ProxyModels, RouterSummarizer
+from gateway_compaction.adapters.metrics import prometheus
 from gateway_compaction.aftermath import Ending
 from gateway_compaction.callstate import KEY, CallState, request_of, response_headers, tenant_of
 from gateway_compaction.errors import CompactionError
@@ -156,7 +157,7 @@ class CompactionHook(CustomLogger):
         # Full collections over the host's half a million start-up objects stop the loop for 0.4 s.
         gc.freeze()
         loop = asyncio.get_running_loop()
-        self._calibration = loop.create_task(self._runtime.calibrate())
+        self._tasks = [loop.create_task(fail_open(task)()) for task in self._runtime.tasks]
         # The first use of an encoding reads its file: not on a request, and not on the loop.
         loop.run_in_executor(self._runtime.executors[0], self._runtime.counter.text, "warm", "gpt-4o")
         from litellm.proxy import proxy_server
@@ -165,18 +166,24 @@ class CompactionHook(CustomLogger):
 
         @wraps(shutdown)
         async def drained(*args: Any, **kwargs: Any) -> None:
-            self._calibration.cancel()
+            for task in self._tasks:
+                task.cancel()
             await self._runtime.aclose()
             await shutdown(*args, **kwargs)
 
         proxy_server.proxy_shutdown_event = drained
 
     async def _decide(self, state: CallState, data: dict[str, Any]) -> None:
+        started = time.perf_counter()
         try:
             state.decision = await self._runtime.compactor.compact(request_of(state, data))
-        except BaseException:
+        except BaseException as fault:
             state.failed = True
+            # A client that leaves cancels the request; that is nobody's fault.
+            if isinstance(fault, Exception):
+                self._runtime.aftermath.decided(None, time.perf_counter() - started)
             raise
+        self._runtime.aftermath.decided(state.decision, time.perf_counter() - started)
         if state.decision.messages is not None:
             data["messages"] = state.decision.messages
             _tell_spend_pages(state, data)
@@ -272,8 +279,8 @@ def _ending(kwargs: Mapping[str, Any], response: Any) -> Ending:
 
 def _wired() -> CompactionHook:
     settings, models = Settings(), ProxyModels()
-    policies = policies_from(settings)
-    return CompactionHook(build(settings, models, RouterSummarizer(), lambda: policies), models)
+    runtime = build(settings, models, RouterSummarizer(), policies_from(settings), prometheus())
+    return CompactionHook(runtime, models)
 
 
 handler = _wired()

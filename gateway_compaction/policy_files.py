@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,13 @@ from gateway_compaction.core.policy_book import PolicyBook
 from gateway_compaction.core.policy_document import ENVIRONMENT_PREFIX, raise_all, unknown_key
 from gateway_compaction.errors import PolicyError
 
-__all__ = ["env_overrides", "load_policy_file"]
+__all__ = ["LoadedPolicies", "env_overrides", "load_policy_file", "read_policies"]
 
+DIGEST_CHARS = 12
+EMPTY_REMEDY = (
+    "Write version: 1, and below it defaults: {mode: observe}, or enforce to have requests rewritten;"
+    " without any policy file, requests are only observed"
+)
 LARGEST_FILE = 1_000_000
 LARGEST_PROMPT = 100_000
 MERGE_TAG = "tag:yaml.org,2002:merge"
@@ -52,28 +59,66 @@ class _StrictLoader(yaml.SafeLoader):
         return super().construct_mapping(node, deep=deep)
 
 
+@dataclass(frozen=True, slots=True)
+class LoadedPolicies:
+    """Policies, and what they were read from.
+
+    Attributes:
+        files: the policy file first, then the prompt files that it names; empty without a policy file.
+        digest: the first 12 digits of the SHA-256 of those files, one after the other (of a policy file that
+            names no prompt file: what ``sha256sum`` prints); None without a policy file.
+    """
+
+    book: PolicyBook
+    files: tuple[Path, ...] = ()
+    digest: str | None = None
+
+
 def load_policy_file(path: Path | None, env_overrides: Mapping[str, Any] | None = None) -> PolicyBook:
-    """Read a policy file; without one, nothing is rewritten and no model is called.
+    """The policies of a file; without one, nothing is rewritten and no model is called.
 
     Prompt files are read as well, seen from the policy file's folder.
 
     Raises:
         PolicyError: the first problem found; its ``others`` are the rest.
     """
+    return read_policies(path, env_overrides).book
+
+
+def read_policies(path: Path | None, env_overrides: Mapping[str, Any] | None = None) -> LoadedPolicies:
+    """The same as ``load_policy_file``, with the files that were read.
+
+    Raises:
+        PolicyError: the first problem found; its ``others`` are the rest.
+    """
     if path is None:
-        return PolicyBook.default(env_overrides)
+        return LoadedPolicies(PolicyBook.default(env_overrides))
+    hashed, files = hashlib.sha256(), [path]
+
+    def prompt(name: str) -> str:
+        file = path.parent / name
+        files.append(file)
+        data = _read_bytes(file, LARGEST_PROMPT)
+        hashed.update(data)
+        text = _decoded(data).strip()
+        if not text:
+            raise ValueError("it is empty")
+        return text
+
     try:
-        text = _read_text(path, LARGEST_FILE)
+        data = _read_bytes(path, LARGEST_FILE)
+        hashed.update(data)
+        text = _decoded(data)
     except ValueError as error:
         raise PolicyError(
             str(path), "(file)", f"cannot be read: {error}", "Write the path of a YAML file in UTF-8"
         ) from error
-    return PolicyBook(
-        _read_yaml(text, str(path)),
-        str(path),
-        env_overrides,
-        lambda name: _read_prompt(path.parent / name),
-    )
+    raw = _read_yaml(text, str(path))
+    if raw is None or raw == {}:
+        # The built-in mode is enforce: a file that is truncated, or not written yet, must not switch it on.
+        raise PolicyError(str(path), "(file)", "it is empty", EMPTY_REMEDY)
+    book = PolicyBook(raw, str(path), env_overrides, prompt)
+    return LoadedPolicies(book, tuple(files), hashed.hexdigest()[:DIGEST_CHARS])
 
 
 def env_overrides(environ: Mapping[str, str]) -> dict[str, Any]:
@@ -118,8 +163,8 @@ def _variable(path: str) -> str:
     return ENVIRONMENT_PREFIX + path.upper().replace(".", "__")
 
 
-def _read_text(path: Path, limit: int) -> str:
-    """The text of a file.
+def _read_bytes(path: Path, limit: int) -> bytes:
+    """What a file holds.
 
     Raises:
         ValueError: with the reason, in words.
@@ -131,17 +176,14 @@ def _read_text(path: Path, limit: int) -> str:
         raise ValueError(getattr(error, "strerror", None) or "not a path") from error
     if len(data) > limit:
         raise ValueError(f"larger than {limit} bytes")
+    return data
+
+
+def _decoded(data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8 at byte {error.start}") from error
-
-
-def _read_prompt(path: Path) -> str:
-    text = _read_text(path, LARGEST_PROMPT).strip()
-    if not text:
-        raise ValueError("it is empty")
-    return text
 
 
 def _read_yaml(text: str, source: str) -> Any:

@@ -135,7 +135,11 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
-    """One question to a summariser: plain text only, at most ``max_tokens`` of answer."""
+    """One question to a summariser, of at most ``max_tokens`` of answer.
+
+    Plain text: ``system`` and ``user``. Only where a policy shares the chat's cached prefix does ``user``
+    stand behind the messages of ``prefix`` instead, with the caller's ``tools``.
+    """
 
     model: str
     system: str
@@ -143,6 +147,8 @@ class SummaryRequest:
     max_tokens: int
     timeout_seconds: float
     caller: Caller
+    prefix: tuple[Mapping[str, Any], ...] = ()
+    tools: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +167,8 @@ class Summarizer(Protocol):
 
     Raises ``SummaryDenied`` when the caller may not use the model, ``SummaryLimited`` on a rate limit (never
     retried by the adapter) and ``SummaryError`` for every other failure; nothing else. The call is never
-    made with the caller's tools, stream flag or response format, and never compacts itself.
+    made with the caller's stream flag, response format or (without a ``prefix``) tools, and never compacts
+    itself.
     """
 
     async def complete(self, request: SummaryRequest) -> SummaryAnswer:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway_compaction.aftermath import Ending
-from gateway_compaction.compactor import Request
 from gateway_compaction.core.digest import fingerprint
 from gateway_compaction.core.policy_book import Identity, PolicyBook
+from gateway_compaction.decision import Request
 from gateway_compaction.errors import SummaryError
 from gateway_compaction.ports import Caller, ModelFacts, Summarizer, SummaryAnswer, SummaryRequest
 from gateway_compaction.settings import Runtime, Settings, build

@@ -6,10 +6,11 @@ import asyncio
 import importlib.util
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -22,13 +23,16 @@ from gateway_compaction.core.policy_book import PolicyBook
 from gateway_compaction.core.tokens import TokenCounter
 from gateway_compaction.errors import StoreError
 from gateway_compaction.memory import LineageGuard, LocalBuffer
-from gateway_compaction.policy_files import env_overrides, load_policy_file
+from gateway_compaction.policy_files import env_overrides
+from gateway_compaction.policy_source import PolicySource, PolicyState
 from gateway_compaction.ports import Models, Summarizer
+from gateway_compaction.telemetry import Sample, Silent, Telemetry
 from gateway_compaction.worker import Limits, Worker
 
 __all__ = ["Runtime", "Settings", "build", "log_to_stderr", "policies_from", "use_bundled_encodings"]
 
 log = logging.getLogger("gateway_compaction")
+SAMPLE_SECONDS = 2.0
 PREFIX = "GATEWAY_COMPACTION_"
 
 
@@ -61,9 +65,40 @@ class Runtime:
     aftermath: Aftermath
     counter: TokenCounter
     executors: tuple[ThreadPoolExecutor, ThreadPoolExecutor]
+    composer: Composing
+    policies: Callable[[], PolicyBook]
+    telemetry: Telemetry
+
+    @property
+    def policy_state(self) -> PolicyState | None:
+        """Which policies are in force, where they come from a file or the lack of one."""
+        return self.policies.state if isinstance(self.policies, PolicySource) else None
+
+    @property
+    def tasks(self) -> tuple[Callable[[], Coroutine[Any, Any, None]], ...]:
+        """What runs in the background as long as the process does; each for a task of its own."""
+        watch = (self.policies.watch,) if isinstance(self.policies, PolicySource) else ()
+        return (self.calibrate, self.measure, *watch)
+
+    async def measure(self) -> None:
+        """Tell now and then how the process is doing."""
+        while True:
+            self.telemetry.sampled(self._sample())
+            await asyncio.sleep(SAMPLE_SECONDS)
+
+    def _sample(self) -> Sample:
+        policies = self.policy_state
+        return Sample(
+            queued=self.worker.queued,
+            counts={name: count for name, count in self.worker.counts.items() if name != "submitted"},
+            store_open=self.store.state == "open",
+            summarisers_open=len(self.composer.resting),
+            policies_loaded_at=policies.loaded_at if policies else None,
+            policies_refused=policies is not None and policies.problem is not None,
+        )
 
     async def calibrate(self) -> None:
-        """Take over the factors that other replicas learned, now and then; for a task of its own."""
+        """Take over the factors that other replicas learned, now and then."""
         while True:
             try:
                 self.counter.calibration.adopt(await self.store.factors())
@@ -79,19 +114,24 @@ class Runtime:
             executor.shutdown(wait=False, cancel_futures=True)
 
 
-def policies_from(settings: Settings) -> PolicyBook:
-    """The policy book that the environment names.
+def policies_from(settings: Settings) -> PolicySource:
+    """The policies that the environment names.
 
     Raises:
         PolicyError: the file or a variable cannot be used.
     """
-    return load_policy_file(settings.policies, env_overrides(os.environ))
+    return PolicySource(settings.policies, env_overrides(os.environ))
 
 
 def build(
-    settings: Settings, models: Models, summarizer: Summarizer, policies: Callable[[], PolicyBook]
+    settings: Settings,
+    models: Models,
+    summarizer: Summarizer,
+    policies: Callable[[], PolicyBook],
+    telemetry: Telemetry | None = None,
 ) -> Runtime:
     """Wire one process. Connects to nothing yet."""
+    telemetry = telemetry or Silent()
     use_bundled_encodings()
     store = connect(settings.redis_url, timeout_seconds=settings.redis_timeout_seconds)
     # A request never waits for the work of the background.
@@ -99,12 +139,16 @@ def build(
     back = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gateway-compaction-back")
     counter, local, guard = TokenCounter(), LocalBuffer(), LineageGuard()
     limits = Limits(settings.concurrency, settings.queue, settings.lease_seconds)
-    worker = Worker(store, Composing(summarizer, models, back), local, guard, limits)
+    composer = Composing(summarizer, models, back)
+    worker = Worker(store, composer, local, guard, limits, telemetry=telemetry)
     compactor = Compactor(
         store, worker, policies, models, counter, front, local, guard, settings.recall_cold_tokens
     )
-    aftermath = Aftermath(store, worker, counter, local, guard, back)
-    return Runtime(settings, store, worker, compactor, aftermath, counter, (front, back))
+    aftermath = Aftermath(store, worker, counter, local, guard, back, telemetry=telemetry)
+    executors = (front, back)
+    return Runtime(
+        settings, store, worker, compactor, aftermath, counter, executors, composer, policies, telemetry
+    )
 
 
 def log_to_stderr() -> None:

@@ -15,9 +15,11 @@ from gateway_compaction.core.events import CompactionEvent
 from gateway_compaction.core.jobs import Job
 from gateway_compaction.core.messages import Message
 from gateway_compaction.core.policy import Policy
+from gateway_compaction.core.prefix import Prefix
 from gateway_compaction.errors import CompactionError, StoreError, SummaryError
 from gateway_compaction.memory import LineageGuard, LocalBuffer
 from gateway_compaction.ports import Caller, Store
+from gateway_compaction.telemetry import Silent, Telemetry
 
 __all__ = ["Composer", "Limits", "SummaryTask", "Worker"]
 
@@ -41,6 +43,7 @@ class SummaryTask:
     ``since`` is the index of the request's last user message, ``length`` the number of its messages after
     the preamble.
     ``index`` builds the search index that requests will need, where they need one.
+    ``prefix`` is what the model has just read of it, where the policy shares that.
     ``room`` tells (in some time: call it off the loop) how many tokens the summary's own text may have.
     ``chain`` holds the request's other prefix digests, ``tail_digests`` the names of the last few
     covered messages.
@@ -60,6 +63,7 @@ class SummaryTask:
     length: int
     room: Callable[[], int]
     index: Callable[[], object] | None
+    prefix: Prefix | None = None
 
 
 Composer = Callable[[SummaryTask], Coroutine[Any, Any, Compaction]]
@@ -76,13 +80,20 @@ class Worker:
         guard: LineageGuard,
         limits: Limits | None = None,
         clock: Callable[[], float] = time.time,
+        telemetry: Telemetry | None = None,
     ) -> None:
         self._store, self._compose, self._local, self._guard = store, compose, local, guard
+        self._telemetry: Telemetry = telemetry or Silent()
         self._limits, self._clock = limits or Limits(), clock
         self._slots = asyncio.Semaphore(self._limits.concurrency)
         self._summaries: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._writes: set[asyncio.Task[None]] = set()
         self.counts: dict[str, int] = {"submitted": 0, "made": 0, "failed": 0, "taken": 0, "dropped": 0}
+
+    @property
+    def queued(self) -> int:
+        """Summaries waiting or being made."""
+        return len(self._summaries)
 
     def submit(self, task: SummaryTask) -> asyncio.Task[None] | None:
         """Queue a summary; the running one if it is on its way already, None when the queue is full."""
@@ -168,7 +179,7 @@ class Worker:
         self._local.keep(session, made)
         self._guard.made(session.tenant, task.tail_digests, made.digest, made.covers, task.length)
         await self._store.append(
-            session, self._event(task, "made", _reason(made), seconds, made), ttl=storage.ttl
+            session, self._told(task, "made", _reason(made), seconds, made), ttl=storage.ttl
         )
 
     async def _failed(self, task: SummaryTask, token: int, error: CompactionError, seconds: float) -> None:
@@ -176,12 +187,12 @@ class Worker:
         log.warning("summary failed: session=%s covers=%d %s", task.session.slot, task.job.covers, error)
         ttl = task.policy.storage.ttl
         await self._store.release(task.session, task.job.digest, token, failure=str(error), ttl=ttl)
-        await self._store.append(task.session, self._event(task, "failed", str(error), seconds), ttl=ttl)
+        await self._store.append(task.session, self._told(task, "failed", str(error), seconds), ttl=ttl)
 
-    def _event(
+    def _told(
         self, task: SummaryTask, outcome: str, reason: str, seconds: float, made: Compaction | None = None
     ) -> CompactionEvent:
-        return CompactionEvent(
+        event = CompactionEvent(
             type="summary",
             at=self._clock(),
             outcome=outcome,
@@ -195,6 +206,8 @@ class Worker:
             seconds=round(seconds, 3),
             cost=made.cost if made else None,
         )
+        self._telemetry.summarised(event)
+        return event
 
     async def _renew(self, session: SessionRef, digest: str, token: int) -> None:
         lease = self._limits.lease_seconds

@@ -46,11 +46,11 @@ def write(name: str, text: str) -> str:
 
 
 def test_check_says_in_one_line_what_a_file_holds() -> None:
-    result = run("check", write("good.yaml", GOOD), write("empty.yaml", ""))
+    result = run("check", write("good.yaml", GOOD), write("bare.yaml", "version: 1\n"))
     assert result.exit_code == 0
     assert result.stdout.splitlines() == [
         "good.yaml: ok, mode observe, 2 policies: research, [red]tag",
-        "empty.yaml: ok, mode enforce, 0 policies",
+        "bare.yaml: ok, mode enforce, 0 policies",
     ]
 
 

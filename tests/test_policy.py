@@ -40,6 +40,7 @@ DESIGN_DEFAULTS = {
     "summary.rate": None,
     "summary.preserve_keys": (),
     "summary.message_chars": None,
+    "summary.share_prefix": False,
     "summary.timeout_seconds": 60,
     "anchors.max": 5,
     "anchors.constraints_max_tokens": 400,

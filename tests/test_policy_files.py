@@ -48,11 +48,6 @@ def test_a_file_is_loaded(policy_path: Path) -> None:
     assert sources["mode"] == "policies.yaml: defaults"
 
 
-@pytest.mark.parametrize("text", ["", "\n", "# nothing but a comment\n", "---\n", "{}"])
-def test_an_empty_file_means_the_built_in_defaults(policy_path: Path, text: str) -> None:
-    assert load(policy_path, text).resolve(Identity()).mode == "enforce"
-
-
 def test_no_file_at_all_only_observes() -> None:
     assert load_policy_file(None).resolve(Identity()).mode == "observe"
     assert load_policy_file(None, {"mode": "off"}).resolve(Identity()).mode == "off"

@@ -154,7 +154,9 @@ class DirectSummarizer:
 async def _ask(
     complete: Callable[..., Any], request: SummaryRequest, extra: Mapping[str, Any]
 ) -> SummaryAnswer:
-    messages = [{"role": "system", "content": request.system}, {"role": "user", "content": request.user}]
+    system = {"role": "system", "content": request.system}
+    before = request.prefix or (system,)
+    messages = [*(dict(m) for m in before), {"role": "user", "content": request.user}]
     try:
         async with asyncio.timeout(request.timeout_seconds + 1):
             answer = await complete(
@@ -164,6 +166,7 @@ async def _ask(
                 timeout=request.timeout_seconds,
                 num_retries=0,
                 max_retries=0,
+                **request.tools,
                 **extra,
             )
     except (TimeoutError, Timeout) as error:
@@ -183,7 +186,8 @@ def _over_budget(router: Any, caller: Any, request: SummaryRequest) -> bool:
 
 def _expected_cost(router: Any, request: SummaryRequest) -> float:
     """What the dearest deployment of a group would ask; 0 where no price is known."""
-    asked, answered = len(request.system + request.user) // 4, request.max_tokens
+    asked = (len(request.system + request.user) + sum(len(str(m)) for m in request.prefix)) // 4
+    answered = request.max_tokens
     costs = [0.0]
     for deployment in router.get_model_list(model_name=request.model) or ():
         known = (deployment.get("model_info"), deployment.get("litellm_params"), _info_of(router, deployment))

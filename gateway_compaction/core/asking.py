@@ -9,7 +9,7 @@ from gateway_compaction.core.messages import Message
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.prompts import PACKS, merge_prompt, prompt, rendered
 
-__all__ = ["merge_question", "parts_of", "question", "sizes_of"]
+__all__ = ["instructions_of", "merge_question", "parts_of", "question", "sizes_of", "words_in"]
 
 Count = Callable[[str], int]
 WORDS_PER_TOKEN, LEAST_WORDS = 0.65, 20
@@ -36,8 +36,8 @@ def question(
         messages,
         previous,
         start=start,
-        words=_words(limit),
-        instructions=_instructions(policy),
+        words=words_in(limit),
+        instructions=instructions_of(policy),
         keys=summary.preserve_keys,
         message_tokens=min(shown, _longest_message(policy)),
         count=count,
@@ -50,7 +50,7 @@ def merge_question(parts: Sequence[Segment], policy: Policy, limit: int) -> tupl
     """System and user text that ask to condense segments into one of at most ``limit`` tokens."""
     told = [(p.start, p.text) for p in parts]
     keys = policy.summary.preserve_keys
-    return merge_prompt(told, words=_words(limit), instructions=_instructions(policy), keys=keys)
+    return merge_prompt(told, words=words_in(limit), instructions=instructions_of(policy), keys=keys)
 
 
 def sizes_of(messages: Sequence[Message], count: Count) -> list[int]:
@@ -77,7 +77,8 @@ def parts_of(
     return [(tuple(part), size) for part, size in zip(parts, sizes, strict=True)]
 
 
-def _instructions(policy: Policy) -> str:
+def instructions_of(policy: Policy) -> str:
+    """What a summary has to keep, in the words of the policy's prompt."""
     summary = policy.summary
     return summary.prompt_text or PACKS.get(summary.prompt, PACKS["general"])
 
@@ -87,5 +88,6 @@ def _longest_message(policy: Policy) -> int:
     return policy.summary.message_chars or MESSAGE_TOKENS
 
 
-def _words(tokens: int) -> int:
+def words_in(tokens: int) -> int:
+    """The length to ask for, where the answer may have ``tokens``."""
     return max(LEAST_WORDS, int(tokens * WORDS_PER_TOKEN))

@@ -9,7 +9,7 @@ __all__ = ["identifiers", "spelled_in"]
 
 # Tags and the line numbers of listings are skipped as a whole.
 TOKEN = re.compile(
-    r"(?m)</?\w[\w-]*/?>|^\s*\d+[:|-]|https?://[^\s\"'<>()\[\]{}`]+|[^\s\"'<>()\[\]{}`,;:|=*]+"
+    r"(?m)</?\w[\w-]*/?>|^[ \t]*\d+[:|-]|https?://[^\s\"'<>()\[\]{}`]+|[^\s\"'<>()\[\]{}`,;:|=*]+"
 )
 IDENTIFIER = re.compile(
     r"https?://\S{4,}"
@@ -17,28 +17,28 @@ IDENTIFIER = re.compile(
     r"|[~.]{0,2}/(?:[\w.@~+-]*/)*[\w.@+-]+|(?=[^/]*/[^/]*/|[^\d]\S*[._\d])(?:[\w.@~+-]+/)+[\w.@+-]+"
     r"|[\w-]+(?:\.[\w-]+)*\.(?:[A-Za-z][A-Za-z0-9]{0,7}|[a-z_]\w*)"
     r"|_*[A-Za-z][A-Za-z0-9]*(?:_+[A-Za-z0-9]+)+_*|__?[A-Za-z]\w*"
-    r"|[a-z]{3,}\d{1,3}|[a-z]+(?:[A-Z][A-Za-z0-9]*)+|(?:[A-Z][a-z0-9]+){2,}|[A-Z]{2,}[a-z]+[A-Za-z0-9]*"
+    r"|[a-z]{3,}\d{1,3}|[a-z]+[A-Z][A-Za-z0-9]*|(?:[A-Z][a-z0-9]+){2,}|[A-Z]{2,}[a-z]+[A-Za-z0-9]*"
     r"|--?[a-z][\w-]{2,}"
     r"|#?[A-Z]{1,8}[-_]?\d[A-Z0-9-]*|#\d{2,}|(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,}"
     r"|\d{4}-\d\d-\d\d|\d{4,}|(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}"
 )
 TRIM = ".,:;!?…\\"
 INITIALS = re.compile(r"(?:\w\.)+\w")
-LONGEST = 120
+SHORTEST, LONGEST = 3, 120
 
 
 @lru_cache(maxsize=200_000)
-def _identifier(token: str) -> str | None:
-    bare = token.rstrip(TRIM)
-    if len(bare) < 3 or len(bare) > LONGEST or "base64" in bare:
-        return None
-    return bare if IDENTIFIER.fullmatch(bare) and not INITIALS.fullmatch(bare) else None
+def _is_identifier(token: str) -> bool:
+    if "base64" in token or IDENTIFIER.fullmatch(token) is None:
+        return False
+    return INITIALS.fullmatch(token) is None
 
 
 def identifiers(text: str) -> list[str]:
     """The identifiers of a text, each once, in order of appearance."""
-    seen = dict.fromkeys(TOKEN.findall(text))
-    return list(dict.fromkeys(name for token in seen if (name := _identifier(token)) is not None))
+    seen = dict.fromkeys(token.rstrip(TRIM) for token in dict.fromkeys(TOKEN.findall(text)))
+    # What is too long is never looked at, so that nothing large is remembered.
+    return [token for token in seen if SHORTEST <= len(token) <= LONGEST and _is_identifier(token)]
 
 
 def spelled_in(name: str, text: str) -> bool:

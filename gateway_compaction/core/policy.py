@@ -117,6 +117,11 @@ class Summary(Section):
         Annotated[int, Field(ge=100, le=LARGEST)] | None,
         Expects("a whole number of at least 100, or null"),
     ] = Field(default=None, description="Longest message shown to the summariser, in characters.")
+    share_prefix: Annotated[bool, Expects("true or false")] = Field(
+        default=False,
+        description="Ask the request's own model behind the messages it has just read, as its prompt cache"
+        " holds them: with the caller's tools, text not fenced. Only where model is null.",
+    )
     timeout_seconds: Annotated[
         float, Field(gt=0, le=LONGEST_WAIT), Expects("seconds above 0 and at most 3600")
     ] = Field(default=60, description="How long one call to a summariser may take.")

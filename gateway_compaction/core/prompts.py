@@ -12,7 +12,7 @@ from gateway_compaction.core.language import NAMES, language_of
 from gateway_compaction.core.messages import Message, part_of, text_of
 from gateway_compaction.core.shorten import shorten
 
-__all__ = ["PACKS", "defused", "fenced", "merge_prompt", "prompt", "rendered"]
+__all__ = ["PACKS", "SYSTEM", "defused", "fenced", "merge_prompt", "order", "prompt", "rendered"]
 
 Count = Callable[[str], int]
 
@@ -42,13 +42,13 @@ PACKS: Mapping[str, str] = {
     " sources still to be read",
 }
 OWN_TAGS = regex.compile(
-    r"(?i)<(?=\s*/?\s*(?:conversation_summary|summary|transcript|previous_summary|task|rules|anchors|recall)\b)"
+    r"(?i)<(?=\s*+(?:/\s*+)?(?:conversation_summary|summary|transcript|previous_summary|task|rules|anchors|recall)\b)"
 )
 LINE = r"(?im)(?:^|(?<=[\r\v\f\x85\u2028\u2029]))"
 ROLE = r"(?:user|assistant|system|developer|human|ai|tool)"
-ROLE_LINE = regex.compile(rf"{LINE}(?=[ \t]*{ROLE}\s*:)")
+ROLE_LINE = regex.compile(rf"{LINE}(?=[ \t]*+{ROLE}\s*+:)")
 # Labels such as those of transcripts, quotes and extracts.
-LABEL_LINE = regex.compile(rf"{LINE}(?=[ \t]*(?:[-*][ \t]*)?\[[ \t]*(?:\d+[ \t]*\]|\d*[ \t]*{ROLE}\b))")
+LABEL_LINE = regex.compile(rf"{LINE}(?=[ \t]*+(?:[-*][ \t]*+)?\[[ \t]*+(?:\d++[ \t]*+\]|\d*+[ \t]*+{ROLE}\b))")
 UNSPACED = frozenset({"ja", "zh", "th"})
 CHARS_PER_WORD, KOREAN_SHARE = 1.8, 0.6
 DATA_URL = regex.compile(r"data:[\w/+.;=-]*;base64,[A-Za-z0-9+/=_-]*")
@@ -76,9 +76,9 @@ def prompt(
     told = rendered(messages, start, message_tokens, count, message_chars)
     parts = [f"<previous_summary>\n{fenced(previous)}\n</previous_summary>"] if previous else []
     merge = " Merge it with the previous summary; drop nothing of it that still matters." if previous else ""
-    length = _at_most(words, code) if chars is None else f"in about {chars} characters"
-    order = _order(f"Summarise the transcript above.{merge}", instructions, keys, code, length)
-    return SYSTEM, "\n\n".join([*parts, f"<transcript>\n{told}\n</transcript>", order])
+    length = None if chars is None else f"in about {chars} characters"
+    asked = order(f"Summarise the transcript above.{merge}", instructions, keys, code, words, length)
+    return SYSTEM, "\n\n".join([*parts, f"<transcript>\n{told}\n</transcript>", asked])
 
 
 def merge_prompt(
@@ -98,14 +98,23 @@ def merge_prompt(
         " the number of the first message that it stands for. Condense them into one summary without these"
         " numbers."
     )
-    order = _order(first, instructions, keys, code, _at_most(words, code))
-    return SYSTEM, f"<transcript>\n{told}\n</transcript>\n\n{order}"
+    asked = order(first, instructions, keys, code, words)
+    return SYSTEM, f"<transcript>\n{told}\n</transcript>\n\n{asked}"
 
 
-def _order(first: str, instructions: str, keys: Sequence[str], language: str, length: str) -> str:
+def order(
+    first: str,
+    instructions: str,
+    keys: Sequence[str],
+    language: str,
+    words: int,
+    length: str | None = None,
+) -> str:
+    """The sentences that say what is wanted, in at most ``words`` words or of another ``length``."""
     keep = f" Keep everything about: {', '.join(keys)}." if keys else ""
     return (
-        f"{first} Keep: {instructions}.{keep} Write in {NAMES[language]}, in the third person, {length};"
+        f"{first} Keep: {instructions}.{keep} Write in {NAMES[language]}, in the third person,"
+        f" {length or _at_most(words, language)};"
         " invent nothing. Answer with the summary inside <summary> </summary> tags and nothing else."
     )
 

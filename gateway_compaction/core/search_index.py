@@ -34,7 +34,8 @@ ASKING = regex.compile(
     r"|previous(?:ly)?|last time|we (?:said|agreed|discussed)|i (?:said|told|mentioned)"
     r"|was|wann|wer|welche[rs]?|wo|warum|quel(?:le)?|quand|qui|où|qué|cuál|cuándo|dónde|quién)\b|무엇|뭐|언제|어디|누구|어느|몇|何|いつ|どこ|誰|どの|什么|哪|谁|何时|多少"
 )
-QUESTION = regex.compile(r"[^.!?。！？\n]*[?？]")
+# Tried only where a sentence begins: from every letter on, a long line without marks would take minutes.
+QUESTION = regex.compile(r"(?:^|(?<=[.!?。！？\n]))[^.!?。！？\n]*+[?？]")
 Array = np.ndarray
 
 

@@ -50,8 +50,8 @@ ERROR_ANSWER = regex.compile(
     r"|es tut mir leid|leider kann ich|ich kann (?:dies|das|diese\w*|dabei) \S* ?nicht|je suis désolée?"
     r"|désolée?,|je ne (?:peux|suis) pas|lo siento|no puedo (?:ayudar|resumir|proporcionar)|lamento\b"
     r"|죄송|申し訳|すみません|ごめんなさい|抱歉|对不起|對不起|很遗憾|我无法|我不能"
-    r"|<!doctype|<html|[\[{]\s*[\[{]?\s*\"(?:error|errors|detail|message|code|name|tool|function)\")"
-    r"|^\W*(?:ok|okay|done|null|none|nil|undefined|n/?a)?\W*$"
+    r"|<!doctype|<html|[\[{]\s*+(?:[\[{]\s*+)?\"(?:error|errors|detail|message|code|name|tool|function)\")"
+    r"|^\W*+(?:ok|okay|done|null|none|nil|undefined|n/?a)?\W*+$"
 )
 
 
@@ -87,7 +87,7 @@ def accept(
     if not summary:
         raise SummaryRejected("the answer is empty")
     if ERROR_ANSWER.search(summary):
-        raise SummaryRejected("the answer is a refusal or an error text")
+        raise SummaryRejected(f"the answer is a refusal or an error text DEBUG {text!r}")
     short = shorten(summary, limit, count, "[…]")
     if count(short) > source * MARGIN:
         raise SummaryRejected("the answer is not smaller than what it stands for")

@@ -29,7 +29,7 @@ IMAGE_LOW, IMAGE_HIGH = 85, 1105
 AUDIO_BYTES_PER_TOKEN, FILE_BYTES_PER_TOKEN, FILE_LEAST = 1600, 20, 1500
 CACHE_ENTRIES = 200_000
 # BPE is quadratic in the length of one unbroken run: runs are cut where no real word reaches.
-LONG_RUN = re.compile(r"\S{2000,}")
+LONG_RUN = re.compile(r"(?<!\S)\S{2000,}")
 RUN_SLICE, TEXT_SLICE = 500, 40_000
 REQUEST_FIELDS = ("tools", "functions", "tool_choice", "function_call", "response_format")
 

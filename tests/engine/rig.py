@@ -10,11 +10,12 @@ from typing import Any
 
 from gateway_compaction.adapters.redis_store import RedisStore, connect
 from gateway_compaction.aftermath import Aftermath, Ending
-from gateway_compaction.compactor import Compactor, Decision, Request
+from gateway_compaction.compactor import Compactor
 from gateway_compaction.composer import Composing
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.policy_book import Identity, PolicyBook
 from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.decision import Decision, Request
 from gateway_compaction.errors import StoreError
 from gateway_compaction.memory import LineageGuard, LocalBuffer
 from gateway_compaction.ports import Caller, ModelFacts, Store, SummaryAnswer, SummaryRequest

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from gateway_compaction.compactor import task_of
 from gateway_compaction.composer import Composing
 from gateway_compaction.core.policy_book import PolicyBook
+from gateway_compaction.decision import task_of
 from gateway_compaction.errors import (
     SummaryDenied,
     SummaryError,

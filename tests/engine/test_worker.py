@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from gateway_compaction.compactor import task_of
 from gateway_compaction.core.compaction import Compaction, Segment
+from gateway_compaction.decision import task_of
 from gateway_compaction.errors import StoreError, SummaryRejected
 from gateway_compaction.worker import Limits, SummaryTask, Worker
 from tests.engine.histories import chat

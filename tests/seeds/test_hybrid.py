@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.compactor import Decision
 from gateway_compaction.core.compaction import Compaction
 from gateway_compaction.core.importance import Anchor, Scoring, anchors_of, message_score, sentence_score
 from gateway_compaction.core.policy import Policy
@@ -17,6 +16,7 @@ from gateway_compaction.core.presets import PRESETS
 from gateway_compaction.core.segments import new_limit
 from gateway_compaction.core.summary import carrier, frame
 from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.decision import Decision
 from gateway_compaction.errors import SummaryLimited, SummaryRejected
 from tests.engine.histories import chat, grown, prose
 from tests.engine.rig import Fixed, Rig

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.compactor import Decision
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.policy_book import Identity, PolicyBook
+from gateway_compaction.decision import Decision
 from gateway_compaction.errors import SummaryTimeout
 from gateway_compaction.policy_files import env_overrides
 from gateway_compaction.ports import Buffer

@@ -1,0 +1,193 @@
+"""How the work of a request grows with hostile texts: every function that sees message text, every odd text.
+
+A growth of 1 is linear, of 10 quadratic. Run: python -m bench.worst_cases [name of a function ...]
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from bench.texts import KEYS, texts
+from gateway_compaction.core import identifiers as identifiers_
+from gateway_compaction.core import terms
+from gateway_compaction.core.accuracy import checked
+from gateway_compaction.core.chunks import passages
+from gateway_compaction.core.digest import message_digest
+from gateway_compaction.core.extract import extract
+from gateway_compaction.core.identifiers import identifiers, spelled_in
+from gateway_compaction.core.importance import Scoring, anchors_of
+from gateway_compaction.core.language import language_of, phrases
+from gateway_compaction.core.messages import Message
+from gateway_compaction.core.pins import pins_of
+from gateway_compaction.core.prompts import defused, rendered
+from gateway_compaction.core.recall import prepare, recalled
+from gateway_compaction.core.search_index import build_index, query_of, user_weight
+from gateway_compaction.core.sentences import sentence_spans
+from gateway_compaction.core.shorten import clear_result, shorten
+from gateway_compaction.core.summary import accept, carrier, frame
+from gateway_compaction.core.terms import search_terms
+from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.errors import SummaryRejected
+from gateway_compaction.settings import use_bundled_encodings
+
+MODEL = "gpt-4o"
+SMALL, LARGE = 10_000, 100_000
+# A single measurement that takes longer is given up: the text is then worse than any number tells.
+PATIENCE = 4.0
+# Below this many milliseconds for the large text, growth is noise.
+NOTICED = 4.0
+Work = Callable[[str], object]
+
+
+class _TooLong(Exception):
+    """A measurement was given up."""
+
+
+def _rough(text: str) -> int:
+    return len(text) // 4
+
+
+def _user(text: str) -> Message:
+    return {"role": "user", "content": text}
+
+
+def _tool(text: str) -> Message:
+    return {"role": "tool", "tool_call_id": "1", "content": text}
+
+
+def _talk(text: str) -> list[Message]:
+    return [_user(text), {"role": "assistant", "content": text}, _tool(text)]
+
+
+def _quoted(text: str) -> object:
+    index = build_index([_user(text)], [passages(_user(text))])
+    prepare(index, ["user"], _rough)
+    query = query_of(_user(text[:2_000] + "?"), KEYS)
+    return recalled(
+        index,
+        query,
+        2_000,
+        roles=["user"],
+        said=phrases("en"),
+        shown=text[:16_000],
+        taken=(),
+        hidden=None,
+        count=_rough,
+    )
+
+
+def _framed(text: str) -> object:
+    around = frame(
+        _talk(text),
+        limit=2_000,
+        rule_tokens=400,
+        opener=None,
+        wants_json=True,
+        count=_rough,
+        anchors=5,
+        scoring=Scoring(keys=KEYS),
+    )
+    return carrier(text, around, _rough)
+
+
+def _accepted(text: str) -> object:
+    try:
+        return accept(text, "stop", False, len(text), 1_000, _rough)
+    except SummaryRejected:
+        return None
+
+
+def _counted(text: str) -> int:
+    return TokenCounter().message(_user(text), MODEL)
+
+
+def _shortened(text: str) -> str:
+    counter = TokenCounter()
+    return shorten(text, 1_000, lambda t: counter.text(t, MODEL))
+
+
+WORKS: dict[str, Work] = {
+    "digest": lambda t: message_digest(_user(t)),
+    "digest of a part": lambda t: message_digest({"role": "user", "content": [{"type": "x", "x": t}]}),
+    "bound": lambda t: TokenCounter().bound([_user(t)], {}, MODEL, 10**9),
+    "count": _counted,
+    "sentences": sentence_spans,
+    "terms": search_terms,
+    "identifiers": identifiers,
+    "spelled in": lambda t: spelled_in(t[10:40], t),
+    "language": lambda t: language_of([t]),
+    "passages": lambda t: passages(_user(t)),
+    "query": lambda t: query_of(_user(t), KEYS),
+    "user weight": lambda t: user_weight(_talk(t)),
+    "recall": _quoted,
+    "pins": lambda t: pins_of(_talk(t), 300, 400, _rough),
+    "anchors": lambda t: anchors_of(_talk(t), 5, 400, Scoring(keys=KEYS), _rough),
+    "shorten": _shortened,
+    "clear": lambda t: clear_result(_tool(t), _rough),
+    "defuse": defused,
+    "extract": lambda t: extract(_talk(t), 2_000, _rough),
+    "frame": _framed,
+    "transcript": lambda t: rendered(_talk(t), 0, 2_000, _rough),
+    "accept": _accepted,
+    "accuracy": lambda t: checked(t[:8_000], [_user(t)], "", 2_000, _rough),
+}
+
+
+def _give_up(_number: int, _frame: FrameType | None) -> None:
+    raise _TooLong
+
+
+@contextmanager
+def _patience() -> Iterator[None]:
+    before = signal.signal(signal.SIGALRM, _give_up)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def milliseconds(work: Work, text: str) -> float:
+    """Milliseconds of CPU, the better of two runs with nothing remembered; infinite where it was given up."""
+    best = float("inf")
+    for _ in range(2):
+        identifiers_._identifier.cache_clear()
+        terms._term.cache_clear()
+        start = time.process_time()
+        try:
+            with _patience():
+                work(text)
+        except _TooLong:
+            return float("inf")
+        best = min(best, (time.process_time() - start) * 1000)
+        if best > 200:
+            break
+    return best
+
+
+def main(names: list[str]) -> None:
+    """For each function its slowest texts and those that grow most."""
+    use_bundled_encodings()
+    small, large = texts(SMALL), texts(LARGE)
+    _counted("warm")
+    print(f"{'function':18}{'text':24}{'ms per 10k at 10k':>20}{'at 100k':>10}{'growth':>9}")
+    for name in names or WORKS:
+        rows = []
+        for text in small:
+            first = milliseconds(WORKS[name], small[text])
+            last = milliseconds(WORKS[name], large[text]) if first < PATIENCE * 100 else float("inf")
+            rows.append((text, first, last / 10, last / 10 / max(first, NOTICED / 10)))
+        slowest = sorted(rows, key=lambda r: -r[2])[:3]
+        growing = [r for r in sorted(rows, key=lambda r: -r[3]) if r[3] > 1.5][:6]
+        for text, first, last, growth in dict.fromkeys([*slowest, *growing]):
+            print(f"{name:18}{text:24}{first:20.2f}{last:10.2f}{growth:9.1f}", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

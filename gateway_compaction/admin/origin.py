@@ -1,0 +1,96 @@
+"""Where a request comes from: the page's cookie, and which other pages' requests are not listened to.
+
+LiteLLM answers any origin by default, so a browser would let every page on the web read what a key that the
+browser sends by itself (or a proxy without keys) can see. A key in a header is no such thing: no page knows it.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterable
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from fastapi import Request, Response
+
+from gateway_compaction.admin.problems import Problem
+from gateway_compaction.core.digest import fingerprint
+
+__all__ = ["COOKIE", "CSRF_HEADER", "PATH", "csrf_token", "keep_key", "refuse_others", "refuse_unmarked"]
+
+PATH = "/compaction"
+COOKIE = "gateway_compaction_key"
+CSRF_HEADER = "x-compaction-csrf"
+SECONDS = 12 * 3600
+OTHERS = "Another site's page may not ask this in your browser's name."
+UNMARKED = f"A change from the page needs its {CSRF_HEADER} header; reload the page."
+REBOUND = (
+    "This proxy serves everybody, so it is looked into by its address only: open it as localhost or by its IP"
+    " address, or give it a master key."
+)
+
+
+def keep_key(response: Response, request: Request, key: str | None) -> None:
+    """Let the browser hold a key for the page, out of reach of scripts; None takes it back."""
+    path = request.scope.get("root_path", "") + PATH
+    secure = request.url.scheme == "https"
+    if key is None:
+        response.delete_cookie(COOKIE, path=path, secure=secure, httponly=True, samesite="strict")
+    else:
+        response.set_cookie(
+            COOKIE, key, max_age=SECONDS, path=path, secure=secure, httponly=True, samesite="strict"
+        )
+
+
+def csrf_token(key: str) -> str:
+    """What the page sends along with changes: it follows from the key, so all replicas agree on it."""
+    return fingerprint("csrf", key)
+
+
+def refuse_unmarked(request: Request, key: str) -> None:
+    """Refuse a change whose sender only has the cookie, and has not read the page.
+
+    Raises:
+        Problem: 403.
+    """
+    sent = request.headers.get(CSRF_HEADER, "")
+    if not hmac.compare_digest(sent.encode("utf-8", "replace"), csrf_token(key).encode()):
+        raise Problem(403, UNMARKED)
+
+
+def refuse_others(request: Request, *, open_proxy: bool = False) -> None:
+    """Refuse what a page of another origin asks.
+
+    Browsers say so in Sec-Fetch-Site, older ones and those on plain HTTP in Origin. On a proxy without keys
+    a name that resolves to this address would make any page ours: there the host must be no such name.
+
+    Raises:
+        Problem: 403.
+    """
+    site = request.headers.get("sec-fetch-site")
+    origin = request.headers.get("origin")
+    host = request.headers.get("host", "")
+    if site is not None:
+        opened = request.method == "GET" and request.headers.get("sec-fetch-mode") == "navigate"
+        if site not in ("same-origin", "none") and not opened:
+            raise Problem(403, OTHERS)
+    elif origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        raise Problem(403, OTHERS)
+    if open_proxy and not _is_address(urlsplit(f"//{host}").hostname or ""):
+        raise Problem(403, REBOUND)
+
+
+def _is_address(host: str) -> bool:
+    """Whether nobody can point this name at us: an IP address, localhost, or a name without a dot."""
+    if host == "localhost" or host.endswith(".localhost") or (host and "." not in host and ":" not in host):
+        return True
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def given(values: Iterable[str | None]) -> bool:
+    """Whether any of the headers that carry keys was sent."""
+    return any(value is not None for value in values)

@@ -1,0 +1,136 @@
+"""Errors as problem details (RFC 9457), the same for every route, and never LiteLLM's own form."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+
+from gateway_compaction.admin.answers import UNCACHED
+from gateway_compaction.errors import NotThere, PolicyError, Refused, StoreError
+
+__all__ = ["PROBLEMS", "Problem", "ProblemRoute", "problem_response"]
+
+log = logging.getLogger("gateway_compaction")
+MEDIA_TYPE = "application/problem+json"
+LARGEST_BODY = 32_000_000
+STORE_DOWN = (
+    "The store does not answer: nothing can be shown or done at present. Requests go on without it, unchanged"
+    " where they fit."
+)
+NOT_THERE = "There is no such session, version or pin, or it is not yours to see."
+MEANINGS = {
+    401: "No key that LiteLLM accepts was sent.",
+    403: "The key may not do this.",
+    404: "Not there, or not yours to see: the two look the same.",
+    409: "It cannot be done; the detail says why.",
+    422: "A parameter or the body cannot be used; errors says which.",
+    503: "The store does not answer.",
+}
+SCHEMA = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string", "const": "about:blank"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "A sentence for people."},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"at": {"type": "string"}, "problem": {"type": "string"}},
+            },
+        },
+    },
+}
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"description": meaning, "content": {MEDIA_TYPE: {"schema": SCHEMA}}}
+    for status, meaning in MEANINGS.items()
+}
+"""What every route may answer besides success, for OpenAPI."""
+
+
+@dataclass(slots=True)
+class Problem(Exception):
+    """Ends a request with a status and a sentence; ``errors`` names places and what is wrong there."""
+
+    status: int
+    detail: str
+    errors: Sequence[Mapping[str, str]] = ()
+
+
+class ProblemRoute(APIRoute):
+    """A route whose every failure is a problem document."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Wrap FastAPI's own: dependencies and validation run inside it."""
+        handle = super().get_route_handler()
+
+        async def told(request: Request) -> Response:
+            try:
+                _check_size(request)
+                return await handle(request)
+            except Exception as error:  # any fault of ours or of the host's must end as a problem as well
+                return problem_response(_problem_of(error))
+
+        return told
+
+
+def problem_response(problem: Problem) -> Response:
+    """The answer to a request that failed."""
+    body: dict[str, Any] = {
+        "type": "about:blank",
+        "title": HTTPStatus(problem.status).phrase,
+        "status": problem.status,
+        "detail": problem.detail,
+    }
+    if problem.errors:
+        body["errors"] = list(problem.errors)
+    headers = dict(UNCACHED)
+    if problem.status == HTTPStatus.UNAUTHORIZED:
+        headers["WWW-Authenticate"] = "Bearer"
+    if problem.status == HTTPStatus.SERVICE_UNAVAILABLE:
+        headers["Retry-After"] = "5"
+    return Response(json.dumps(body), problem.status, headers, MEDIA_TYPE)
+
+
+def _problem_of(error: Exception) -> Problem:
+    """What an exception means to who asked."""
+    match error:
+        case Problem():
+            return error
+        case StoreError():
+            log.warning("admin: %s", error)
+            return Problem(503, STORE_DOWN)
+        case NotThere():
+            return Problem(404, NOT_THERE)
+        case Refused():
+            return Problem(409, str(error))
+        case PolicyError():
+            return Problem(422, str(error))
+        case RequestValidationError():
+            found = error.errors()
+            errors = [{"at": ".".join(map(str, e["loc"])), "problem": str(e["msg"])} for e in found[:20]]
+            return Problem(422, "The request cannot be used as it is.", errors)
+        case HTTPException():
+            return Problem(error.status_code, str(error.detail))
+    log.error("admin: a fault while answering", exc_info=error)
+    return Problem(500, "A fault in the gateway; its log says more.")
+
+
+def _check_size(request: Request) -> None:
+    if request.method in ("GET", "HEAD", "DELETE"):
+        return
+    length = request.headers.get("content-length", "")
+    if "transfer-encoding" in request.headers and not length:
+        raise Problem(411, "Send the body with a Content-Length.")
+    if length.isdecimal() and int(length) > LARGEST_BODY:
+        raise Problem(413, f"The body is longer than {LARGEST_BODY} bytes.")

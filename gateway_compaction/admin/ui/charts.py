@@ -1,0 +1,274 @@
+"""Where the parts of a drawing stand. Positions across are per cent and down are pixels, so that labels keep
+their size at every width; colours and lines are the style sheet's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gateway_compaction.admin.ui.text import compact, percent, thousands
+
+__all__ = [
+    "HEIGHT",
+    "Bar",
+    "CallPoint",
+    "HourBar",
+    "HourChart",
+    "Line",
+    "Run",
+    "Strip",
+    "Tick",
+    "TokenChart",
+    "VersionBar",
+    "hour_chart",
+    "strip",
+    "token_chart",
+]
+
+HEIGHT, TOP = 200.0, 18.0
+ACROSS = 1000.0
+STRIP_LEAST = 0.25
+LABELLED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A grid line with its label."""
+
+    y: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One piece of a stacked bar; ``kind`` is its class in the style sheet."""
+
+    y: float
+    height: float
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class HourBar:
+    """One column of the chart by hour."""
+
+    x: float
+    width: float
+    pieces: tuple[Bar, ...]
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class HourChart:
+    """Tokens by hour: what models got, and what was (or would have been) saved on top of it."""
+
+    bars: tuple[HourBar, ...]
+    ticks: tuple[Tick, ...]
+    labels: tuple[tuple[float, str, str], ...]
+    would: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CallPoint:
+    """One call: what the client sent and what the model got, with the words that the pointer shows."""
+
+    x: float
+    sent: float
+    got: float
+    title: str
+    rewritten: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A horizontal line with its name."""
+
+    y: float
+    label: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenChart:
+    """Tokens per call; ``sent`` and ``got`` are paths in a box of ``ACROSS`` by ``HEIGHT``."""
+
+    points: tuple[CallPoint, ...]
+    sent: str
+    got: str
+    area: str
+    lines: tuple[Line, ...]
+    marks: tuple[tuple[float, str, str], ...]
+    ticks: tuple[Tick, ...]
+    labels: tuple[tuple[float, str, str], ...]
+    above: str
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Messages side by side with the same fate, as one box of the strip."""
+
+    x: float
+    width: float
+    fate: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionBar:
+    """What one version covers, under the strip."""
+
+    x: float
+    width: float
+    label: str
+    current: bool
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """The conversation as a band: as wide as its tokens."""
+
+    runs: tuple[Run, ...]
+    versions: tuple[VersionBar, ...]
+    cuts: tuple[float, ...]
+
+
+def _scale(top: float) -> tuple[float, tuple[Tick, ...]]:
+    """The value at the top of the drawing and round grid lines below it."""
+    if top <= 0:
+        return 1.0, ()
+    raw = top / 4
+    size = 10 ** math.floor(math.log10(raw))
+    step = next(size * factor for factor in (1, 2, 2.5, 5, 10) if raw <= size * factor * 1.0001)
+    count = int(top / step + 0.0001)
+    ticks = tuple(Tick(_down(step * n, top), compact(step * n)) for n in range(1, count + 1))
+    return top, ticks
+
+
+def _down(value: float, top: float) -> float:
+    return round(HEIGHT - (HEIGHT - TOP) * min(value / top, 1.05), 1)
+
+
+def _spread(names: Sequence[str], xs: Sequence[float]) -> tuple[tuple[float, str, str], ...]:
+    """A few of ``names`` under a chart, the outer ones turned inwards."""
+    if not names:
+        return ()
+    last = len(names) - 1
+    steps = min(LABELLED, len(names))
+    chosen = sorted({round(last * i / max(steps - 1, 1)) for i in range(steps)})
+    anchor = {chosen[-1]: "end", chosen[0]: "start"} if len(chosen) > 1 else {}
+    return tuple((xs[i], names[i], anchor.get(i, "middle")) for i in chosen)
+
+
+def hour_chart(rows: Sequence[tuple[str, int, int, int]]) -> HourChart:
+    """A chart of (name, tokens that models got, tokens saved, tokens that would have been saved)."""
+    top, ticks = _scale(max((got + saved for _, got, saved, _ in rows), default=0) * 1.04)
+    room = 100 / max(len(rows), 1)
+    bars = list[HourBar]()
+    for number, (name, got, saved, would) in enumerate(rows):
+        pieces, base = list[Bar](), 0.0
+        would = min(would, got)
+        for value, kind in ((got - would, "got"), (would, "would"), (saved, "saved")):
+            if value > 0:
+                high, low = _down(base + value, top), _down(base, top)
+                pieces.append(Bar(high, round(low - high, 1), kind))
+                base += value
+        title = f"{name}: {thousands(got)} tokens sent to models, {thousands(saved)} saved"
+        title += f", {thousands(would)} would have been saved" if would else ""
+        x = round(number * room + room * 0.11, 3)
+        bars.append(HourBar(x, round(room * 0.78, 3), tuple(pieces), title))
+    middles = [bar.x + bar.width / 2 for bar in bars]
+    labels = _spread([name for name, *_ in rows], middles)
+    return HourChart(tuple(bars), ticks, labels, any(would for *_, would in rows))
+
+
+def token_chart(
+    calls: Sequence[tuple[int, int, str, bool]],
+    lines: Sequence[tuple[int, str, str]],
+    marks: Sequence[tuple[int, str, str]],
+    names: Sequence[str],
+) -> TokenChart | None:
+    """Tokens per call, oldest first; None without calls.
+
+    Args:
+        calls: tokens the client sent, tokens the model got, words, whether it was rewritten.
+        lines: tokens, name and class of the window and the levels.
+        marks: index of a call, name and words of a compaction first used there.
+        names: of the calls, for the axis.
+    """
+    if not calls:
+        return None
+    most = max(max(sent, got) for sent, got, *_ in calls)
+    near = [line for line in lines if 0 < line[0] <= most * 4] if most else []
+    top, ticks = _scale(max([most, *(value for value, *_ in near)]) * 1.06)
+    xs = [2 + 96 * i / (len(calls) - 1) if len(calls) > 1 else 50.0 for i in range(len(calls))]
+    points = tuple(
+        CallPoint(round(x, 3), _down(sent, top), _down(got, top), title, rewritten)
+        for x, (sent, got, title, rewritten) in zip(xs, calls, strict=True)
+    )
+    far = [label for value, label, _ in lines if value > most * 4]
+    got = _path([(p.x, p.got) for p in points])
+    return TokenChart(
+        points,
+        _path([(p.x, p.sent) for p in points]),
+        got,
+        f"{got}L{points[-1].x * 10:g} {HEIGHT:g}L{points[0].x * 10:g} {HEIGHT:g}Z",
+        tuple(Line(_down(value, top), f"{label} {compact(value)}", kind) for value, label, kind in near),
+        tuple((points[i].x, name, words) for i, name, words in marks if 0 <= i < len(points)),
+        ticks,
+        _spread(names, xs),
+        ", ".join(far),
+    )
+
+
+def _path(points: Sequence[tuple[float, float]]) -> str:
+    return "M" + "L".join(f"{x * ACROSS / 100:g} {y:g}" for x, y in points)
+
+
+def strip(
+    messages: Sequence[tuple[str, int, str]],
+    versions: Sequence[tuple[int, int, str, bool]],
+    cuts: Sequence[int],
+) -> Strip:
+    """The band of a conversation.
+
+    Args:
+        messages: role, tokens and fate of each.
+        versions: first and last covered index (end excluded), name, and whether it is the one in use.
+        cuts: indexes at which it may be divided.
+    """
+    total = sum(tokens for _, tokens, _ in messages) or 1
+    # Even an empty message is to be seen.
+    weights = [max(tokens / total * 100, STRIP_LEAST if len(messages) < 200 else 0) for _, tokens, _ in messages]
+    factor = 100 / (sum(weights) or 1)
+    edges = [0.0]
+    for weight in weights:
+        edges.append(edges[-1] + weight * factor)
+    runs, start = list[Run](), 0
+    for end in range(1, len(messages) + 1):
+        if end == len(messages) or messages[end][2] != messages[start][2]:
+            runs.append(_run(messages, start, end, edges, total))
+            start = end
+    bars = tuple(
+        VersionBar(
+            round(edges[min(a, len(messages))], 3),
+            round(edges[min(b, len(messages))] - edges[min(a, len(messages))], 3),
+            name,
+            current,
+            f"{name} stands for messages {a + 1} to {b}",
+        )
+        for a, b, name, current in versions
+        if a < b
+    )
+    return Strip(tuple(runs), bars, tuple(round(edges[cut], 3) for cut in cuts if 0 < cut < len(messages)))
+
+
+def _run(
+    messages: Sequence[tuple[str, int, str]], start: int, end: int, edges: Sequence[float], total: int
+) -> Run:
+    tokens = sum(t for _, t, _ in messages[start:end])
+    which = f"message {start + 1}" if end - start == 1 else f"messages {start + 1} to {end}"
+    title = f"{which}: {messages[start][2]}, {thousands(tokens)} tokens ({percent(tokens / total)})"
+    return Run(round(edges[start], 3), round(edges[end] - edges[start], 3), messages[start][2], title)

@@ -1,0 +1,121 @@
+"""What the client sent beside what the model saw, as values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+from gateway_compaction.admin.ui.history import preamble_of
+from gateway_compaction.admin.ui.text import Folded, fold, thousands
+from gateway_compaction.archive import LastCall
+
+__all__ = ["Comparison", "Item", "Pair", "comparison", "message_text"]
+
+BODY = 4000
+HEAD = 240
+SHOWN = 200
+IN_BLOCK = frozenset({"summary", "acknowledgement", "opener"})
+REPLACED = frozenset({"covered", "recalled"})
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One message on one side; ``text`` is None where contents are not kept."""
+
+    number: int
+    role: str
+    tokens: str
+    fate: str
+    text: Folded | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What stands side by side: one message each, or many that one summary stands for."""
+
+    sent: tuple[Item, ...]
+    saw: tuple[Item, ...]
+    block: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Both sides; ``left_out`` pairs in the middle are only in the export."""
+
+    pairs: tuple[Pair, ...]
+    left_out: int
+    kept: bool
+    sent: str
+    saw: str
+    messages_sent: int
+    messages_saw: int
+
+
+def comparison(call: LastCall) -> Comparison:
+    """Preamble beside preamble, summary beside what it stands for, tail beside tail."""
+    sent = _items(call.sent, call.client)
+    saw = _items(call.saw, call.model)
+    start = preamble_of(call)
+    head, block, rest = saw[:start], list[Item](), saw[start:]
+    while rest and rest[0].fate in IN_BLOCK:
+        block.append(rest[0])
+        rest = rest[1:]
+    end = start
+    if block:
+        while end < len(sent) and sent[end].fate in REPLACED:
+            end += 1
+    pairs = [Pair((left,), (right,)) for left, right in zip(sent[:start], head, strict=False)]
+    if block:
+        pairs.append(Pair(tuple(sent[start:end]), tuple(block), True))
+    tail = [Pair(_one(left), _one(right)) for left, right in zip_longest(sent[end:], rest)]
+    out = max(0, len(tail) - SHOWN)
+    pairs += tail[: SHOWN // 4] + tail[SHOWN // 4 + out :] if out else tail
+    return Comparison(
+        tuple(pairs),
+        out,
+        call.client is not None or call.model is not None,
+        thousands(sum(tokens for _, tokens, _ in call.sent)),
+        thousands(sum(tokens for _, tokens, _ in call.saw)),
+        len(sent),
+        len(saw),
+    )
+
+
+def _one(item: Item | None) -> tuple[Item, ...]:
+    return () if item is None else (item,)
+
+
+def _items(
+    rows: Sequence[tuple[str, int, str]], messages: Sequence[Mapping[str, Any]] | None
+) -> list[Item]:
+    # Contents and structure were written together; were they not, no message is shown as another's.
+    texts = messages if messages is not None and len(messages) == len(rows) else [None] * len(rows)
+    return [
+        Item(i + 1, role, thousands(tokens), fate, None if m is None else fold(message_text(m), HEAD, BODY))
+        for i, ((role, tokens, fate), m) in enumerate(zip(rows, texts, strict=True))
+    ]
+
+
+def message_text(message: Mapping[str, Any]) -> str:
+    """A message as one text: its parts, then the calls it makes."""
+    content = message.get("content")
+    parts = [content] if isinstance(content, str) else [_part(part) for part in content or ()]
+    calls = message.get("tool_calls")
+    for call in calls if isinstance(calls, list | tuple) else ():
+        function = call.get("function") if isinstance(call, Mapping) else None
+        if isinstance(function, Mapping):
+            parts.append(f"→ {function.get('name')}({function.get('arguments')})")
+    return "\n".join(part for part in parts if part)
+
+
+def _part(part: Any) -> str:
+    if isinstance(part, str):
+        return part
+    if isinstance(part, Mapping):
+        if isinstance(part.get("text"), str):
+            return str(part["text"])
+        return f"[{part.get('type', 'part')}: {json.dumps(dict(part), ensure_ascii=False, default=str)[:HEAD]}]"
+    return f"[{type(part).__name__}]"

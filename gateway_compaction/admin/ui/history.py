@@ -1,0 +1,184 @@
+"""Summary history as values: a card for each version, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gateway_compaction.admin.ui.text import Folded, ago, compact, fold, money, percent, short, stamp, thousands
+from gateway_compaction.archive import LastCall, SessionDetail
+from gateway_compaction.core.compaction import Compaction
+
+__all__ = ["Card", "Piece", "Statistics", "Version", "cards", "preamble_of", "range_of", "statistics", "turns_of", "version"]
+
+KINDS = {
+    "model": "summary by a model",
+    "extractive": "extract, made without a model",
+    "cleared": "old tool results cleared",
+}
+SEGMENT_CHARS = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One version of the summary."""
+
+    version: int
+    kind: str
+    range: str
+    turns: str
+    before: str
+    after: str
+    rate: str
+    kept: int
+    model: str
+    when: str
+    at: str
+    cost: str
+    parent: str
+    text: Folded
+    retired: bool
+    current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What the versions in use come to; ``covered`` in words."""
+
+    number: str
+    covered: str
+    before: str
+    after: str
+    saving: str
+    retired: int
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A segment of a version; ``change`` against its parent: same, new, or gone."""
+
+    range: str
+    text: Folded
+    change: str
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version closely: its card, its segments, and those of its parent that are gone."""
+
+    card: Card
+    pieces: tuple[Piece, ...]
+    digest: str
+    newer: tuple[int, ...]
+
+
+def preamble_of(call: LastCall | None) -> int:
+    """How many leading messages of a call are its preamble."""
+    fates = [fate for _, _, fate in call.sent] if call else []
+    return next((i for i, fate in enumerate(fates) if fate != "preamble"), len(fates))
+
+
+def turns_of(call: LastCall | None) -> tuple[int, ...]:
+    """For each message after the preamble the turn it is part of, from 1 (0 before the first user message)."""
+    turn, turns = 0, list[int]()
+    for role, _, _ in (call.sent if call else ())[preamble_of(call) :]:
+        turn += role == "user"
+        turns.append(turn)
+    return tuple(turns)
+
+
+def range_of(start: int, end: int, turns: Sequence[int]) -> tuple[str, str]:
+    """Messages ``start`` to ``end`` (after the preamble, end excluded) in words, and their turns if known."""
+    messages = f"message {start + 1}" if end - start == 1 else f"messages {start + 1}–{end}"
+    if not turns or end > len(turns) or end <= start:
+        return messages, ""
+    first, last = max(turns[start], 1), max(turns[end - 1], 1)
+    return messages, f"turn {first}" if first == last else f"turns {first}–{last}"
+
+
+def cards(detail: SessionDetail, now: float) -> tuple[Card, ...]:
+    """The versions in use, newest first, then those taken back."""
+    turns = turns_of(detail.last_call)
+    current = _current(detail)
+    known = {c.digest: c.version for c in (*detail.retired, *detail.compactions)}
+    found = [(c, False) for c in detail.compactions] + [(c, True) for c in detail.retired]
+    return tuple(_card(c, turns, known, now, retired, c.version == current) for c, retired in found)
+
+
+def statistics(detail: SessionDetail) -> Statistics | None:
+    """The figures under the cards; None where there is no summary. They are the longest version's.
+
+    A version stands for everything from the first message on, so the versions' own sums would count the
+    beginning many times over.
+    """
+    if not detail.compactions:
+        return None
+    longest = max(detail.compactions, key=lambda c: (c.covers, c.version))
+    messages, turns = range_of(0, longest.covers, turns_of(detail.last_call))
+    number = len(detail.compactions)
+    saved = 1 - longest.tokens_after / longest.tokens_before if longest.tokens_before else 0.0
+    return Statistics(
+        f"{number} version{'' if number == 1 else 's'}",
+        ", ".join(part for part in (turns, messages) if part),
+        f"{thousands(longest.tokens_before)} tokens",
+        f"{thousands(longest.tokens_after)} tokens",
+        percent(saved),
+        len(detail.retired),
+    )
+
+
+def version(detail: SessionDetail, number: int, now: float) -> Version | None:
+    """One version closely, None where there is none of that number."""
+    everything = (*detail.compactions, *detail.retired)
+    found = next((c for c in everything if c.version == number), None)
+    if found is None:
+        return None
+    card = next(card for card in cards(detail, now) if card.version == number)
+    parent = next((c for c in everything if c.digest == found.parent and c.version != number), None)
+    newer = tuple(sorted(c.version for c in detail.compactions if c.version > number))
+    return Version(card, _pieces(found, parent, turns_of(detail.last_call)), found.digest, newer)
+
+
+def _pieces(found: Compaction, parent: Compaction | None, turns: Sequence[int]) -> tuple[Piece, ...]:
+    old = {(s.start, s.end, s.text): s for s in parent.segments} if parent else {}
+    mine = {(s.start, s.end, s.text) for s in found.segments}
+    listed = [(s, "same" if (s.start, s.end, s.text) in old else "new" if parent else "") for s in found.segments]
+    listed += [(s, "gone") for key, s in old.items() if key not in mine]
+    listed.sort(key=lambda item: (item[0].start, item[0].end, item[1] != "gone"))
+    return tuple(
+        Piece(" · ".join(p for p in reversed(range_of(s.start, s.end, turns)) if p), fold(s.text, SEGMENT_CHARS), change)
+        for s, change in listed
+    )
+
+
+def _current(detail: SessionDetail) -> int | None:
+    """The version that the latest call was sent with; unknown, the newest."""
+    if detail.last_call is not None:
+        return detail.last_call.version
+    return detail.compactions[0].version if detail.compactions else None
+
+
+def _card(
+    found: Compaction, turns: Sequence[int], known: dict[str, int], now: float, retired: bool, current: bool
+) -> Card:
+    messages, named = range_of(0, found.covers, turns)
+    share = found.tokens_after / found.tokens_before if found.tokens_before else 0.0
+    parent = known.get(found.parent or "")
+    return Card(
+        found.version,
+        KINDS.get(found.kind, found.kind),
+        messages,
+        named,
+        compact(found.tokens_before),
+        compact(found.tokens_after),
+        percent(share),
+        max(1, min(100, round(share * 100))),
+        short(found.model or "no model"),
+        ago(found.created_at, now),
+        stamp(found.created_at),
+        money(found.cost) if found.cost else "",
+        f"v{parent}" if parent else "",
+        fold(found.text),
+        retired,
+        current and not retired,
+    )

@@ -1,0 +1,76 @@
+"""Text of strangers, made harmless for a terminal; and JSON that is harmless as it is.
+
+Ids, labels and summaries are written by clients and models. They may hold escape sequences that move the
+cursor or retitle the window, marks that turn the reading direction, Rich's markup, or a megabyte.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import regex
+
+__all__ = ["as_json", "block", "cell", "defused"]
+
+CELL, BLOCK = 40, 2_000
+MARKS = 8
+# Control, format and surrogate characters, and the line ends that only Unicode knows.
+HARMFUL = regex.compile(r"[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
+# Joiners that Persian, Hindi and emoji are written with; harmless in running text.
+JOINERS = "\u200c\u200d"
+# More than these on one letter paint over the lines above it.
+HEAP = regex.compile(rf"(\p{{M}}{{{MARKS}}})\p{{M}}+")
+PICTURES = 0x2400
+DELETE = 0x7F
+
+
+def defused(text: str, *, lines: bool = False) -> str:
+    """``text`` with everything that a terminal would obey shown as a visible symbol.
+
+    Args:
+        lines: keep line ends and what joins letters; else the text stays in one line.
+    """
+    if lines:
+        text = text.replace("\r\n", "\n").replace("\t", "    ")
+    kept = f"\n{JOINERS}" if lines else ""
+    shown = HARMFUL.sub(lambda found: found[0] if found[0] in kept else _symbol(found[0]), text)
+    return HEAP.sub(r"\1…", shown)
+
+
+def cell(text: str | None, limit: int = CELL) -> str:
+    """``text`` for one cell of a table: one line, at most ``limit`` characters and a note of the rest."""
+    if not text:
+        return ""
+    if len(text) <= limit:
+        return defused(text)
+    return f"{defused(text[:limit])}… ({len(text):,} characters)"
+
+
+def block(text: str, *, full: bool = False) -> str:
+    """``text`` as paragraphs, cut with a note unless it is asked for in ``full``."""
+    if full or len(text) <= BLOCK:
+        return defused(text, lines=True)
+    left = len(text) - BLOCK
+    return f"{defused(text[:BLOCK], lines=True)}…\n[{left:,} more characters; --full shows them]"
+
+
+def as_json(value: Any, *, indent: int | None = 1) -> str:
+    """``value`` as JSON in which whatever a terminal would obey is escaped; it reads back the same."""
+    return HARMFUL.sub(_escaped, json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def _symbol(character: str) -> str:
+    code = ord(character)
+    if code < 0x20:
+        return chr(PICTURES + code)
+    return "␡" if code == DELETE else f"‹U+{code:04X}›"
+
+
+def _escaped(found: regex.Match[str]) -> str:
+    character = found[0]
+    # Inside strings JSON has escaped line ends already: what is left of them is the indentation.
+    if character == "\n":
+        return character
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))

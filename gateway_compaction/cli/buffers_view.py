@@ -1,0 +1,223 @@
+"""How ``buffers`` shows sessions, versions and calls on a terminal, or in a pipe."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from gateway_compaction.archive import LastCall, Owner, SessionDetail, SessionRow
+from gateway_compaction.cli.buffers_text import block, cell
+from gateway_compaction.core.compaction import Compaction
+from gateway_compaction.core.events import CompactionEvent
+
+__all__ = [
+    "ago",
+    "call_table",
+    "console",
+    "event_table",
+    "facts",
+    "row_table",
+    "text_of",
+    "version_table",
+]
+
+# Wider than any table: what is no terminal is not squeezed.
+PIPE_WIDTH = 4_000
+SHORT = 12
+STATES = {"idle": "", "summarizing": "cyan", "failed": "red"}
+SPANS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
+
+
+def console() -> Console:
+    """Stdout: no markup, no guesses; no colours and no folding where it is not a terminal."""
+    found = Console(markup=False, emoji=False, highlight=False)
+    if found.is_terminal:
+        return found
+    return Console(markup=False, emoji=False, highlight=False, width=PIPE_WIDTH)
+
+
+def row_table(rows: Iterable[SessionRow], *, full: bool = False) -> Table:
+    """The session list."""
+    table = Table()
+    table.add_column("session", no_wrap=True)
+    for name in ("team", "labels", "model"):
+        table.add_column(name, overflow="ellipsis", no_wrap=True)
+    for name in ("state", "level"):
+        table.add_column(name, no_wrap=True)
+    for name in ("calls", "client → model", "saved", "versions", "seen"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        tokens = f"{row.tokens_before:,} → {row.tokens_after:,}"
+        numbers = (f"{row.calls:,}", tokens, _saved(row), str(row.versions or ""), ago(row.seen))
+        table.add_row(
+            row.session.slot if full else row.session.key[:SHORT],
+            cell(_owned(row.owner)),
+            cell(", ".join(row.labels)),
+            cell(row.model),
+            _state(row),
+            cell(row.level),
+            *numbers,
+        )
+    return table
+
+
+def facts(detail: SessionDetail) -> Table:
+    """What is to be known of one session, a line each."""
+    table = Table.grid(padding=(0, 2))
+    for name, value in _facts(detail):
+        if value:
+            table.add_row(Text(name, style="bold"), value if isinstance(value, Text) else Text(value))
+    return table
+
+
+def version_table(detail: SessionDetail) -> Table:
+    """The versions, those in use first."""
+    table = Table(title="Versions", title_justify="left")
+    for name in ("version", "messages", "tokens", "rate", "segments", "cost"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in ("kind", "model", "made", "from", "used"):
+        table.add_column(name, no_wrap=True)
+    numbers = {one.digest: one.version for one in (*detail.retired, *detail.compactions)}
+    for used, listed in (("yes", detail.compactions), ("retired", detail.retired)):
+        for one in listed:
+            table.add_row(
+                str(one.version),
+                f"0–{one.covers}",
+                f"{one.tokens_before:,} → {one.tokens_after:,}",
+                f"{one.tokens_after / one.tokens_before:.0%}" if one.tokens_before else "",
+                str(len(one.segments)),
+                "" if one.cost is None else f"${one.cost:.4f}",
+                cell(one.kind),
+                cell(one.model),
+                ago(one.created_at),
+                str(numbers.get(one.parent, "")) if one.parent else "",
+                used,
+            )
+    return table
+
+
+def text_of(compaction: Compaction, *, full: bool) -> list[Text]:
+    """A version's summary: each segment with the messages it stands for."""
+    head = f"Version {compaction.version}: {compaction.kind}, for messages 0–{compaction.covers}"
+    if not compaction.segments:
+        return [Text(f"{head}; it has no text: long tool results are cleared, the messages stay", style="bold")]
+    shown = [Text(head, style="bold")]
+    for segment in compaction.segments:
+        shown.append(Text(f"messages {segment.start}–{segment.end}", style="dim"))
+        shown.append(Text(block(segment.text, full=full)))
+    return shown
+
+
+def call_table(call: LastCall) -> Table:
+    """What the client sent and what the model saw; neighbours of one fate in one line."""
+    title = f"Last call looked at: {_when(call.at)} UTC"
+    table = Table("messages", "role", "tokens", "became", title=title, title_justify="left")
+    table.columns[2].justify = "right"
+    for head, listed in (("client sent", call.sent), ("model saw", call.saw)):
+        total = sum(tokens for _, tokens, _ in listed)
+        table.add_section()
+        table.add_row(Text(head, style="bold"), f"{len(listed)} messages", f"{total:,}", "")
+        at = 0
+        for fate, found in groupby(listed, key=lambda one: one[2]):
+            run = list(found)
+            roles = ", ".join(dict.fromkeys(role for role, _, _ in run))
+            last = at + len(run) - 1
+            tokens = f"{sum(tokens for _, tokens, _ in run):,}"
+            table.add_row(str(at) if at == last else f"{at}–{last}", cell(roles), tokens, cell(fate))
+            at += len(run)
+    return table
+
+
+def event_table(events: Sequence[CompactionEvent]) -> Table:
+    """Decisions, summaries and deeds, newest first."""
+    table = Table()
+    for name in ("when (UTC)", "what", "outcome", "level"):
+        table.add_column(name, no_wrap=True)
+    for name in ("client → model", "version", "seconds", "cost"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("reason", overflow="fold")
+    for one in events:
+        tokens = f"{one.tokens_before:,} → {one.tokens_after:,}" if one.tokens_before else ""
+        table.add_row(
+            _when(one.at),
+            cell(one.type),
+            cell(one.outcome),
+            cell(one.level),
+            tokens,
+            "" if one.version is None else str(one.version),
+            "" if one.seconds is None else f"{one.seconds:.2f}",
+            "" if one.cost is None else f"${one.cost:.4f}",
+            cell(one.reason, 200),
+        )
+    return table
+
+
+def ago(at: float) -> str:
+    """How long ago that was; empty for never."""
+    return f"{_span(time.time() - at)} ago" if at > 0 else ""
+
+
+def _facts(detail: SessionDetail) -> Iterable[tuple[str, str | Text]]:
+    row, owner, steering = detail.row, detail.row.owner, detail.steering
+    yield "session", row.session.slot
+    yield from ((f"label {n}", cell(label, 200)) for n, label in enumerate(row.labels, 1))
+    yield "team", cell(_owned(owner, team_only=True))
+    yield "user", cell(owner.user_id)
+    yield "key", cell(" ".join(part for part in (owner.key_alias, owner.key_hash) if part), 120)
+    yield "end user", cell(owner.end_user)
+    yield "model", cell(row.model)
+    yield "policy", cell(row.policy)
+    state = Text(row.state, style=STATES.get(row.state, ""))
+    yield "state", state.append(f": {cell(row.reason, 200)}" if row.reason else "", style="default")
+    if row.outcome:
+        yield "latest call", f"{cell(row.outcome)}{f', {cell(row.level)}' if row.level else ''}"
+    window = f" of {row.window:,}" if row.window else ""
+    yield "tokens", f"{row.tokens_before:,} from the client, {row.tokens_after:,} to the model{window}"
+    yield "covered", f"{row.covers} messages" if row.covers else ""
+    yield "saved", f"{_saved(row)} tokens in {row.calls:,} calls"
+    yield "begun", ago(row.created)
+    yield "seen", ago(row.seen)
+    yield "kept for", f"{_span(detail.ttl)} more" if detail.ttl > 0 else ""
+    for name, pause in (("bypassed", detail.bypass), ("backs off", detail.backoff)):
+        yield name, f"until {_when(pause[0])} UTC: {cell(pause[1], 200)}" if pause else ""
+    for _, until in detail.claims:
+        yield "in the making", f"a summary, claimed until {_when(until)} UTC"
+    yield "asked for", ", ".join(name for name in ("compact", "rebuild") if getattr(steering, name))
+    yield from ((f"pin {n}", cell(pin, 400)) for n, pin in enumerate(steering.pins, 1))
+
+
+def _owned(owner: Owner, *, team_only: bool = False) -> str | None:
+    team = owner.team or owner.team_id
+    if team_only:
+        both = owner.team and owner.team_id and owner.team != owner.team_id
+        return f"{owner.team} ({owner.team_id})" if both else team
+    return team or owner.user_id or owner.key_alias or owner.key_hash
+
+
+def _saved(row: SessionRow) -> str:
+    would = f"(would: {row.would_save:,})" if row.would_save else ""
+    return f"{row.saved:,} {would}".strip()
+
+
+def _state(row: SessionRow) -> Text:
+    return Text(row.state, style=STATES.get(row.state, ""))
+
+
+def _span(seconds: float) -> str:
+    for size, name in SPANS:
+        if seconds >= 2 * size or size == 1.0:
+            return f"{max(0, int(seconds / size)):,} {name}"
+    raise AssertionError(seconds)
+
+
+def _when(at: float) -> str:
+    try:
+        return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}"
+    except (OverflowError, ValueError, OSError):
+        return "?"

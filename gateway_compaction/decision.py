@@ -1,0 +1,106 @@
+"""A request as the host hands it over, what was decided about it, and the summary that follows from that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.core.events import Outcome
+from gateway_compaction.core.messages import Message
+from gateway_compaction.core.plan import Plan
+from gateway_compaction.core.policy import Policy
+from gateway_compaction.core.policy_book import Identity
+from gateway_compaction.core.prefix import shared_prefix
+from gateway_compaction.core.situation import Situation
+from gateway_compaction.memory import ENDING
+from gateway_compaction.ports import Caller, ModelFacts
+from gateway_compaction.worker import SummaryTask
+
+__all__ = ["Decision", "Request", "task_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One chat completion, as the host hands it over. ``body`` is read for schemas and limits only."""
+
+    messages: Sequence[Any]
+    body: Mapping[str, Any]
+    model: str
+    tenant: str
+    identity: Identity
+    caller: Caller
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body_labels: tuple[str, ...] = ()
+    about: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided about a request. ``messages`` is None where nothing is to be touched.
+
+    ``situation`` and ``plan`` are None where the request was never looked at closely.
+    """
+
+    outcome: Outcome
+    reason: str
+    request: Request
+    policy: Policy | None = None
+    facts: ModelFacts | None = None
+    session: SessionRef | None = None
+    situation: Situation | None = None
+    plan: Plan | None = None
+    messages: list[Message] | None = None
+    tokens_after: int | None = None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Ids that the client sent, in the headers that the policy names and in the body."""
+        names = self.policy.labels.headers if self.policy else ()
+        sent = (self.request.headers.get(name.lower(), "") for name in names)
+        return tuple(dict.fromkeys(label[:200] for label in (*sent, *self.request.body_labels) if label))
+
+    @property
+    def sent(self) -> Sequence[Any]:
+        """The messages that go to the model."""
+        return self.request.messages if self.messages is None else self.messages
+
+    @property
+    def version(self) -> int | None:
+        """Version of the stored compaction that is sent."""
+        used = self.plan.view.compaction if self.plan and self.messages is not None else None
+        return (used.version or None) if used else None
+
+
+def task_of(decision: Decision) -> SummaryTask | None:
+    """The background work that a decision asks for, or None.
+
+    In ``observe`` a summary is only made where the policy names who makes it.
+    """
+    plan, situation, session = decision.plan, decision.situation, decision.session
+    if plan is None or plan.job is None or situation is None or session is None or decision.facts is None:
+        return None
+    if situation.policy.mode == "observe" and situation.policy.summary.model is None:
+        return None
+    job = plan.job
+    used = plan.view.compaction if decision.messages is not None else None
+    start = job.base.covers if job.base else 0
+    return SummaryTask(
+        session=session,
+        job=job,
+        messages=situation.transcript.history[start : job.covers],
+        source_tokens=situation.measure.between(start, job.covers),
+        covered_tokens=situation.measure.between(0, job.covers),
+        chain=tuple(situation.chain[c] for c in situation.transcript.cuts if c != job.covers),
+        tail_digests=situation.digests[max(0, job.covers - ENDING) : job.covers],
+        policy=situation.policy,
+        caller=decision.request.caller,
+        count=situation.desk.count,
+        since=situation.transcript.last_user or 0,
+        length=len(situation.transcript.history),
+        index=partial(situation.desk.index, job.covers) if situation.policy.recall.max_tokens else None,
+        room=partial(situation.desk.text_room, job.covers, job.block),
+        prefix=shared_prefix(situation, job, used, decision.sent, decision.request.body),
+    )

@@ -1,0 +1,98 @@
+"""What a process tells those who measure it, as a contract; message contents and ids are never part of it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from gateway_compaction.core.events import CompactionEvent
+
+__all__ = ["Epochs", "Sample", "Silent", "Stage", "Telemetry"]
+
+ENTRIES = 10_000
+# How far a decision came: settled by the policy or by size alone, after counting, or with store and plan.
+Stage = Literal["quiet", "counted", "planned", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """How one process is doing at a moment.
+
+    Attributes:
+        queued: summaries waiting or being made.
+        counts: what became of summaries since the start, by outcome.
+        store_open: whether the store is not asked at present, because it failed.
+        summarisers_open: how many summariser models are not asked at present.
+        policies_loaded_at: when the policies in force were read, in seconds since 1970.
+        policies_refused: whether the policy file as it is now cannot be used.
+    """
+
+    queued: int
+    counts: Mapping[str, int]
+    store_open: bool
+    summarisers_open: int
+    policies_loaded_at: float | None = None
+    policies_refused: bool = False
+
+
+class Telemetry(Protocol):
+    """Takes measurements. Never raises and never waits: it is called while a request waits."""
+
+    def decided(
+        self, outcome: str, level: str | None, policy: str | None, stage: Stage, seconds: float
+    ) -> None:
+        """A request was decided about, in so many seconds of its own time."""
+        ...
+
+    def ended(self, event: CompactionEvent, ending: str, *, rewritten: bool, cache_break: bool) -> None:
+        """A call that came near its window is over; ``ending`` as in ``aftermath.Ending.kind``."""
+        ...
+
+    def summarised(self, event: CompactionEvent) -> None:
+        """A summary was made, or failed."""
+        ...
+
+    def sampled(self, sample: Sample) -> None:
+        """The process looked at itself."""
+        ...
+
+
+class Silent:
+    """Telemetry for nobody."""
+
+    def decided(
+        self, outcome: str, level: str | None, policy: str | None, stage: Stage, seconds: float
+    ) -> None:
+        """See ``Telemetry``."""
+
+    def ended(self, event: CompactionEvent, ending: str, *, rewritten: bool, cache_break: bool) -> None:
+        """See ``Telemetry``."""
+
+    def summarised(self, event: CompactionEvent) -> None:
+        """See ``Telemetry``."""
+
+    def sampled(self, sample: Sample) -> None:
+        """See ``Telemetry``."""
+
+
+class Epochs:
+    """Notices where the provider's prompt cache breaks: a compaction is sent that was not sent before.
+
+    Each process remembers for itself: a conversation that moves between replicas counts once in each.
+    """
+
+    def __init__(self, entries: int = ENTRIES) -> None:
+        self._entries = entries
+        self._sent: OrderedDict[tuple[str, str, str], None] = OrderedDict()
+
+    def begins(self, slot: str, digest: str, kind: str) -> bool:
+        """Whether a session is sent this compaction for the first time."""
+        key = (slot, digest, kind)
+        known = key in self._sent
+        self._sent[key] = None
+        self._sent.move_to_end(key)
+        while len(self._sent) > self._entries:
+            self._sent.popitem(last=False)
+        return not known
