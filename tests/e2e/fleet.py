@@ -45,6 +45,7 @@ POLICIES: Mapping[str, Any] = {
     "policies": [
         {"name": "watch", "match": {"team": "observe"}, "mode": "observe", "summary": {"model": None}},
         {"name": "none", "match": {"team": "off"}, "mode": "off"},
+        {"name": "own", "match": {"team": "own"}, "summary": {"model": None, "share_prefix": True}},
         {"name": "modelless", "match": {"team": "extractive"}, "summary": {"model": "extractive"}},
         *(
             {
@@ -62,6 +63,7 @@ TEAMS: Mapping[str, Mapping[str, Any]] = {
     "sk-b-1": {"team_id": "team-b", "key_alias": "b-first"},
     "sk-observe": {"team_id": "observe"},
     "sk-off": {"team_id": "off"},
+    "sk-own": {"team_id": "own"},
     "sk-extractive": {"team_id": "extractive"},
     **{f"sk-{name}": {"team_id": name} for name in BAD},
     "sk-metadata-off": {"team_id": "team-m", "team_metadata": {"compaction": {"mode": "off"}}},
