@@ -93,7 +93,14 @@ HEADS: Mapping[str, tuple[str, str, str]] = {
     "key and words": ("order id ", "ab! ", "x"),
     "data without end": ("data:", "a;", " "),
     "indent": ("\n", " ", "x"),
-    "summary and marks": ("", "!", "x y"),
+    "marks and text": ("", "!", "x y"),
+    "stops and an anchor": ("", ".", "x<!-- anchor -->"),
+    "spaces and an anchor": ("<!--", " ", "anchor -- >"),
+    "tag and a task": ("<", " ", "task"),
+    "bracket and a role": ("[", " ", "users 1]"),
+    "words and a question": ("", "so it goes ", "?"),
+    "key!": ("amount", "!amount", " "),
+    "key, digits": ("amount ", "7", "?"),
 }
 
 
@@ -117,5 +124,6 @@ def texts(size: int) -> dict[str, str]:
     made["hex"] = dice.randbytes(size).hex()[:size]
     made["distinct words"] = " ".join(f"{dice.getrandbits(32):x}" for _ in range(size // 6))[:size]
     made["distinct names"] = " ".join(f"a_{dice.getrandbits(24)}" for _ in range(size // 8))[:size]
-    made["distinct lines"] = "\n".join(f"see a_{dice.getrandbits(24)} error" for _ in range(size // 12))[:size]
+    lines = "\n".join(f"see a_{dice.getrandbits(24)}: error" for _ in range(size // 12))
+    made["distinct lines"] = lines[:size]
     return made

@@ -157,7 +157,7 @@ def milliseconds(work: Work, text: str) -> float:
     """Milliseconds of CPU, the better of two runs with nothing remembered; infinite where it was given up."""
     best = float("inf")
     for _ in range(2):
-        identifiers_._identifier.cache_clear()
+        identifiers_._is_identifier.cache_clear()
         terms._term.cache_clear()
         start = time.process_time()
         try:

@@ -12,6 +12,8 @@ from typing import Any, Literal, Protocol
 
 from gateway_compaction.core.compaction import Compaction, SessionRef
 from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.layout import LastCall
+from gateway_compaction.core.steering import Steering
 
 __all__ = [
     "Archive",
@@ -130,53 +132,6 @@ class SessionPage:
     rows: tuple[SessionRow, ...]
     cursor: str | None
     total: int
-
-
-@dataclass(frozen=True, slots=True)
-class LastCall:
-    """What the client sent and what the model got at the latest call that was looked at closely.
-
-    Attributes:
-        at: seconds since 1970.
-        sent: per message of the client: role, tokens, and what became of it: ``verbatim``, ``covered``,
-            ``cleared``, ``shortened``, ``recalled`` (covered, and quoted) or ``preamble``.
-        saw: per message of the model: role, tokens, and its origin: ``verbatim``, ``preamble``, ``summary``,
-            ``acknowledgement``, ``opener``, ``cleared``, ``shortened`` or ``quoting``.
-        client, model: the messages themselves, only where ``storage.content`` is ``full``.
-        levels: tokens of the three level lines: light, medium, aggressive.
-        fixed: tokens of tools, response format and output reserve.
-        cuts: indexes in ``sent`` at which the history may be divided.
-    """
-
-    at: float
-    sent: tuple[tuple[str, int, str], ...]
-    saw: tuple[tuple[str, int, str], ...]
-    client: tuple[Mapping[str, Any], ...] | None = None
-    model: tuple[Mapping[str, Any], ...] | None = None
-    levels: tuple[int, int, int] = (0, 0, 0)
-    window: int = 0
-    fixed: int = 0
-    covers: int = 0
-    version: int | None = None
-    cuts: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Steering:
-    """What operators asked of a session.
-
-    Attributes:
-        generation: changes with every deed of an operator and with a new beginning; what a process
-            remembers of another generation is void. Empty where the store knows no such session.
-        pins: facts that stand in every summary block, verbatim.
-        compact: compact at the next call, whatever its usage.
-        rebuild: make a summary from the source that the next call brings.
-    """
-
-    generation: str = ""
-    pins: tuple[str, ...] = ()
-    compact: bool = False
-    rebuild: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from gateway_compaction.core.policy_book import Identity
 from gateway_compaction.decision import Decision, Request
 from gateway_compaction.ports import Caller
 
-__all__ = ["KEY", "CallState", "identity_of", "request_of", "response_headers", "tenant_of"]
+__all__ = ["KEY", "CallState", "identity_of", "request_of", "response_headers", "tell_span", "tenant_of"]
 
 KEY = "gateway_compaction"
 BLOCK = "compaction"
@@ -123,6 +123,25 @@ def response_headers(state: CallState) -> dict[str, str]:
         "x-compaction-session": decision.session.slot if decision.session else None,
     }
     return {name: _header(value) for name, value in told.items() if value not in (None, "", 0)}
+
+
+def tell_span(state: CallState) -> None:
+    """Say the same on the request's span, where LiteLLM's OpenTelemetry callback has started one."""
+    span, decision = getattr(state.auth, "parent_otel_span", None), state.decision
+    if span is None or decision is None:
+        return
+    plan = decision.plan
+    said = {
+        "outcome": decision.outcome,
+        "reason": decision.reason,
+        "policy": decision.policy.name if decision.policy else None,
+        "level": plan.level if plan else None,
+        "tokens_before": plan.tokens_before if plan else None,
+        "tokens_after": decision.tokens_after,
+        "version": decision.version,
+        "session": decision.session.slot if decision.session else None,
+    }
+    span.set_attributes({f"{KEY}.{name}": value for name, value in said.items() if value not in (None, "")})
 
 
 def _header(value: Any) -> str:

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.desk import INDEX_TOKENS, Desk
-from gateway_compaction.core.digest import OPENING, chain, history_digests
+from gateway_compaction.core.digest import OPENING, chain, history_digests, text_size
 from gateway_compaction.core.memo import Memos
-from gateway_compaction.core.messages import Transcript, parse
+from gateway_compaction.core.messages import Message, Transcript, parse
 from gateway_compaction.core.plan import Plan, make_plan, quiet_below, quiet_plan
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.policy_book import Identity, PolicyBook
@@ -33,6 +33,8 @@ T = TypeVar("T")
 
 COLD_CHARS = 20_000
 LARGE_TOKENS = 8_000
+# About two milliseconds of hashing each.
+LARGE_CHARS, LARGE_HISTORY = 1_000_000, 1_000
 WARNINGS = 1_000
 MODELS_KEPT = 50
 
@@ -128,8 +130,11 @@ class Compactor:
         self, request: Request, policy: Policy, transcript: Transcript, name: str, window: int
     ) -> Situation:
         reserve = reserved(request.body, window, policy)
-        digests = history_digests(transcript.history)
-        cold = self._counter.uncounted(transcript.history, digests, name) > COLD_CHARS
+        history = transcript.history
+        digests = await self._run(_takes_long(history), history_digests, history)
+        # The transcript keeps its messages alive, so that an id names one of them and nothing else.
+        named = dict(zip(map(id, history), digests, strict=True))
+        cold = self._counter.uncounted(history, digests, name) > COLD_CHARS
         measure = await self._run(
             cold, self._counter.measure, transcript, request.body, name, reserve, digests
         )
@@ -139,7 +144,7 @@ class Compactor:
             measure,
             window,
             policy,
-            lambda m: self._counter.message(m, name),
+            lambda m: self._counter.message(m, name, named.get(id(m))),
             lambda t: self._counter.text(t, name),
             wants_json(request.body),
             tuple(digests),
@@ -170,11 +175,12 @@ class Compactor:
         large = situation.measure.total > LARGE_TOKENS
         plan = await self._run(large, make_plan, situation)
         decision = replace(decision, situation=situation)
-        if plan.job and plan.wait_seconds and situation.policy.mode == "enforce" and decision.session:
+        may_wait = decision.request.may_wait and situation.policy.mode == "enforce"
+        if plan.job and plan.wait_seconds and may_wait and decision.session:
             situation = await self._awaited(decision, plan)
             decision = replace(decision, situation=situation)
             plan = await self._run(large, make_plan, situation)
-        return self._applied(replace(decision, plan=plan))
+        return await self._run(large, self._applied, replace(decision, plan=plan))
 
     async def _awaited(self, decision: Decision, plan: Plan) -> Situation:
         situation, session = decision.situation, decision.session
@@ -192,7 +198,7 @@ class Compactor:
             reason = f"would be {plan.outcome}: {plan.reason}"
             return replace(decision, outcome="observed", reason=reason, tokens_after=plan.view.tokens)
         sent = None
-        if plan.view.compaction is not None and plan.view.tokens < plan.tokens_before:
+        if plan.view.compaction is not None:
             sent = render(plan.view, situation.transcript, situation.desk.count)
         return replace(
             decision, outcome=plan.outcome, reason=plan.reason, messages=sent, tokens_after=plan.view.tokens
@@ -214,3 +220,8 @@ class Compactor:
         if not apart:
             return work(*args)
         return await asyncio.get_running_loop().run_in_executor(self._executor, work, *args)
+
+
+def _takes_long(history: tuple[Message, ...]) -> bool:
+    """Whether naming these messages would hold up other requests."""
+    return len(history) > LARGE_HISTORY or sum(map(text_size, history)) > LARGE_CHARS

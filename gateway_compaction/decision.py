@@ -24,7 +24,10 @@ __all__ = ["Decision", "Request", "task_of"]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One chat completion, as the host hands it over. ``body`` is read for schemas and limits only."""
+    """One chat completion, as the host hands it over.
+
+    ``body`` is read for schemas and limits only. ``may_wait`` False: no policy may let it wait for a summary.
+    """
 
     messages: Sequence[Any]
     body: Mapping[str, Any]
@@ -35,6 +38,7 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     body_labels: tuple[str, ...] = ()
     about: Mapping[str, str] = field(default_factory=dict)
+    may_wait: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,20 +12,21 @@ import gc
 import logging
 import time
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import litellm
 from litellm.exceptions import ContextWindowExceededError
-from litellm.integrations.custom_guardrail import CustomGuardrail
 from litellm.integrations.custom_logger import CustomLogger
 from litellm.proxy._types import UserAPIKeyAuth
 from openai import OpenAIError
 
+from gateway_compaction.adapters.callbacks import has_pre_call_hook, is_guard, may_block_later
 from gateway_compaction.adapters.litellm_models import ProxyModels, RouterSummarizer
 from gateway_compaction.adapters.metrics import prometheus
 from gateway_compaction.aftermath import Ending
-from gateway_compaction.callstate import KEY, CallState, request_of, response_headers, tenant_of
+from gateway_compaction.callstate import KEY, CallState, request_of, response_headers, tell_span, tenant_of
 from gateway_compaction.errors import CompactionError
 from gateway_compaction.ports import ModelFacts
 from gateway_compaction.settings import Runtime, Settings, build, log_to_stderr, policies_from
@@ -176,7 +177,10 @@ class CompactionHook(CustomLogger):
     async def _decide(self, state: CallState, data: dict[str, Any]) -> None:
         started = time.perf_counter()
         try:
-            state.decision = await self._runtime.compactor.compact(request_of(state, data))
+            # A summary that is waited for would be made, and kept, of what is blocked a moment later.
+            may_wait = not any(c is not self and may_block_later(c) for c in litellm.callbacks)
+            request = replace(request_of(state, data), may_wait=may_wait)
+            state.decision = await self._runtime.compactor.compact(request)
         except BaseException as fault:
             state.failed = True
             # A client that leaves cancels the request; that is nobody's fault.
@@ -184,6 +188,7 @@ class CompactionHook(CustomLogger):
                 self._runtime.aftermath.decided(None, time.perf_counter() - started)
             raise
         self._runtime.aftermath.decided(state.decision, time.perf_counter() - started)
+        tell_span(state)
         if state.decision.messages is not None:
             data["messages"] = state.decision.messages
             _tell_spend_pages(state, data)
@@ -203,13 +208,13 @@ class CompactionHook(CustomLogger):
         callbacks = litellm.callbacks
         if callbacks and callbacks[-1] is not self:
             behind = callbacks[callbacks.index(self) + 1 :] if self in callbacks else []
-            if any(c is not self and _hooks_before(c) for c in behind):
+            if any(c is not self and has_pre_call_hook(c) for c in behind):
                 # A new list: others may be iterating over the old one right now.
                 litellm.callbacks = [*(c for c in callbacks if c is not self), self]
                 self._moved_at = time.monotonic()
         if time.monotonic() - self._moved_at < SETTLED_SECONDS:
             return True
-        return any(c is not self and _guards(c) for c in callbacks)
+        return any(c is not self and is_guard(c) for c in callbacks)
 
     def _smaller_window(self, state: CallState, kwargs: Mapping[str, Any]) -> ModelFacts | None:
         decision = state.decision
@@ -233,16 +238,6 @@ class CompactionHook(CustomLogger):
         details = getattr(logging_obj, "model_call_details", None)
         state = details.get(KEY) if isinstance(details, dict) else None
         return state if isinstance(state, CallState) else None
-
-
-def _guards(callback: Any) -> bool:
-    return isinstance(callback, CustomGuardrail) or "async_moderation_hook" in vars(type(callback))
-
-
-def _hooks_before(callback: Any) -> bool:
-    if isinstance(callback, CustomGuardrail | str):
-        return True
-    return "async_pre_call_hook" in vars(type(callback))
 
 
 def _tell_spend_pages(state: CallState, data: dict[str, Any]) -> None:

@@ -8,12 +8,15 @@ from typing import Any, Protocol
 
 from gateway_compaction.core.compaction import Compaction, SessionRef
 from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.layout import LastCall
+from gateway_compaction.core.steering import Steering
 
 __all__ = [
     "Buffer",
     "Caller",
     "ModelFacts",
     "Models",
+    "Notices",
     "Store",
     "Summarizer",
     "SummaryAnswer",
@@ -31,6 +34,7 @@ class Buffer:
         bypass: why the session is bypassed at present, or None.
         backoff: why no summary may be started at present, or None.
         unused: summaries made since a request last used one.
+        steering: what operators asked of the session, and its generation.
     """
 
     compactions: tuple[Compaction, ...] = ()
@@ -38,6 +42,21 @@ class Buffer:
     bypass: str | None = None
     backoff: str | None = None
     unused: int = 0
+    steering: Steering = field(default_factory=Steering)
+
+
+@dataclass(frozen=True, slots=True)
+class Notices:
+    """What every process must know without asking for a session.
+
+    Attributes:
+        forgotten: sessions (``tenant.session``) and whole tenants that were erased in the last ten minutes,
+            and when, in seconds since 1970 by the store's clock.
+        wishes: sessions of which an operator wants something at their next call, however small.
+    """
+
+    forgotten: Mapping[str, float] = field(default_factory=dict)
+    wishes: frozenset[str] = frozenset()
 
 
 class Store(Protocol):
@@ -46,6 +65,9 @@ class Store(Protocol):
     Every call has a short deadline of its own and raises ``StoreError`` (``StoreBusy`` while the breaker is
     open) when it is not met; no other exception leaves a store. Times are the store's own clock, so that all
     replicas agree. Everything written expires.
+
+    ``generation`` is the one that the request was given: what it decided is refused, silently, where an
+    operator's deed has changed it since, and where the session was forgotten. Empty, it is not compared.
     """
 
     async def load(self, session: SessionRef, digests: Sequence[str]) -> Buffer:
@@ -55,7 +77,9 @@ class Store(Protocol):
         """
         ...
 
-    async def claim(self, session: SessionRef, digest: str, chain: Sequence[str], seconds: float) -> int:
+    async def claim(
+        self, session: SessionRef, digest: str, chain: Sequence[str], seconds: float, generation: str = ""
+    ) -> int:
         """Lease the right to summarise ``digest`` for ``seconds``.
 
         Returns a fencing token, larger than every earlier one of the session, or 0 when ``digest`` or any
@@ -74,7 +98,14 @@ class Store(Protocol):
         ...
 
     async def put(
-        self, session: SessionRef, compaction: Compaction, *, token: int | None, ttl: float, limit: int
+        self,
+        session: SessionRef,
+        compaction: Compaction,
+        *,
+        token: int | None,
+        ttl: float,
+        limit: int,
+        generation: str = "",
     ) -> int:
         """Store a compaction and return its version, or 0 when it was refused.
 
@@ -93,19 +124,28 @@ class Store(Protocol):
         used: str | None = None,
         labels: Sequence[str] = (),
         about: Mapping[str, str] | None = None,
+        generation: str = "",
+        view: str | None = None,
+        last: LastCall | None = None,
     ) -> None:
         """Record an event; ``used`` is the digest of the compaction that was sent (it counts as used).
 
-        ``labels`` are ids that the client sent, ``about`` what operators may know of the tenant.
+        ``labels`` are ids that the client sent; ``about`` says whose the call is, by the names of
+        ``archive.Owner``; ``view`` is the digest of what stood for the beginning, ``raw`` where nothing did;
+        ``last`` is kept until the next one.
         """
         ...
 
-    async def bypass(self, session: SessionRef, reason: str, seconds: float) -> None:
+    async def bypass(self, session: SessionRef, reason: str, seconds: float, generation: str = "") -> None:
         """Leave this session alone for ``seconds``."""
         ...
 
-    async def backoff(self, session: SessionRef, reason: str, seconds: float) -> None:
+    async def backoff(self, session: SessionRef, reason: str, seconds: float, generation: str = "") -> None:
         """Start no summary in this session for ``seconds``."""
+        ...
+
+    async def notices(self) -> Notices:
+        """What was forgotten lately, and of which sessions something is wanted."""
         ...
 
     async def factors(self) -> Mapping[str, float]:

@@ -52,6 +52,7 @@ class Settings(BaseSettings):
     )
     drain_seconds: float = Field(10.0, ge=0, description="How long shutdown waits for background work.")
     calibration_seconds: float = Field(60.0, gt=0, description="How often factors of replicas are read.")
+    metrics_public: bool = Field(False, description="Whether /compaction/metrics asks for no key.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +84,11 @@ class Runtime:
     async def measure(self) -> None:
         """Tell now and then how the process is doing."""
         while True:
-            self.telemetry.sampled(self._sample())
+            self.telemetry.sampled(self.sample())
             await asyncio.sleep(SAMPLE_SECONDS)
 
-    def _sample(self) -> Sample:
+    def sample(self) -> Sample:
+        """How the process is doing now."""
         policies = self.policy_state
         return Sample(
             queued=self.worker.queued,

@@ -9,8 +9,10 @@ from typing import Any
 from gateway_compaction.adapters.redis_store import RedisStore
 from gateway_compaction.core.compaction import Compaction, Kind, Segment, SessionRef
 from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.steering import Steering
+from gateway_compaction.ports import Buffer
 
-__all__ = ["TTL", "digest", "event", "raw", "record", "session", "stored"]
+__all__ = ["TTL", "digest", "event", "knows_nothing", "raw", "record", "session", "stored"]
 
 TTL = 3600.0
 
@@ -51,6 +53,11 @@ def event(reason: str = "usage") -> CompactionEvent:
 def stored(compaction: Compaction, version: int) -> Compaction:
     """The record as it is read back."""
     return replace(compaction, version=version)
+
+
+def knows_nothing(buffer: Buffer) -> bool:
+    """Whether the store has nothing of a session; it names the moment it was asked in."""
+    return buffer.steering.generation.startswith("+") and replace(buffer, steering=Steering()) == Buffer()
 
 
 def raw(store: RedisStore) -> Any:

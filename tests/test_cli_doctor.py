@@ -246,9 +246,37 @@ class TestPolicies:
             "  - {name: b, match: {team: t}, levels: {light: {at: 0.8}}}\n",
             "policies.yaml",
         )
-        found = run("--config", written())["policies"]
-        assert [one["result"] for one in found] == ["ok", "warn"]
-        assert found[0]["found"].endswith("special rules: a, b")
+        [found] = run("--config", written(), code=1)["policies"]
+        assert found["result"] == "fail" and "where 'a' and 'b' match one request" in found["found"]
+
+    def test_who_is_rewritten_and_who_is_watched(self) -> None:
+        text = """
+            version: 1
+            defaults: {mode: observe}
+            policies:
+              - {name: pilot, match: {team: [research, "lab-*"]}, mode: enforce}
+              - {name: legal, match: {team: legal}, mode: off}
+              - {name: small, match: {model: "*-mini"}, recall: {max_tokens: 0}}
+            """
+        written(text, "policies.yaml")
+        [found] = run("--config", written())["policies"]
+        assert found["result"] == "ok"
+        assert found["found"] == (
+            "policies.yaml: by default observe. enforce: pilot (team research or lab-*)."
+            " observe: small (model *-mini). off: legal (team legal)"
+        )
+        assert found["remedy"].startswith("Compare the metrics of the teams that enforce")
+
+    def test_shadow_mode_is_told_what_to_look_at(self) -> None:
+        written("version: 1\ndefaults: {mode: observe}\n", "policies.yaml")
+        [found] = run("--config", written())["policies"]
+        for place in ("outcome=observed", "x-compaction-reason", 'mode="observe"', "docs/operating.md"):
+            assert place in found["remedy"]
+
+    def test_an_empty_file_does_not_switch_it_on(self) -> None:
+        written("", "policies.yaml")
+        [found] = run("--config", written(), code=1)["policies"]
+        assert "it is empty" in found["found"] and "mode: observe" in found["remedy"]
 
 
 class TestEnvironment:

@@ -98,6 +98,21 @@ class TestRefusals:
         assert "LITELLM_MASTER_KEY" in said
         assert "sk-set" not in said
 
+    @pytest.mark.parametrize("variable", ["LITELLM_MASTER_KEY", "OWN_KEY"])
+    def test_a_key_that_everybody_knows(self, config: Path, variable: str) -> None:
+        config.write_text(f"{SMALL}general_settings: {{master_key: os.environ/{variable}}}\n")
+        said = refusal("--config", str(config), env={variable: "sk-1234"})
+        assert f"{variable} is publicly known" in said and "long random value" in said
+        assert "sk-1234" not in said
+
+    def test_a_key_that_everybody_knows_in_the_config(self, config: Path) -> None:
+        config.write_text(f"{SMALL}general_settings: {{master_key: sk-1234}}\n")
+        assert f"{config} is publicly known" in refusal("--config", str(config))
+
+    def test_an_empty_policy_file(self, config: Path, tmp_path: Path) -> None:
+        (tmp_path / "policies.yaml").write_text("")
+        assert "it is empty" in refusal("--config", str(config))
+
     def test_a_database_without_a_lasting_key(self, config: Path) -> None:
         url = "postgresql://user:secret@db/litellm"
         said = refusal("--config", str(config), env={"DATABASE_URL": url})
@@ -148,6 +163,17 @@ class TestLaunch:
         assert env["GATEWAY_COMPACTION_REDIS_URL"] == "redis://here"
         assert env["OTHER_KEY"] == "sk-new"
         assert environment(env, redis_url="redis://here") == env
+
+    def test_a_symbolic_link_to_the_policies_stays_one(self, tmp_path: Path) -> None:
+        (tmp_path / "policies.yaml").symlink_to("..data/policies.yaml")
+        env = environment({}, policies=tmp_path / "policies.yaml")
+        assert env["GATEWAY_COMPACTION_POLICIES"] == str(tmp_path / "policies.yaml")
+
+    def test_a_folder_for_metrics_is_a_default(self, tmp_path: Path) -> None:
+        assert environment({}, metrics=tmp_path)["PROMETHEUS_MULTIPROC_DIR"] == str(tmp_path)
+        named = {"PROMETHEUS_MULTIPROC_DIR": "/named"}
+        assert environment(named, metrics=tmp_path)["PROMETHEUS_MULTIPROC_DIR"] == "/named"
+        assert "PROMETHEUS_MULTIPROC_DIR" not in environment({})
 
     def test_starts_nothing_of_its_own_without_the_plugin(self) -> None:
         assert "LITELLM_WORKER_STARTUP_HOOKS" not in environment({}, plugin=False)

@@ -65,7 +65,7 @@ def test_check_prints_every_error_of_every_file() -> None:
     assert "cannot be read: No such file" in lines[4]
 
 
-def test_check_warns_of_policies_that_contradict_each_other_together() -> None:
+def test_check_refuses_policies_that_contradict_each_other_together() -> None:
     text = """
         version: 1
         policies:
@@ -73,9 +73,9 @@ def test_check_warns_of_policies_that_contradict_each_other_together() -> None:
           - {name: b, match: {team: t}, levels: {light: {at: 0.8}}}
     """
     result = run("check", write("pair.yaml", text))
-    assert result.exit_code == 0
-    assert result.stdout.splitlines()[1].startswith(
-        "warning, if both match one request: pair.yaml: policies[1]"
+    assert result.exit_code == 1
+    assert result.stdout.startswith(
+        "pair.yaml: policies[1].levels.light.at: where 'a' and 'b' match one request"
     )
 
 
@@ -87,6 +87,10 @@ def test_the_file_is_named_by_the_environment_or_is_the_usual_one() -> None:
     named = {"GATEWAY_COMPACTION_POLICIES": write("named.yaml", GOOD)}
     assert "named.yaml: ok" in run("check", env=named).stdout
     assert "named.yaml: defaults" in run("explain", env=named).stdout
+    beside = write("elsewhere/policies.yaml", GOOD).replace("policies", "litellm")
+    assert "elsewhere/policies.yaml: ok" in run("check", "--config", beside).stdout
+    assert "policies.yaml: defaults" in run("explain", "--config", beside, "--json").stdout
+    assert "named.yaml: ok" in run("check", "--config", beside, env=named).stdout
     gone = run("explain", env={"GATEWAY_COMPACTION_POLICIES": "gone.yaml"})
     assert gone.exit_code == 1 and "gone.yaml" in gone.stderr
 
@@ -130,7 +134,9 @@ def test_explain_as_json() -> None:
 
 
 def test_explain_without_any_file_explains_what_then_holds() -> None:
-    values = {one["path"]: one for one in json.loads(run("explain", "--json").stdout)["values"]}
+    result = run("explain", "--json")
+    assert "$GATEWAY_COMPACTION_POLICIES is not set, and there is no config/policies.yaml" in result.stderr
+    values = {one["path"]: one for one in json.loads(result.stdout)["values"]}
     assert (values["mode"]["value"], values["mode"]["source"]) == ("observe", "no policy file: defaults")
     assert "What holds" in run("explain").stdout
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import fnmatch
 import itertools
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from gateway_compaction.core.policy import flatten
-from gateway_compaction.core.policy_book import Identity, MatchReport, PolicyBook
+from gateway_compaction.core.policy_book import EntryMode, Identity, MatchReport, PolicyBook
+from gateway_compaction.core.policy_match import RANK_NAMES, RANKS, globs_meet
 from gateway_compaction.errors import PolicyError
-from tests.policy_books import book, entry, refused, tree
+from tests.policy_books import SOURCE, book, entry, refused, tree
 
 EVERYBODY = Identity()
 RANKED = [
@@ -185,28 +189,91 @@ HIGH_LIGHT = {"levels": {"light": {"at": 0.8}}}
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "told"),
+    ("first", "second"),
     [
-        ({"model": "m"}, {"team": "t"}, True),
-        ({"team": "lab-*"}, {"team": "lab-1"}, True),
-        ({"tag": "a"}, {"tag": "b"}, True),
-        ({"team": ["a", "b"]}, {"team": ["b", "c"]}, True),
-        ({"team": "a"}, {"team": "b"}, False),
-        ({"model": "m", "team": "a"}, {"model": "n", "team": "a"}, False),
+        ({"model": "m"}, {"team": "t"}),
+        ({"team": "lab-*"}, {"team": "lab-1"}),
+        ({"tag": "a"}, {"tag": "b"}),
+        ({"team": ["a", "b"]}, {"team": ["b", "c"]}),
+        ({"user": "*-x"}, {"user": "y-*"}),
+        ({"team": "t"}, {"team": "t", "key": "k", "model": "m"}),
     ],
 )
-def test_policies_that_contradict_each_other_only_together(first: Any, second: Any, told: bool) -> None:
-    made = book(None, entry("low", first, **LOW), entry("high", second, **HIGH_LIGHT))
-    found = made.contradictions()
-    assert bool(found) is told
-    for error in found:
-        assert "'low'" in error.problem and "'high'" in error.problem
-        assert error.path == "policies[1].levels.light.at"
+def test_policies_that_contradict_each_other_together_are_refused(first: Any, second: Any) -> None:
+    (error,) = refused(None, entry("low", first, **LOW), entry("high", second, **HIGH_LIGHT))
+    assert (error.source, error.path) == (SOURCE, "policies[1].levels.light.at")
+    assert error.problem == (
+        "where 'low' and 'high' match one request, levels.light.at is 0.8 "
+        f"(policies.yaml: policies[1] 'high' ({RANK_NAMES[max(RANKS[f] for f in second)]}))"
+        " but must be below levels.medium.at, which is 0.6"
+        f" (policies.yaml: policies[0] 'low' ({RANK_NAMES[max(RANKS[f] for f in first)]}))"
+    )
+    assert error.remedy == (
+        "Write levels.light.at below 0.6, or write levels.medium.at above 0.8 in the same place;"
+        " or let the two match different requests"
+    )
 
 
-def test_a_contradiction_of_two_matching_policies_is_raised() -> None:
-    made = book(None, entry("low", {"model": "m"}, **LOW), entry("high", {"team": "t"}, **HIGH_LIGHT))
-    assert made.resolve(Identity(team_id="t")).levels.light.at == 0.8
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"team": "a"}, {"team": "b"}),
+        ({"model": "m", "team": "a"}, {"model": "n", "team": "a"}),
+        ({"model": "gpt-4o*"}, {"model": "claude-*"}),
+        ({"key": "batch-?"}, {"key": ["batch-10", "live-*"]}),
+    ],
+)
+def test_policies_that_no_request_matches_both_may_differ(first: Any, second: Any) -> None:
+    assert book(None, entry("low", first, **LOW), entry("high", second, **HIGH_LIGHT)).names == (
+        "low",
+        "high",
+    )
+
+
+def test_every_pair_is_told_up_to_a_limit() -> None:
+    low = [entry(f"low {i}", {"team": f"t{i}"}, **LOW) for i in range(3)]
+    assert len(refused(None, *low, entry("high", {"key": "k"}, **HIGH_LIGHT))) == 3
+    low = [entry(f"low {i}", {"team": f"t{i}"}, **LOW) for i in range(40)]
+    assert len(refused(None, *low, entry("high", {"key": "k"}, **HIGH_LIGHT))) == 20
+
+
+def test_a_preset_can_contradict_another_policy() -> None:
+    agents = entry("agents", {"team": "t"}, preset="agent")
+    (error,) = refused(None, entry("late", {"model": "m"}, levels={"aggressive": {"target": 0.8}}), agents)
+    assert error.path == "policies[1].preset" and "levels.medium.at is 0.75" in error.problem
+
+
+def test_a_team_s_id_and_alias_are_only_known_with_the_request() -> None:
+    made = book(None, entry("low", {"team": "1"}, **LOW), entry("high", {"team": "lab"}, **HIGH_LIGHT))
+    assert made.resolve(Identity(team_id="1")).levels.medium.at == 0.6
     for ask in (made.resolve, made.explain):
         with pytest.raises(PolicyError, match=r"policies\[1\]\.levels\.light\.at"):
-            ask(Identity(team_id="t", model="m"))
+            ask(Identity(team_id="1", team_alias="lab"))
+
+
+def test_modes_of_policies() -> None:
+    made = book(
+        {"mode": "observe"},
+        entry("pilot", {"team": ["a", "lab-*"], "model": "gpt-*"}, mode="enforce"),
+        entry("legal", {"tag": "x"}, mode=False),
+        entry("later", {"user": "u"}),
+    )
+    assert made.modes() == (
+        EntryMode("pilot", "model gpt-*, team a or lab-*", "enforce"),
+        EntryMode("legal", "tag x", "off"),
+        EntryMode("later", "user u", "observe"),
+    )
+
+
+GLOB = st.lists(st.sampled_from(["a", "b", "*", "?", "[ab]", "[!a]", "[b", "[]a]", "[a-z]"]), max_size=2).map(
+    "".join
+)
+# Two pieces of two patterns ask for no more than four characters, if for any.
+TEXTS = ["".join(t) for n in range(5) for t in itertools.product("abc[]", repeat=n)]
+
+
+@settings(max_examples=300, deadline=None)
+@given(GLOB, GLOB)
+def test_globs_meet_where_a_text_matches_both(first: str, second: str) -> None:
+    both = any(fnmatch.fnmatchcase(t, first) and fnmatch.fnmatchcase(t, second) for t in TEXTS)
+    assert globs_meet(first, second) is both

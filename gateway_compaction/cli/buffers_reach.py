@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import getpass
+import inspect
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from typing import Annotated, NoReturn, TypeVar
+from functools import wraps
+from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 
@@ -18,21 +21,7 @@ from gateway_compaction.cli.launch import without_password
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.errors import ArchiveError, NotThere, Refused, StoreError
 
-__all__ = [
-    "AsJson",
-    "Key",
-    "Named",
-    "Opener",
-    "Reached",
-    "Redis",
-    "Source",
-    "Url",
-    "find",
-    "print_json",
-    "source_of",
-    "telling",
-    "work",
-]
+__all__ = ["PAGE", "Invocation", "Named", "Opener", "Reached", "Source", "find", "on_archive"]
 
 T = TypeVar("T")
 Opener = Callable[["Source"], AbstractAsyncContextManager[Archive]]
@@ -40,16 +29,15 @@ Opener = Callable[["Source"], AbstractAsyncContextManager[Archive]]
 DEFAULT_URL = "http://localhost:4000"
 REFUSED, UNREACHED = 1, 3
 LABEL_CHARS, PAGE, SHOWN = 200, 200, 5
-MESSAGE = 600
-HASH = r"[0-9a-f]{32}"
-WHOLE = re.compile(rf"({HASH})\.({HASH})")
+MESSAGE = 1_000
+WHOLE = re.compile(r"([0-9a-f]{32})\.([0-9a-f]{32})")
 PARTS = re.compile(r"([0-9a-f]+)\.([0-9a-f]*)")
 
-Url = Annotated[
+_Url = Annotated[
     str | None,
     typer.Option(help="The gateway, with or without /v1.", show_default=DEFAULT_URL, metavar="URL"),
 ]
-Key = Annotated[
+_Key = Annotated[
     str | None,
     typer.Option(
         help="The key to show to the gateway; better in the environment than on a command line.",
@@ -57,17 +45,17 @@ Key = Annotated[
         show_default=False,
     ),
 ]
-Redis = Annotated[
+_Redis = Annotated[
     str | None,
     typer.Option(
-        help="Read and write this Redis itself, without a gateway; sees every tenant. --url overrides the"
-        " environment's.",
+        help="Read and write this Redis itself, without a gateway, every tenant's sessions in it; one that"
+        " the environment names gives way to --url.",
         envvar="GATEWAY_COMPACTION_REDIS_URL",
         show_default=False,
         metavar="URL",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of tables.")]
+_AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Named = Annotated[
     str,
     typer.Argument(
@@ -78,7 +66,7 @@ Named = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where sessions are read from: ``redis`` where it is given, else the gateway at ``url``."""
+    """Where sessions are: in ``redis`` where it is given, else behind the gateway at ``url``."""
 
     url: str
     key: str | None = None
@@ -93,13 +81,78 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """An archive, and as whom it is asked. The gateway itself sees who the key's owner is."""
+    """An archive, and as whom it is asked; a gateway sees for itself whose the key is."""
 
     archive: Archive
     scope: Scope
 
 
-def source_of(ctx: typer.Context, url: str | None, key: str | None, redis: str | None) -> Source:
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """One command as it was typed: where it looks, and whether it answers in JSON."""
+
+    source: Source
+    as_json: bool
+    opener: Opener
+
+    def work(self, deed: Callable[[Reached], Awaitable[T]]) -> T:
+        """Do something with the archive; what goes wrong ends the command with a sentence and its code."""
+
+        async def run() -> T:
+            async with self.opener(self.source) as archive:
+                return await deed(Reached(archive, Scope(everything=True, actor=_actor())))
+
+        with self.telling():
+            return asyncio.run(run())
+        raise AssertionError("telling() ends the command")
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Every failure of ours as a sentence on stderr and an exit code."""
+        try:
+            yield
+        except StoreError as error:
+            _end(f"No usable answer from {self.source.name}: {_sentence(error)}", UNREACHED)
+        except ArchiveError as error:
+            _end(_sentence(error), REFUSED)
+
+    def tell(self, document: Mapping[str, Any], sentence: str) -> None:
+        """What was done: the document with ``--json``, else the sentence."""
+        typer.echo(as_json(document) if self.as_json else f"{sentence}.")
+
+    def confirm(self, question: str) -> None:
+        """Ask a person, on stderr; anything but yes ends the command."""
+        typer.echo(f"{question} [y/N]: ", nl=False, err=True)
+        # Typer's own question leaves a space on stdout, where nothing but the document belongs.
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            _end("Nothing was changed; --yes does not ask.", REFUSED)
+
+
+def on_archive(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say where sessions are, and hand it what they come to."""
+
+    @wraps(command)
+    def typed(
+        *, ctx: typer.Context, url: str | None, key: str | None, redis: str | None, **given: Any
+    ) -> None:
+        source, in_json = _source_of(ctx, url, key, redis), given.pop("as_json")
+        command(Invocation(source, in_json, ctx.obj or open_archive), **given)
+
+    own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
+    shared = inspect.signature(_shared, eval_str=True).parameters.values()
+    context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    listed = [context, *(one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*own, *shared))]
+    # Typer reads a command's options off its signature.
+    typed.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
+    typed.__annotations__ = {one.name: one.annotation for one in listed}
+    return typed
+
+
+def _shared(url: _Url = None, key: _Key = None, redis: _Redis = None, as_json: _AsJson = False) -> None:
+    """The options that every command has."""
+
+
+def _source_of(ctx: typer.Context, url: str | None, key: str | None, redis: str | None) -> Source:
     """What the command line and the environment come to.
 
     Raises:
@@ -133,34 +186,6 @@ async def open_archive(source: Source) -> AsyncIterator[Archive]:
             yield archive
 
 
-def work(ctx: typer.Context, source: Source, deed: Callable[[Reached], Awaitable[T]]) -> T:
-    """Do something with the archive; what goes wrong ends the command with a sentence and its code."""
-    opener: Opener = ctx.obj or open_archive
-
-    async def run() -> T:
-        async with opener(source) as archive:
-            return await deed(Reached(archive, Scope(everything=True, actor=_actor())))
-
-    with telling(source):
-        return asyncio.run(run())
-
-
-@contextmanager
-def telling(source: Source) -> Iterator[None]:
-    """Every failure of ours as a sentence on stderr and an exit code."""
-    try:
-        yield
-    except StoreError as error:
-        _end(f"No usable answer from {source.name}: {_sentence(error)}", UNREACHED)
-    except ArchiveError as error:
-        _end(_sentence(error), REFUSED)
-
-
-def print_json(value: object, *, indent: int | None = 1) -> None:
-    """The one document on stdout."""
-    typer.echo(as_json(value, indent=indent))
-
-
 async def find(reached: Reached, named: str) -> SessionRef:
     """The session that a person means: by its whole id, a beginning of it, or a label.
 
@@ -168,12 +193,12 @@ async def find(reached: Reached, named: str) -> SessionRef:
         NotThere: there is none.
         Refused: several could be meant.
     """
-    whole = WHOLE.fullmatch(named.lower())
+    whole = WHOLE.fullmatch(named)
     if whole:
         return SessionRef(whole[1], whole[2])
     found: list[SessionRow] = []
     async for row in _candidates(reached, named):
-        if row.session.key == named.lower():
+        if row.session.key == named:
             return row.session
         found.append(row)
     if not found:
@@ -186,11 +211,11 @@ async def find(reached: Reached, named: str) -> SessionRef:
 
 
 async def _candidates(reached: Reached, named: str) -> AsyncIterator[SessionRow]:
-    parts = PARTS.fullmatch(named.lower())
+    parts = PARTS.fullmatch(named)
     text = (parts[2] or parts[1]) if parts else named
     cursor: str | None = None
     while named:
-        query = Query(text=text, limit=PAGE, cursor=cursor)
+        query = Query(text=text[:LABEL_CHARS], limit=PAGE, cursor=cursor)
         page = await reached.archive.sessions(reached.scope, query)
         for row in page.rows:
             if _means(row, named):
@@ -201,11 +226,10 @@ async def _candidates(reached: Reached, named: str) -> AsyncIterator[SessionRow]
 
 
 def _means(row: SessionRow, named: str) -> bool:
-    begun = named.lower()
-    parts = PARTS.fullmatch(begun)
+    parts = PARTS.fullmatch(named)
     if parts and row.session.tenant.startswith(parts[1]) and row.session.key.startswith(parts[2]):
         return True
-    return row.session.key.startswith(begun) or named[:LABEL_CHARS] in row.labels
+    return row.session.key.startswith(named) or named[:LABEL_CHARS] in row.labels
 
 
 def _actor() -> str:

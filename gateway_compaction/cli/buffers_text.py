@@ -7,6 +7,7 @@ cursor or retitle the window, marks that turn the reading direction, Rich's mark
 from __future__ import annotations
 
 import json
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import regex
@@ -56,8 +57,12 @@ def block(text: str, *, full: bool = False) -> str:
 
 
 def as_json(value: Any, *, indent: int | None = 1) -> str:
-    """``value`` as JSON in which whatever a terminal would obey is escaped; it reads back the same."""
-    return HARMFUL.sub(_escaped, json.dumps(value, ensure_ascii=False, indent=indent))
+    """``value`` as JSON that reads back the same, with all that a terminal would obey escaped.
+
+    Args:
+        value: of plain JSON types and the contract's.
+    """
+    return HARMFUL.sub(_escaped, json.dumps(value, default=_plain, ensure_ascii=False, indent=indent))
 
 
 def _symbol(character: str) -> str:
@@ -74,3 +79,9 @@ def _escaped(found: regex.Match[str]) -> str:
         return character
     units = character.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    raise TypeError(f"{type(value).__name__} is no value of the contract")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
+from math import isfinite
 
 from rich.console import Console
 from rich.table import Table
@@ -22,6 +24,7 @@ __all__ = [
     "console",
     "event_table",
     "facts",
+    "print_text",
     "row_table",
     "text_of",
     "version_table",
@@ -42,28 +45,26 @@ def console() -> Console:
     return Console(markup=False, emoji=False, highlight=False, width=PIPE_WIDTH)
 
 
-def row_table(rows: Iterable[SessionRow], *, full: bool = False) -> Table:
-    """The session list."""
+def print_text(out: Console, text: Text) -> None:
+    """Running text: folded between words on a terminal, as it is elsewhere."""
+    out.print(text, soft_wrap=not out.is_terminal)
+
+
+def row_table(rows: Iterable[SessionRow], *, width: int = PIPE_WIDTH, full: bool = False) -> Table:
+    """The session list; on a narrow terminal without the columns that can be missed."""
+    columns = [column for column in COLUMNS if width >= column.least]
     table = Table()
-    table.add_column("session", no_wrap=True)
-    for name in ("team", "labels", "model"):
-        table.add_column(name, overflow="ellipsis", no_wrap=True)
-    for name in ("state", "level"):
-        table.add_column(name, no_wrap=True)
-    for name in ("calls", "client → model", "saved", "versions", "seen"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        tokens = f"{row.tokens_before:,} → {row.tokens_after:,}"
-        numbers = (f"{row.calls:,}", tokens, _saved(row), str(row.versions or ""), ago(row.seen))
-        table.add_row(
-            row.session.slot if full else row.session.key[:SHORT],
-            cell(_owned(row.owner)),
-            cell(", ".join(row.labels)),
-            cell(row.model),
-            _state(row),
-            cell(row.level),
-            *numbers,
+    for column in columns:
+        table.add_column(
+            column.name,
+            justify="right" if column.right else "left",
+            # An id that is cut cannot be typed.
+            overflow="fold" if column is COLUMNS[0] else "ellipsis",
+            no_wrap=column is not COLUMNS[0],
         )
+    for row in rows:
+        cells = [column.shown(row) for column in columns]
+        table.add_row(row.session.slot if full else cells[0], *cells[1:])
     return table
 
 
@@ -106,7 +107,9 @@ def text_of(compaction: Compaction, *, full: bool) -> list[Text]:
     """A version's summary: each segment with the messages it stands for."""
     head = f"Version {compaction.version}: {compaction.kind}, for messages 0–{compaction.covers}"
     if not compaction.segments:
-        return [Text(f"{head}; it has no text: long tool results are cleared, the messages stay", style="bold")]
+        return [
+            Text(f"{head}; it has no text: long tool results are cleared, the messages stay", style="bold")
+        ]
     shown = [Text(head, style="bold")]
     for segment in compaction.segments:
         shown.append(Text(f"messages {segment.start}–{segment.end}", style="dim"))
@@ -209,7 +212,34 @@ def _state(row: SessionRow) -> Text:
     return Text(row.state, style=STATES.get(row.state, ""))
 
 
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the session list, shown on terminals at least ``least`` wide."""
+
+    name: str
+    shown: Callable[[SessionRow], str | Text]
+    right: bool = False
+    least: int = 0
+
+
+COLUMNS = (
+    _Column("session", lambda row: row.session.key[:SHORT]),
+    _Column("team", lambda row: cell(_owned(row.owner))),
+    _Column("labels", lambda row: cell(", ".join(row.labels)), least=100),
+    _Column("model", lambda row: cell(row.model), least=130),
+    _Column("state", _state),
+    _Column("level", lambda row: cell(row.level), least=110),
+    _Column("calls", lambda row: f"{row.calls:,}", right=True, least=120),
+    _Column("client → model", lambda row: f"{row.tokens_before:,} → {row.tokens_after:,}", right=True),
+    _Column("saved", _saved, right=True, least=80),
+    _Column("versions", lambda row: str(row.versions or ""), right=True, least=120),
+    _Column("seen", lambda row: ago(row.seen), right=True),
+)
+
+
 def _span(seconds: float) -> str:
+    if not isfinite(seconds):
+        return "?"
     for size, name in SPANS:
         if seconds >= 2 * size or size == 1.0:
             return f"{max(0, int(seconds / size)):,} {name}"

@@ -25,6 +25,7 @@ from gateway_compaction.cli.launch import (
     LaunchError,
     ProxyConfig,
     is_true,
+    policies_beside,
     read_config,
     without_password,
 )
@@ -61,8 +62,7 @@ def doctor(
 
     Nothing is started and no model is asked.
     """
-    beside = config.parent / "policies.yaml"
-    path = policies or (beside if beside.is_file() else None)
+    path = policies or policies_beside(config)
     # As `serve` does: the tables that LiteLLM ships, and no network.
     for name, value in DEFAULTS.items():
         os.environ.setdefault(name, value)

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
-from gateway_compaction.cli.launch import CALLBACK, FROM_ENVIRONMENT, MASTER_KEY, ProxyConfig
+from gateway_compaction.cli.launch import CALLBACK, FROM_ENVIRONMENT, MASTER_KEY, SHORT_KEY, ProxyConfig
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.policy_book import Identity, PolicyBook
 from gateway_compaction.errors import PolicyError
@@ -33,7 +33,11 @@ PREFIX = "GATEWAY_COMPACTION_"
 OVERRIDES = f"{PREFIX}DEFAULTS__"
 # Read by the tests alone.
 TESTS = ("SHARED",)
-SHORT_KEY = 20
+WATCH = (
+    'Look at the log lines "outcome=observed", the header x-compaction-reason and the metrics with'
+    ' mode="observe", then write mode: enforce for one team (docs/operating.md)'
+)
+WIDEN = 'Compare the metrics of the teams that enforce with mode="observe" before you write it under defaults'
 EVICTING = ("lru", "lfu", "random", "ttl")
 
 
@@ -132,20 +136,20 @@ def window(group: str, known: int | None, policy: Policy | None) -> Finding:
 
 
 def policy_file(path: Path | None, book: PolicyBook) -> Iterator[Finding]:
-    """What policies that can be read come to."""
+    """What policies that can be read come to: who is rewritten, who is watched, who is left alone."""
     mode = book.resolve(Identity()).mode
-    names = f"; special rules: {', '.join(book.names)}" if book.names else ""
     if path is None:
-        remedy = (
-            "" if mode == "enforce" else f"Name a policy file with {PREFIX}POLICIES, to have it rewritten"
-        )
+        remedy = "" if mode == "enforce" else f"{WATCH}, in a file named by {PREFIX}POLICIES"
         yield Finding("policies", "ok" if mode == "enforce" else "warn", f"no file: {mode}", remedy)
         return
-    remedy = "" if mode == "enforce" else "Write mode: enforce under defaults, to have requests rewritten"
-    yield Finding("policies", "ok", f"{path}: by default {mode}{names}", remedy)
-    for problem in book.contradictions():
-        found = f"where two match one request: {problem.path}: {problem.problem}"
-        yield Finding("policies", "warn", found, problem.remedy)
+    groups = {other: [e for e in book.modes() if e.mode == other] for other in ("enforce", "observe", "off")}
+    told = [
+        f"{other}: {'; '.join(f'{one.name} ({one.whom})' for one in entries)}"
+        for other, entries in groups.items()
+        if entries
+    ]
+    remedy = "" if mode == "enforce" else WIDEN if groups["enforce"] else WATCH
+    yield Finding("policies", "ok", ". ".join([f"{path}: by default {mode}", *told]), remedy)
 
 
 def refused_policies(error: PolicyError) -> Iterator[Finding]:

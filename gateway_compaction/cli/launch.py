@@ -14,13 +14,17 @@ import yaml
 __all__ = [
     "CALLBACK",
     "MASTER_KEY",
+    "METRICS_FOLDER",
     "PERMIT_NO_KEY",
+    "POLICIES",
+    "SHORT_KEY",
     "Deployment",
     "LaunchError",
     "ProxyConfig",
     "check_port",
     "environment",
     "is_true",
+    "policies_beside",
     "read_config",
     "without_password",
 ]
@@ -28,9 +32,12 @@ __all__ = [
 CALLBACK = "gateway_compaction.hook.handler"
 STARTUP_HOOK = "gateway_compaction.hook:startup"
 STARTUP_HOOKS = "LITELLM_WORKER_STARTUP_HOOKS"
+POLICIES = "GATEWAY_COMPACTION_POLICIES"
+METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 MASTER_KEY = "LITELLM_MASTER_KEY"
 PERMIT_NO_KEY = "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY"
 FROM_ENVIRONMENT = "os.environ/"
+SHORT_KEY = 20
 DEFAULTS = {
     # LiteLLM would fetch these tables at every start; the copies it ships serve as well and need no network.
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
@@ -115,25 +122,36 @@ def environment(
     key: tuple[str, str] | None = None,
     no_auth: bool = False,
     plugin: bool = True,
+    metrics: Path | None = None,
 ) -> dict[str, str]:
     """The proxy's environment: ``base``, defaults where it says nothing, and what was asked for.
 
     ``key`` is the variable and value of a master key made for this run; ``plugin`` False leaves our own
-    start-up hook out, for a config that does not load the callback.
+    start-up hook out, for a config that does not load the callback. ``metrics`` is the folder through which
+    several workers add up their metrics, where the environment names none.
     """
     env = {**DEFAULTS, **base}
     if plugin:
         hooks = [hook for hook in map(str.strip, env.get(STARTUP_HOOKS, "").split(",")) if hook]
         env[STARTUP_HOOKS] = ",".join(dict.fromkeys([*hooks, STARTUP_HOOK]))
     if policies is not None:
-        env["GATEWAY_COMPACTION_POLICIES"] = str(policies.resolve())
+        # Not resolved: a symbolic link may point elsewhere tomorrow.
+        env[POLICIES] = str(policies.absolute())
     if redis_url is not None:
         env["GATEWAY_COMPACTION_REDIS_URL"] = redis_url
     if key is not None:
         env[key[0]] = key[1]
+    if metrics is not None:
+        env.setdefault(METRICS_FOLDER, str(metrics))
     if no_auth:
         env[PERMIT_NO_KEY] = "true"
     return env
+
+
+def policies_beside(config: Path) -> Path | None:
+    """The policy file that belongs to a config where none is named, if it is there."""
+    found = config.parent / "policies.yaml"
+    return found if found.is_file() else None
 
 
 def check_port(host: str, port: int) -> None:

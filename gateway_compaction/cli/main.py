@@ -9,7 +9,7 @@ import typer
 from dotenv import load_dotenv
 
 from gateway_compaction import __version__
-from gateway_compaction.cli import policy
+from gateway_compaction.cli import buffers, policy
 from gateway_compaction.cli.doctor import doctor
 from gateway_compaction.cli.eval import evaluate
 from gateway_compaction.cli.replay import replay
@@ -21,7 +21,6 @@ app = typer.Typer(
     name="gateway-compaction",
     help="Keep long conversations inside the context window, at the LiteLLM proxy.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_show_locals=False,
 )
 app.command()(serve)
@@ -29,6 +28,7 @@ app.command()(doctor)
 app.command()(replay)
 app.command("eval")(evaluate)
 app.add_typer(policy.app, name="policy")
+app.add_typer(buffers.app, name="buffers")
 
 
 def _print_version(wanted: bool) -> None:

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from gateway_compaction.cli.launch import POLICIES, policies_beside
 from gateway_compaction.core.policy_book import Explained, Identity, MatchReport
 from gateway_compaction.core.policy_document import policy_schema
 from gateway_compaction.errors import PolicyError
@@ -18,8 +19,12 @@ from gateway_compaction.policy_files import env_overrides, load_policy_file
 
 __all__ = ["app"]
 
-FILE_VARIABLE = "GATEWAY_COMPACTION_POLICIES"
-DEFAULT_FILE = Path("config/policies.yaml")
+CONFIG = Path("config/litellm.yaml")
+WHERE = f"Default: ${POLICIES}, else policies.yaml beside the config."
+
+ConfigOption = Annotated[
+    Path, typer.Option(help="LiteLLM's config file, beside which the policy file is looked for.")
+]
 
 app = typer.Typer(
     name="policy", help="Check policy files and explain what they come to.", no_args_is_help=True
@@ -30,8 +35,9 @@ app = typer.Typer(
 def check(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE]...", help=f"Default: ${FILE_VARIABLE}, else {DEFAULT_FILE}."),
+        typer.Argument(metavar="[FILE]...", help=WHERE),
     ] = None,
+    config: ConfigOption = CONFIG,
 ) -> None:
     """Check policy files, with the overrides of the environment; exit 1 if anything is wrong."""
     sound, overrides = True, dict[str, Any]()
@@ -39,23 +45,20 @@ def check(
         overrides = env_overrides(os.environ)
     except PolicyError as error:
         sound = _print_errors(error)
-    for file in files or [_default_file() or DEFAULT_FILE]:
+    for file in files or [_found(config) or config.parent / "policies.yaml"]:
         try:
             book = load_policy_file(file, overrides)
         except PolicyError as error:
             sound = _print_errors(error)
             continue
         typer.echo(f"{file}: ok, mode {book.resolve(Identity()).mode}, {_count(book.names)}")
-        for problem in book.contradictions():
-            typer.echo(f"warning, if both match one request: {problem}")
     raise typer.Exit(0 if sound else 1)
 
 
 @app.command()
 def explain(
-    file: Annotated[
-        Path | None, typer.Option(help=f"Policy file. Default: ${FILE_VARIABLE}, else {DEFAULT_FILE}.")
-    ] = None,
+    file: Annotated[Path | None, typer.Option(help=f"Policy file. {WHERE}")] = None,
+    config: ConfigOption = CONFIG,
     team: Annotated[str | None, typer.Option(help="Team id or alias.")] = None,
     key: Annotated[str | None, typer.Option(help="Alias of the virtual key.")] = None,
     model: Annotated[str | None, typer.Option(help="Model group that the request names.")] = None,
@@ -79,8 +82,12 @@ def explain(
         team_block=_json_option("--team-block", team_block),
         key_block=_json_option("--key-block", key_block),
     )
+    path = file or _found(config)
+    if path is None:
+        looked = config.parent / "policies.yaml"
+        typer.echo(f"No policy file: ${POLICIES} is not set, and there is no {looked}.", err=True)
     try:
-        book = load_policy_file(file or _default_file(), env_overrides(os.environ))
+        book = load_policy_file(path, env_overrides(os.environ))
         matches, values = book.matches(identity), book.explain(identity)
     except PolicyError as error:
         _print_errors(error, to_stderr=True)
@@ -97,12 +104,10 @@ def schema() -> None:
     typer.echo(json.dumps(policy_schema(), indent=2))
 
 
-def _default_file() -> Path | None:
-    """The file that the environment names, else the usual one if it is there."""
-    named = os.environ.get(FILE_VARIABLE)
-    if named:
-        return Path(named)
-    return DEFAULT_FILE if DEFAULT_FILE.exists() else None
+def _found(config: Path) -> Path | None:
+    """The file that ``serve`` would take."""
+    named = os.environ.get(POLICIES)
+    return Path(named) if named else policies_beside(config)
 
 
 def _json_option(name: str, text: str | None) -> Any:

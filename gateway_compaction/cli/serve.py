@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +20,15 @@ from rich.table import Table
 from gateway_compaction.cli.launch import (
     CALLBACK,
     MASTER_KEY,
+    METRICS_FOLDER,
     PERMIT_NO_KEY,
+    SHORT_KEY,
     LaunchError,
     ProxyConfig,
     check_port,
     environment,
     is_true,
+    policies_beside,
     read_config,
     without_password,
 )
@@ -88,12 +92,13 @@ def serve(
 
     Where neither the config nor LITELLM_MASTER_KEY sets a master key, one is made for this run and printed.
     """
-    wanted = _Wanted(config, policies or _beside(config), redis_url or None, host, port, workers)
+    wanted = _Wanted(config, policies or policies_beside(config), redis_url or None, host, port, workers)
     try:
         loaded = read_config(config)
         rules = _rules(wanted.policies)
         _check_settings(wanted.redis_url)
         key, open_to_all = _authentication(loaded, no_auth)
+        _refuse_weak_key(loaded)
         check_port(host, port)
     except LaunchError as error:
         Console(stderr=True).print(f"[red]{escape(str(error))}[/red]", soft_wrap=True, highlight=False)
@@ -106,6 +111,7 @@ def serve(
         key=key,
         no_auth=open_to_all,
         plugin=loaded.has_plugin is not False,
+        metrics=_metrics_folder(workers),
     )
     command = [sys.executable, "-P", "-m", "litellm.proxy.proxy_cli", "--config", str(config)]
     command += ["--host", host, "--port", str(port), "--num_workers", str(workers)]
@@ -137,11 +143,6 @@ def _check_settings(redis_url: str | None) -> None:
         raise LaunchError(str(error)) from error
 
 
-def _beside(config: Path) -> Path | None:
-    found = config.parent / "policies.yaml"
-    return found if found.is_file() else None
-
-
 def _rules(path: Path | None) -> str:
     """One line on the policy file.
 
@@ -158,7 +159,7 @@ def _rules(path: Path | None) -> str:
         raise LaunchError(f"The policies cannot be used: {error}") from error
     source = str(path) if path else "no file"
     return (
-        f"{source} (by default: {mode}; {len(book.names)} special rules)"
+        f"{source} (by default: {mode}; {len(book.names)} special rule{'s' * (len(book.names) > 1)})"
         if book.names
         else f"{source} ({mode})"
     )
@@ -183,6 +184,34 @@ def _authentication(loaded: ProxyConfig, no_auth: bool) -> tuple[tuple[str, str]
             f"Set {MASTER_KEY}: LiteLLM encrypts what it keeps in the database with it, so it has to stay."
         )
     return (variable or MASTER_KEY, f"sk-{secrets.token_urlsafe(32)}"), False
+
+
+def _refuse_weak_key(loaded: ProxyConfig) -> None:
+    """See that LiteLLM starts with the key that is set.
+
+    Raises:
+        LaunchError: it does not.
+    """
+    variable = loaded.key_variable
+    key = os.environ.get(variable, "") if variable else loaded.master_key or ""
+    # Only a short key can be one that everybody knows; asking imports LiteLLM, which takes seconds.
+    if not key.strip() or len(key) >= SHORT_KEY:
+        return
+    from gateway_compaction.adapters.probes import refused_key
+
+    permitted = loaded.permits_no_key or is_true(os.environ.get(PERMIT_NO_KEY))
+    reason = refused_key(key, {}, permitted)
+    if reason is not None:
+        raise LaunchError(
+            f"LiteLLM does not start with this master key: {variable or loaded.path} is {reason}."
+            f" Set a long random value, or unset it: a key is then made for this run."
+        )
+
+
+def _metrics_folder(workers: int) -> Path | None:
+    if workers < 2 or os.environ.get(METRICS_FOLDER):
+        return None
+    return Path(tempfile.mkdtemp(prefix="gateway-compaction-metrics-"))
 
 
 def _announce(

@@ -203,10 +203,14 @@ class Desk:
             covered = self.transcript.history[:cut]
             pieces = [self.memos.passages.get(d, partial(passages, m)) for d, m in self._named(covered)]
             made = build_index(covered, pieces)
-            prepare(made, [str(m["role"]) for m in covered], self.count)
+            prepare(made, self._roles(cut), self.count)
             return made
 
         return self.memos.indexes.get(("index", self.chain[cut]), make)
+
+    def _roles(self, cut: int) -> tuple[str, ...]:
+        key, covered = ("roles", self.chain[cut]), self.transcript.history[:cut]
+        return self.memos.indexes.get(key, lambda: tuple(str(m["role"]) for m in covered))
 
     def _named(self, messages: Sequence[Message]) -> Iterator[tuple[bytes, Message]]:
         return zip(self.digests[: len(messages)], messages, strict=True)
@@ -221,14 +225,13 @@ class Desk:
         self, view: View, compaction: Compaction, number: int, room: int, taken: frozenset[int]
     ) -> Recall:
         message = self.transcript.history[number]
-        covered = self.transcript.history[: compaction.covers]
 
         def make() -> Recall:
             return recalled(
                 self.index(compaction.covers),
                 query_of(message, self.policy.summary.preserve_keys),
                 room,
-                roles=[str(m["role"]) for m in covered],
+                roles=self._roles(compaction.covers),
                 said=phrases(language_of([text_of(message)])),
                 shown=text_of(view.carrier or message),
                 taken=taken,

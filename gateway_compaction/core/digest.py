@@ -7,14 +7,13 @@ between calls. The encoding is injective (every field is tagged and carries its 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
 from typing import Any
 
 from gateway_compaction.core.messages import Message
 
-__all__ = ["chain", "fingerprint", "history_digests", "message_digest"]
+__all__ = ["chain", "fingerprint", "history_digests", "message_digest", "text_size"]
 
 SIZE = 16
 OPENING = 4
@@ -74,8 +73,20 @@ def chain(digests: Iterable[bytes]) -> tuple[str, ...]:
     return tuple(names)
 
 
+def text_size(value: Any) -> int:
+    """Characters in all strings of a message, or of any JSON value: what naming it costs."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, Mapping):
+        return sum(map(text_size, value.values()))
+    return sum(map(text_size, value)) if isinstance(value, list) else 0
+
+
 def _hashed(fields: Iterable[bytes]) -> bytes:
-    return blake2b(b"".join(fields), digest_size=SIZE).digest()
+    name = blake2b(digest_size=SIZE)
+    for field in fields:
+        name.update(field)
+    return name.digest()
 
 
 def _field(tag: bytes, text: str) -> tuple[bytes, bytes]:
@@ -87,7 +98,8 @@ def _content(content: Any) -> Iterator[bytes]:
     if content is None or content == "" or content == []:
         return
     if not isinstance(content, list):
-        yield from _field(b"?", _canonical(content))
+        yield b"?"
+        yield from _value(content)
         return
     for part in content:
         if isinstance(part, str):
@@ -95,23 +107,32 @@ def _content(content: Any) -> Iterator[bytes]:
         elif isinstance(part, Mapping) and part.get("type") == "text" and isinstance(part.get("text"), str):
             yield from _field(b"t", part["text"])
         elif not (isinstance(part, Mapping) and part.get("type") in ("thinking", "redacted_thinking")):
-            yield from _field(b"p", _canonical(part))
+            yield b"p"
+            yield from _value(part)
 
 
 def _call(call: Any) -> Iterator[bytes]:
     if not isinstance(call, Mapping):
-        yield from _field(b"c", _canonical(call))
+        yield b"d"
+        yield from _value(call)
         return
     yield from _field(b"c", str(call.get("name")))
-    arguments = call.get("arguments", call.get("input"))
-    yield from _field(b"g", arguments if isinstance(arguments, str) else _canonical(arguments))
+    yield from _value(call.get("arguments", call.get("input")))
 
 
-def _canonical(value: Any) -> str:
-    return json.dumps(_unmarked(value), sort_keys=True, ensure_ascii=True, default=repr)
-
-
-def _unmarked(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(k): _unmarked(v) for k, v in value.items() if k != "cache_control"}
-    return [_unmarked(v) for v in value] if isinstance(value, list) else value
+def _value(value: Any) -> Iterator[bytes]:
+    """A JSON value without its cache marks; strings as they are, since base64 is too long to be escaped."""
+    if isinstance(value, str):
+        yield from _field(b"s", value)
+    elif isinstance(value, Mapping):
+        kept = {str(k): v for k, v in value.items() if k != "cache_control"}
+        yield b"m%d:" % len(kept)
+        for name in sorted(kept):
+            yield from _field(b"k", name)
+            yield from _value(kept[name])
+    elif isinstance(value, (list, tuple)):
+        yield b"l%d:" % len(value)
+        for item in value:
+            yield from _value(item)
+    else:
+        yield from _field(b"v", repr(value))

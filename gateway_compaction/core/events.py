@@ -12,9 +12,12 @@ Outcome = Literal["none", "prepared", "applied", "fallback", "passthrough", "byp
 
 @dataclass(frozen=True, slots=True)
 class CompactionEvent:
-    """One decision about one request, or one background summary (``type`` tells which)."""
+    """One decision about one request, one background summary, or one deed of an operator (``type``).
 
-    type: Literal["request", "summary", "fault"]
+    ``by`` says who it was that did a deed; never a key, only its hash or alias.
+    """
+
+    type: Literal["request", "summary", "fault", "audit"]
     at: float
     outcome: str
     reason: str
@@ -30,6 +33,7 @@ class CompactionEvent:
     version: int | None = None
     seconds: float | None = None
     cost: float | None = None
+    by: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON types; absent fields left out."""

@@ -17,6 +17,7 @@ __all__ = ["clear", "fit"]
 LEAST_BLOCK = 100
 OLD_SHARE = 0.6
 CLIPS = (8, 16, 32, 64, 128, 256)
+TRIES = 4
 LEAST_CLIP = 24
 
 
@@ -34,27 +35,54 @@ def clear(desk: Desk, keep_last: int) -> tuple[Compaction, View] | None:
     return made, replace(view, compaction=made)
 
 
-def fit(desk: Desk, view: View, keep_last: int, goal: int, limit: int) -> tuple[Compaction, View] | None:
-    """An extract of what the longest fitting compaction does not cover, and, if need be, shorter messages.
+def fit(
+    desk: Desk, base: Compaction | None, keep_last: int, goal: int, limit: int
+) -> tuple[Compaction, View] | None:
+    """An extract of what ``base`` does not cover, and, if need be, shorter messages.
 
     ``goal`` tokens are aimed at, ``limit`` must be met, the window itself is the last resort. Returns None
     where nothing can be cut.
     """
-    base = view.compaction if view.carrier is not None else None
     covered = base.covers if base else 0
     cuts = [c for c in desk.transcript.cuts if c > covered]
     keeping = [c for c in cuts if c <= len(desk.transcript.history) - keep_last]
     for cut in keeping:
         if desk.rest(cut) + desk.limit(cut) <= goal:
-            return _extended(desk, base, cut, desk.limit(cut))
-    softer = [*keeping[-1:], *(c for c in cuts if c not in keeping)]
+            return _covering(desk, base, cut, desk.limit(cut))
+    softer = [*keeping[-1:], *cuts[len(keeping) :], *([covered] if base else [])]
     for most in (limit - min(desk.quoted, desk.slack), limit, desk.window):
         for cut in softer:
-            room = most - desk.rest(cut)
-            made = _extended(desk, base, cut, min(room, desk.limit(cut))) if room >= LEAST_BLOCK else None
-            if made is not None and made[1].tokens <= most:
+            made = _within(desk, base, cut, most)
+            if made is not None:
                 return made
-    return _clipped(desk, base, cuts, limit) if desk.transcript.history else None
+    return _clipped(desk, base, softer, limit) if desk.transcript.history else None
+
+
+def _within(desk: Desk, base: Compaction | None, cut: int, most: int) -> tuple[Compaction, View] | None:
+    """With the longest block that leaves the whole within ``most`` tokens; None where it would be too short."""
+    room = most - desk.rest(cut)
+    for _ in range(TRIES):
+        if room < LEAST_BLOCK:
+            return None
+        made = _covering(desk, base, cut, min(room, desk.limit(cut)))
+        over = made[1].tokens - most
+        if over <= 0:
+            return made
+        # A block's limit is not calibrated, its weight is.
+        room = max(room - over, min(room - 1, LEAST_BLOCK))
+    return None
+
+
+def _covering(desk: Desk, base: Compaction | None, cut: int, limit: int) -> tuple[Compaction, View]:
+    """A block of at most ``limit`` tokens up to ``cut``.
+
+    What a model wrote of exactly these messages stays its record, shown shorter: a pure function of the
+    request, so that it is the same at every call, and the whole of it is there for a larger window.
+    """
+    if base is None or base.kind != "model" or base.covers != cut:
+        return _extended(desk, base, cut, limit)
+    shown = replace(base, limit=limit if base.limit is None else min(limit, base.limit))
+    return shown, desk.view(shown)
 
 
 def _extended(desk: Desk, base: Compaction | None, cut: int, limit: int) -> tuple[Compaction, View]:
@@ -84,22 +112,22 @@ def _extended(desk: Desk, base: Compaction | None, cut: int, limit: int) -> tupl
 def _clipped(
     desk: Desk, base: Compaction | None, cuts: list[int], limit: int
 ) -> tuple[Compaction, View] | None:
-    """Cover as much as can be, and shorten what stays until it fits; the best try if nothing does."""
-    found: tuple[Compaction, View] | None = None
-    if cuts:
-        room = max(LEAST_BLOCK, limit - desk.rest(cuts[-1]))
-        found = _extended(desk, base, cuts[-1], min(desk.limit(cuts[-1]), room))
-    elif base is not None:
-        found = base, desk.view(base)
+    """Cover as much as can be, and shorten what stays until it fits; the best try if nothing does.
+
+    Results of tools give way before the summary does.
+    """
     best: tuple[Compaction, View] | None = None
-    length = len(desk.transcript.history)
-    for part in CLIPS:
-        clip = Clip(length, max(LEAST_CLIP, desk.window // part), _spared(desk), desk.chain[length])
-        made = _clip(desk, found, clip)
-        if best is None or made[1].tokens < best[1].tokens:
-            best = made
-        if best[1].tokens <= limit:
-            break
+    length, cut = len(desk.transcript.history), max(cuts, default=None)
+    blocks = (0,) if cut is None else (desk.limit(cut), min(LEAST_BLOCK, desk.limit(cut)))
+    for block in blocks:
+        found = None if cut is None else _covering(desk, base, cut, block)
+        for part in CLIPS:
+            clip = Clip(length, max(LEAST_CLIP, desk.window // part), _spared(desk), desk.chain[length])
+            made = _clip(desk, found, clip)
+            if best is None or made[1].tokens < best[1].tokens:
+                best = made
+            if best[1].tokens <= limit:
+                return best
     return best
 
 

@@ -7,9 +7,11 @@ leaves only for a better one, and the same messages have the same anchors on eve
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import itemgetter
 
 from gateway_compaction.core.identifiers import identifiers
 from gateway_compaction.core.importance_words import (
@@ -31,6 +33,8 @@ __all__ = ["Anchor", "Scoring", "anchors_of", "message_score", "sentence_score"]
 Count = Callable[[str], int]
 LONGEST_TOKENS, LONGEST_CHARS = 60, 400
 LONGEST_LINE = 2_000
+# A line is looked at for every hit in it.
+LONGEST_INDENT = 200
 LABEL_TOKENS = 8
 HITS = 4
 PLAIN_RESULT = 0.4
@@ -162,7 +166,7 @@ def _candidates(index: int, message: Message, scoring: Scoring) -> Iterator[Anch
     seen: set[tuple[int, bool]] = set()
     for position, value_end in _hits(text, part, scoring):
         for start, end, beside in _around(text, position, value_end):
-            if (start, beside) in seen or any(a <= start < b for a, b in fences):
+            if (start, beside) in seen or _inside(fences, start):
                 continue
             seen.add((start, beside))
             passage, marks = MARK.subn("", text[start:end])
@@ -173,6 +177,12 @@ def _candidates(index: int, message: Message, scoring: Scoring) -> Iterator[Anch
             if any(w > 0 and s > PLAIN_RESULT for w, s in _reasons(passage, part, scoring, marked)):
                 score = sentence_score(passage, part, scoring, marked=marked)
                 yield Anchor(index, start, part, passage, score)
+
+
+def _inside(spans: Sequence[tuple[int, int]], position: int) -> bool:
+    """Whether one of some spans, in order and apart from one another, holds a position."""
+    before = bisect_right(spans, position, key=itemgetter(0))
+    return before > 0 and position < spans[before - 1][1]
 
 
 def _hits(text: str, part: str, scoring: Scoring) -> Iterator[tuple[int, int]]:
@@ -197,7 +207,7 @@ def _around(text: str, position: int, value_end: int) -> Iterator[tuple[int, int
     """
     low, high = text.rfind("\n", 0, position) + 1, text.find("\n", position)
     high = len(text) if high < 0 else high
-    if QUOTED_LINE.match(text, low):
+    if QUOTED_LINE.match(text, low, low + LONGEST_INDENT):
         return
     first, last = max(low, position - 2 * LONGEST_CHARS), min(high, position + 2 * LONGEST_CHARS)
     spans = [(first + a, first + b) for a, b in sentence_spans(text[first:last])]
@@ -228,8 +238,10 @@ def _next_line(text: str, position: int) -> Iterator[tuple[int, int, bool]]:
 def _key_pattern(key: str) -> re.Pattern[str]:
     """A name and its value, however the name's parts are joined: ``order_id``, ``order id``, ``orderId``."""
     parts = [re.escape(p) for p in re.split(r"[\s_-]+", key) if p]
+    # Nothing is given back once taken, and no gap or word is longer than a line is wide: what follows a name
+    # without being a value is looked at once.
     value = (
-        r"(?:\W{0,2}[:=]\s*(?:\"[^\"\n]{1,80}\"|\w[^\s,;}\]\"]*)"
-        r"|\W+(?:\w+\W+){0,3}?[^\s?,;]*\d[^\s,;}\]\"]*)"
+        r"(?:\W{0,2}[:=]\s*+(?:\"[^\"\n]{1,80}\"|\w[^\s,;}\]\"]*+)"
+        r"|\W{1,80}+(?:\w{1,80}+\W{1,80}+){0,3}?[^\s?,;\d]{0,80}+\d[^\s,;}\]\"]*+)"
     )
     return re.compile(r"(?i)(?<!\w)" + r"[\s_-]?".join(parts) + r"(?!\w)" + value)

@@ -19,7 +19,7 @@ __all__ = ["Pins", "pins_of"]
 Count = Callable[[str], int]
 
 ANCHOR = "<!-- anchor -->"
-MARKED_AFTER = regex.compile(r"([.!?。！？]+)\s*(<!-- anchor -->)")
+MARKED_AFTER = regex.compile(r"(?<![.!?。！？])([.!?。！？]++)\s*+(<!-- anchor -->)")
 CODE = regex.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|<!--(?!\s*anchor\b).*?(?:-->|\Z)", regex.DOTALL)
 QUOTED = regex.compile(r"(?m)^[ \t]*(?:>|\||\d+[:|]|[-+]{3} |@@ ).*$")
 # What lays down a rule: an order at the beginning of a sentence or clause, or "you must"; not "I never".
@@ -75,12 +75,13 @@ def pins_of(covered: Sequence[Message], task_tokens: int, rule_tokens: int, coun
     task = next((text_of(m) for m in covered if m["role"] == "user" and text_of(m).strip()), "")
     instructions = [text_of(m).strip() for m in covered if m["role"] in PREAMBLE_ROLES and text_of(m).strip()]
     said = [s for m in covered if m["role"] == "user" for s in _rules_in(text_of(m))]
+    kept_anyway = frozenset(instructions)
     short = shorten(task.replace(ANCHOR, "").strip(), task_tokens, count) if task else ""
     order = {rule: i for i, rule in reversed(list(enumerate([*instructions, *said])))}
     rules: list[str] = []
     room = rule_tokens
     for rule in _newest_first(instructions, said):
-        if rule in instructions and count(rule) + 2 > room >= SHORTENED_RULE:
+        if rule in kept_anyway and count(rule) + 2 > room >= SHORTENED_RULE:
             # Instructions never vanish: what is too long keeps its beginning and its end.
             order[shorten(rule, room - 2, count, "[…]")] = order[rule]
             rule = shorten(rule, room - 2, count, "[…]")

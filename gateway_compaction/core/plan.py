@@ -91,7 +91,12 @@ def _choose(s: Situation, raw: View) -> View:
         return raw
     views = _views(s)
     found = _first_below(s, views, medium)
-    return found or s.desk.recalling(min([raw, *reversed(views)], key=lambda v: v.tokens))
+    if found is not None:
+        return found
+    shortest = min([raw, *reversed(views)], key=lambda v: v.tokens)
+    quoting = s.desk.recalling(shortest)
+    # With what it quotes a view may be no smaller than what came.
+    return quoting if quoting.tokens < raw.tokens else shortest
 
 
 def _first_below(s: Situation, views: Iterable[View], tokens: float) -> View | None:
@@ -139,16 +144,26 @@ def _cleared(s: Situation, plan: Plan) -> Plan:
 def _made_to_fit(s: Situation, plan: Plan) -> Plan:
     level = s.policy.levels.aggressive
     keep = min(level.keep_last, s.policy.levels.medium.keep_last)
-    made = fit(s.desk, plan.view, keep, int(level.target * s.window), int(level.at * s.window))
-    view = s.desk.recalling(made[1]) if made else plan.view
-    if made and view.tokens >= level.at * s.window:
-        view = made[1]
-    if made is None or view.tokens >= plan.view.tokens:
+    most = int(level.at * s.window)
+    found = fit(s.desk, _base(s, plan.view), keep, int(level.target * s.window), most)
+    view = s.desk.recalling(found[1]) if found else plan.view
+    if found and view.tokens >= most:
+        view = found[1]
+    if found is None or view.tokens >= plan.view.tokens:
         outcome: Outcome = "applied" if plan.view.compaction else "passthrough"
         return replace(plan, outcome=outcome, reason="cannot be made to fit")
     fits = view.tokens <= s.window
     reason = "made to fit without a model" if fits else "made smaller without a model, still over the window"
-    return replace(plan, view=view, made=made[0], outcome="fallback", reason=reason)
+    # What is stored for these messages stays; what was made of it is made again, the same.
+    kept = {c.digest for c in s.compactions if KIND_RANK[c.kind] >= KIND_RANK[found[0].kind]}
+    made = None if found[0].digest in kept else found[0]
+    return replace(plan, view=view, made=made, outcome="fallback", reason=reason)
+
+
+def _base(s: Situation, view: View) -> Compaction | None:
+    """What is built upon: of all that a model wrote the longest, though an extract that covers more is sent."""
+    written = [c for c in fitting(s) if c.kind == "model"]
+    return max(written, key=lambda c: c.covers, default=view.compaction if view.carrier else None)
 
 
 def _with_job(s: Situation, plan: Plan) -> Plan:

@@ -32,7 +32,7 @@ from gateway_compaction.core.policy_fields import (
     Weight,
 )
 
-__all__ = ["Conflict", "Policy", "PolicyBody", "conflicts", "flatten", "leaf_paths"]
+__all__ = ["ORDER", "Conflict", "Policy", "PolicyBody", "conflicts", "flatten", "leaf_paths"]
 
 
 class Light(Section):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import islice
 from operator import attrgetter
 from pathlib import PurePath
 from typing import Any
@@ -15,13 +15,13 @@ from gateway_compaction.core.policy import Policy, PolicyBody, flatten
 from gateway_compaction.core.policy_document import Match, Origin, Outline, PolicyEntry, parse, raise_all
 from gateway_compaction.core.policy_fields import is_prompt_file
 from gateway_compaction.core.policy_layers import BUILT_IN, Layer, Setting, build, faults, stack
+from gateway_compaction.core.policy_match import KEY, MODEL, RANK_NAMES, RANKS, TEAM, Entry, clashes
 from gateway_compaction.errors import PolicyError
 
-__all__ = ["Explained", "Identity", "MatchReport", "PolicyBook"]
+__all__ = ["EntryMode", "Explained", "Identity", "MatchReport", "PolicyBook"]
 
 CACHE_SIZE = 4096
-MODEL, TEAM, KEY = range(3)
-RANK_NAMES = ("model", "team", "key")
+MOST_CLASHES = 20
 ATTRIBUTES = {
     "model": ("model",),
     "tag": ("tags",),
@@ -29,7 +29,6 @@ ATTRIBUTES = {
     "key": ("key_alias",),
     "user": ("user_id",),
 }
-RANKS = {"model": MODEL, "tag": MODEL, "team": TEAM, "key": KEY, "user": KEY}
 WITHOUT_FILE = {"version": 1, "defaults": {"mode": "observe", "summary": {"model": "extractive"}}}
 EMPTY_BLOCKS: tuple[Any, ...] = (None, "", [], {})
 
@@ -76,10 +75,12 @@ class MatchReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
-    layer: Layer
-    match: Match
-    rank: int
+class EntryMode:
+    """What one policy comes to for those whom no other matches; ``whom`` says in words who they are."""
+
+    name: str
+    whom: str
+    mode: str
 
 
 class PolicyBook:
@@ -120,6 +121,7 @@ class PolicyBook:
                 error for entry in self._entries for error in self._faults([entry.layer])
             ]
         raise_all(errors)
+        raise_all(tuple(islice(clashes(self._base, self._entries, self._prompts), MOST_CLASHES)))
         used = {field for entry in self._entries for field in entry.match.model_fields_set}
         self._telling = attrgetter("model", *(name for field in used for name in ATTRIBUTES[field]))
         self._resolved: dict[Any, Policy] = {}
@@ -132,13 +134,14 @@ class PolicyBook:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the policies, in the order of the file."""
-        return tuple(entry.layer.values["name"] for entry in self._entries)
+        return tuple(entry.name for entry in self._entries)
 
     def resolve(self, identity: Identity) -> Policy:
         """The policy for ``identity``.
 
         Raises:
-            PolicyError: a metadata block is unusable, or policies that match together contradict each other.
+            PolicyError: a metadata block cannot be used, or two policies contradict each other of which one
+                matches a team by its id and the other by its alias.
         """
         key = self._key(identity)
         policy = self._resolved.get(key)
@@ -159,23 +162,19 @@ class PolicyBook:
         return tuple(
             MatchReport(
                 f"policies[{index}]",
-                entry.layer.values["name"],
+                entry.name,
                 RANK_NAMES[entry.rank],
                 _mismatch(entry.match, identity),
             )
             for index, entry in enumerate(self._entries)
         )
 
-    def contradictions(self) -> tuple[PolicyError, ...]:
-        """What ``resolve`` would raise for a request that two of the policies match, where both may match."""
-        ranked = sorted(self._entries, key=lambda entry: entry.rank)
-        found = (
-            error
-            for first, second in itertools.combinations(ranked, 2)
-            if _may_both_match(first.match, second.match)
-            for error in self._faults([first.layer, second.layer])
+    def modes(self) -> tuple[EntryMode, ...]:
+        """For each policy in the order of the file, for whom it holds and in which mode."""
+        return tuple(
+            EntryMode(entry.name, entry.whom(), stack([*self._base, entry.layer])["mode"].value)
+            for entry in self._entries
         )
-        return tuple({str(error): error for error in found}.values())
 
     def _common_layers(
         self, raw: Mapping[str, Any], source: str, environment: Mapping[str, Any], errors: list[PolicyError]
@@ -187,9 +186,9 @@ class PolicyBook:
             _layer("environment", "environment", Origin("environment", variables=True), environment, errors),
         ]
 
-    def _policy_entries(self, raw: Mapping[str, Any], source: str, errors: list[PolicyError]) -> list[_Entry]:
+    def _policy_entries(self, raw: Mapping[str, Any], source: str, errors: list[PolicyError]) -> list[Entry]:
         listed = raw.get("policies")
-        entries, seen = list[_Entry](), dict[str, int]()
+        entries, seen = list[Entry](), dict[str, int]()
         for index, item in enumerate(listed if isinstance(listed, list | tuple) else ()):
             path = f"policies[{index}]"
             origin = Origin(source, path)
@@ -203,7 +202,7 @@ class PolicyBook:
             name = f"{path} {entry.name!r}"
             label = f"{self._source}: {name} ({RANK_NAMES[rank]})"
             values = {k: v for k, v in flatten(entry, only_set=True).items() if not k.startswith("match.")}
-            entries.append(_Entry(Layer(name, label, origin, values), entry.match, rank))
+            entries.append(Entry(Layer(name, label, origin, values), entry.match, rank))
         return entries
 
     def _read_prompt(
@@ -259,16 +258,6 @@ def _mismatch(match: Match, identity: Identity) -> str | None:
         if patterns and not any(fnmatchcase(name, pattern) for name in names for pattern in patterns):
             return f"{field} is {' or '.join(names) or 'not given'}, needed: {' or '.join(patterns)}"
     return None
-
-
-def _may_both_match(first: Match, second: Match) -> bool:
-    """False when both name the same key of the match literally, without a name in common."""
-    for field in ("team", "key", "model", "user"):
-        ours, theirs = set(getattr(first, field)), set(getattr(second, field))
-        literal = not any(char in pattern for pattern in ours | theirs for char in "*?[")
-        if ours and theirs and literal and not ours & theirs:
-            return False
-    return True
 
 
 def _canonical(block: Any, owner: str) -> str | None:

@@ -42,13 +42,16 @@ PACKS: Mapping[str, str] = {
     " sources still to be read",
 }
 OWN_TAGS = regex.compile(
-    r"(?i)<(?=\s*+(?:/\s*+)?(?:conversation_summary|summary|transcript|previous_summary|task|rules|anchors|recall)\b)"
+    r"(?i)<(?=\s*+(?:/\s*+)?"
+    r"(?:conversation_summary|summary|transcript|previous_summary|task|rules|anchors|recall)\b)"
 )
 LINE = r"(?im)(?:^|(?<=[\r\v\f\x85\u2028\u2029]))"
 ROLE = r"(?:user|assistant|system|developer|human|ai|tool)"
 ROLE_LINE = regex.compile(rf"{LINE}(?=[ \t]*+{ROLE}\s*+:)")
 # Labels such as those of transcripts, quotes and extracts.
-LABEL_LINE = regex.compile(rf"{LINE}(?=[ \t]*+(?:[-*][ \t]*+)?\[[ \t]*+(?:\d++[ \t]*+\]|\d*+[ \t]*+{ROLE}\b))")
+LABEL_LINE = regex.compile(
+    rf"{LINE}(?=[ \t]*+(?:[-*][ \t]*+)?\[[ \t]*+(?:\d++[ \t]*+\]|\d*+[ \t]*+{ROLE}\b))"
+)
 UNSPACED = frozenset({"ja", "zh", "th"})
 CHARS_PER_WORD, KOREAN_SHARE = 1.8, 0.6
 DATA_URL = regex.compile(r"data:[\w/+.;=-]*;base64,[A-Za-z0-9+/=_-]*")

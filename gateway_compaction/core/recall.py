@@ -65,6 +65,8 @@ def recalled(
     """
     start = room
     room -= count(_block([said.quoted]))
+    if room < LEAST_ROOM:
+        return NOTHING
     least = LEAST_MATCH if query.asks else LEAST_UNASKED
     chosen: list[int] = []
     for match, number in ranked(index, query)[:TRIED]:

@@ -21,12 +21,16 @@ __all__ = ["telling"]
 Count = Callable[[str], int]
 DATED = re.compile(
     r"\d|\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b|\b(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+    r"|\b(?:yesterday|tomorrow|tonight|ago|recently|(?:last|next|this|past) (?:\w+ )?(?:night|morning|week"
+    r"|weekend|month|year|spring|summer|autumn|fall|winter|\w+day))\b"
+    r"|어제|내일|지난|다음 ?주|昨日|明日|先週|来週|昨天|明天|上周|下周"
 )
+OF_ONESELF = re.compile(r"\b(?:I|I['’]m|I['’]ve|[Mm]y|me|[Ww]e|[Oo]ur)\b")
 NAMED = re.compile(r"(?<=[\w,;] )[A-Z][a-z]+")
 SYMBOLS = re.compile(r"[{}()\[\]<>=;_/\\|]")
 ASKS = ("?", "？")
-SAID_AGAIN = 0.4
-DATE, NAME, MOST_NAMES, ANSWER, QUESTION, TOOL, CODE = 0.4, 0.4, 2, 0.2, 0.6, 0.5, 0.5
+SAID_AGAIN = 0.6
+DATE, NAME, MOST_NAMES, ANSWER, ONESELF, QUESTION, TOOL, CODE = 0.6, 0.4, 2, 0.2, 0.5, 0.6, 0.5, 0.5
 PIECE_TOKENS = 3
 LONGEST, LEAST_TERMS, MOST_SENTENCES = 100, 3, 200
 
@@ -100,6 +104,9 @@ def _boost(text: str, role: str, lead: float, answers: bool) -> float:
     boost = 1.0 + DATE * bool(DATED.search(text)) + NAME * min(MOST_NAMES, len(NAMED.findall(text)))
     boost *= 1.0 + ANSWER * answers
     boost *= 1.0 + lead * (role == "user")
+    # Between peers both tell of themselves; an assistant's "I" says little.
+    if (role == "user" or not lead) and OF_ONESELF.search(text):
+        boost *= 1.0 + ONESELF
     if text.endswith(ASKS) and not (role == "user" and lead):
         boost *= QUESTION
     if role in RESULT_ROLES:

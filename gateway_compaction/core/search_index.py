@@ -24,9 +24,9 @@ AFTER = 0.8
 REST_WEIGHT = 0.35
 SHORT_QUERY_WORDS = 40
 # In chats with an assistant, what a user says in a few words tells more than a long answer's paragraphs.
-BREVITY, BREVITY_WORDS, USUAL_WORDS = 0.15, 20, 60
-FULL_MATCH = 0.3
-OWN_MATCH, OWN_WEIGHT = 0.3, 3.0
+BREVITY, BREVITY_WORDS, USUAL_WORDS = 0.35, 20, 60
+FULL_MATCH, FULL_USER_MATCH = 0.3, 0.2
+OWN_SHARE, OWN_WEIGHT, OWN_TERMS = 0.5, 4.0, 4
 SPEAKER = regex.compile(r"(?:^|\n)\s*([\p{Lu}][\p{L}]{1,20}):\s")
 # Words that refer back without a question mark.
 ASKING = regex.compile(
@@ -120,7 +120,7 @@ def ranked(index: Index, query: Query) -> list[tuple[float, int]]:
         return []
     score = np.zeros(size)
     by_message = np.zeros(len(index.message_lengths))
-    near, far = np.zeros(size), np.zeros(size)
+    near, far, held = np.zeros(size), np.zeros(size), np.zeros(size)
     norm = K1 * (1 - B + B * index.length / index.length.mean())
     message_norm = K1 * (1 - B + B * index.message_lengths / index.message_lengths.mean())
     total = sum(w * _idf(size, 0.5) for t, w in query.terms.items() if t not in index.postings) * 0.5
@@ -129,6 +129,7 @@ def ranked(index: Index, query: Query) -> list[tuple[float, int]]:
         total += idf
         sat = counts * (K1 + 1) / (counts + norm[where])
         score[where] += 0.6 * idf * sat
+        held[where] += idf
         owners = index.message[where]
         tf = np.bincount(owners, weights=counts, minlength=len(by_message))
         by_message += 0.6 * idf * tf * (K1 + 1) / (tf + message_norm)
@@ -139,22 +140,24 @@ def ranked(index: Index, query: Query) -> list[tuple[float, int]]:
     previous = np.concatenate(([0.0], own[:-1]))
     score += 0.5 * np.where(index.asked_before, previous, 0.0)
     matched = score / (1.9 * total)
-    order = np.argsort(-_preference(index, query, matched, own / (1.9 * total)), kind="stable")
-    return [(float(matched[i]), int(i)) for i in order]
+    order = np.argsort(-_preference(index, query, matched, held / total), kind="stable")
+    return list(zip(matched[order].tolist(), order.tolist(), strict=True))
 
 
-def _preference(index: Index, query: Query, matched: Array, own: Array) -> Array:
+def _preference(index: Index, query: Query, matched: Array, held: Array) -> Array:
     """Matches with what else speaks for a passage: who wrote it, where it stands, how short it is.
 
-    None of that counts where little matches, nor against a passage that holds by itself most of what was
-    asked for.
+    None of that counts where little matches, nor against a passage that holds by itself, as a share of their
+    rarity, most of the words of a question of several.
     """
     named = np.array([s in query.names for s in index.speakers])[index.message]
-    bias = 0.4 * index.user_weight * index.role_user + 0.3 * index.opens + 0.6 * named
-    score = matched + bias * np.minimum(1.0, matched / FULL_MATCH)
+    score = matched + (0.3 * index.opens + 0.6 * named) * np.minimum(1.0, matched / FULL_MATCH)
+    told = 0.4 * index.user_weight * index.role_user
+    score += told * np.minimum(1.0, matched / FULL_USER_MATCH)
     score /= ((index.words + BREVITY_WORDS) / USUAL_WORDS) ** (BREVITY * index.user_weight)
-    preferred: Array = score + OWN_WEIGHT * np.maximum(0.0, own - OWN_MATCH)
-    return preferred
+    if len(query.terms) < OWN_TERMS:
+        return np.asarray(score)
+    return np.asarray(score + OWN_WEIGHT * np.maximum(0.0, held - OWN_SHARE))
 
 
 def _kernel(position: Array, where: Array, strength: Array, reach: float) -> Array:

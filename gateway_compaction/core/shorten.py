@@ -16,7 +16,9 @@ Count = Callable[[str], int]
 CLEAR_ABOVE = 150
 CLEARED_TOKENS = 60
 HEAD_SHARE = 0.65
-LONGEST_RUN = 5_000
+# Code points of one character: beyond that only flags need to be counted from where their run begins.
+LONGEST_CHARACTER, LONGEST_RUN = 200, 100_000
+FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 ERROR_LINE = regex.compile(r"(?i)\b(error|exception|failed|failure|fatal|traceback|denied|not found)\b")
 
 
@@ -58,11 +60,14 @@ def _from_boundary(text: str, start: int) -> str:
 
 
 def _plain_start(text: str, index: int) -> int:
-    # Flags and joined emoji can only be told apart from where their run begins.
+    """A place at or before an index from which on characters can be told apart."""
     start = index
-    while index > max(0, start - LONGEST_RUN) and not text[index].isascii():
+    while index > max(0, start - LONGEST_CHARACTER) and not text[index].isascii():
         index -= 1
-    return index
+    # Two letters make a flag, so that their number before the place decides.
+    run = text[max(0, index + 1 - LONGEST_RUN) : index + 1]
+    letters = len(run) - len(run.rstrip(FLAG_LETTERS))
+    return index if letters % 2 or not letters else index - 1
 
 
 def clip_message(message: Message, max_tokens: int, count: Count) -> Message:

@@ -12,7 +12,8 @@ from gateway_compaction.core.importance import Anchor, Scoring, anchors_of
 from gateway_compaction.core.language import Phrases, language_of, phrases
 from gateway_compaction.core.messages import Message, text_of
 from gateway_compaction.core.pins import Pins, pins_of
-from gateway_compaction.core.prompts import defused, fenced
+from gateway_compaction.core.prompts import defused
+from gateway_compaction.core.refusals import is_no_summary
 from gateway_compaction.core.shorten import shorten
 from gateway_compaction.errors import SummaryRejected
 
@@ -33,26 +34,12 @@ Count = Callable[[str], int]
 TAG = "conversation_summary"
 ACKNOWLEDGEMENT: Message = {"role": "assistant", "content": "OK."}
 MARGIN = 0.9
-LEAST_TEXT, LEAST_TASK = 24, 16
+LEAST_TEXT, LEAST_TASK, LEAST_IMAGES = 24, 16, 16
+TASK_TOKENS, TAG_TOKENS = 300, 8
 IMAGES_NAMED = 5
-ANCHORS_PART, TEXT_PART = 4, 3
 PLAIN_SCORING = Scoring()
 TAGGED = regex.compile(r"(?is)<summary>(.*?)(?:</summary>|\Z)")
 THOUGHT = regex.compile(r"(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)")
-# How refusals and error texts begin, in the languages that the gateway speaks; and answers that are nothing.
-ERROR_ANSWER = regex.compile(
-    r"(?i)^\W*(?:error(?: generating| creating|:| \d)|exception:|traceback"
-    r"|i(?:['’]m| am) (?:really |very )?sorry|sorry,|i (?:sincerely )?apologi[sz]e|unfortunately,? i\b"
-    r"|i can(?:no|['’])t|i won['’]t be able"
-    r"|i(?:['’]m| am) (?:unable|not able)|as an? (?:ai|language model)\b|internal server error"
-    r"|bad gateway|service unavailable|(?:the )?request timed out|you (?:have )?exceeded your"
-    r"|rate limit|too many requests"
-    r"|es tut mir leid|leider kann ich|ich kann (?:dies|das|diese\w*|dabei) \S* ?nicht|je suis désolée?"
-    r"|désolée?,|je ne (?:peux|suis) pas|lo siento|no puedo (?:ayudar|resumir|proporcionar)|lamento\b"
-    r"|죄송|申し訳|すみません|ごめんなさい|抱歉|对不起|對不起|很遗憾|我无法|我不能"
-    r"|<!doctype|<html|[\[{]\s*+(?:[\[{]\s*+)?\"(?:error|errors|detail|message|code|name|tool|function)\")"
-    r"|^\W*+(?:ok|okay|done|null|none|nil|undefined|n/?a)?\W*+$"
-)
 
 
 def block_tokens(rule: str | int, rate: float | None, window: int, covered: int) -> int:
@@ -86,8 +73,8 @@ def accept(
     summary = shown.encode("utf-8", "replace").decode("utf-8").strip()
     if not summary:
         raise SummaryRejected("the answer is empty")
-    if ERROR_ANSWER.search(summary):
-        raise SummaryRejected(f"the answer is a refusal or an error text DEBUG {text!r}")
+    if is_no_summary(summary, tagged=tagged is not None):
+        raise SummaryRejected("the answer is a refusal or an error text")
     short = shorten(summary, limit, count, "[…]")
     if count(short) > source * MARGIN:
         raise SummaryRejected("the answer is not smaller than what it stands for")
@@ -122,29 +109,42 @@ def frame(
     """The frame of a block of at most ``limit`` tokens, with at most so many ``anchors``.
 
     ``pinned`` tokens are for note and pins alone, where the text has a length of its own.
-    ``opener`` is repeated behind the block and so not pinned. Where the block is small, anchors go first,
-    then the text; the rules go last, and the task is only shortened.
+    ``opener`` is repeated behind the block and so not pinned. Half of the room is the text's. Rules alone may
+    take more, up to three quarters: task, images and anchors share what rules leave of the other half.
     """
     said = phrases(language_of(text_of(m) for m in covered if m["role"] in ("user", "assistant")))
     body = [m for m in covered if m is not opener]
     room = max(0, limit - count(f"<{TAG}>\n{said.note}\n</{TAG}>") - 8)
-    task = min(max(room // 4, LEAST_TASK), 300)
-    pins = pins_of(body, task, min(rule_tokens, max(room // 2, room - task - LEAST_TEXT)), count)
-    images = shorten(_images(body, said), room // 5, count, "…")
     named_json = wants_json and not _says_json(covered, opener)
-    left = room - count("\n".join(_pinned(pins, (), images, named_json)))
-    spare = min(room // ANCHORS_PART, left - room // TEXT_PART)
+    pins = _pins(body, room, rule_tokens, count)
+
+    def left(*more: Anchor, images: str = "") -> int:
+        return room - count("\n".join(_pinned(pins, more, images, named_json)))
+
+    spare = min(room // 5, max(left() - room // 2, LEAST_IMAGES))
+    images = defused(shorten(_images(body, said), spare, count, "…"))
+    spare = min(room // 4, left(images=images) - room // 2)
     chosen = anchors_of(body, anchors, spare, scoring, count, (pins.task, *pins.rules))
-    lines = _pinned(pins, chosen, images, named_json)
-    left = room - count("\n".join(lines))
+    text = left(*chosen, images=images)
     if pinned is not None:
-        left = min(left, max(limit - pinned, limit // 2))
-    return Frame((said.note, *lines), max(left, LEAST_TEXT))
+        text = min(text, max(limit - pinned, limit // 2))
+    return Frame((said.note, *_pinned(pins, chosen, images, named_json)), max(text, LEAST_TEXT))
+
+
+def _pins(body: Sequence[Message], room: int, rule_tokens: int, count: Count) -> Pins:
+    """Task and rules; where rules leave the task less than it needs, it is shortened once more."""
+    most = min(rule_tokens, max(0, 3 * room // 4 - LEAST_TASK - 2 * TAG_TOKENS))
+    task = min(max(room // 4, LEAST_TASK), TASK_TOKENS)
+    pins = pins_of(body, task, most, count)
+    spare = room // 2 - count("\n".join(_pinned(Pins("", pins.rules), (), "", False))) - TAG_TOKENS
+    return pins if count(pins.task) <= spare else pins_of(body, max(spare, LEAST_TASK), most, count)
 
 
 def carrier(text: str, around: Frame, count: Count) -> Message:
     """The user message that stands for covered messages; the same bytes for the same text and frame."""
-    body = shorten(defused(text, labelled=True), around.room, count, "[…]")
+    # Once more behind the cut: a line may begin there that was within one.
+    short = shorten(defused(text, labelled=True), around.room, count, "[…]")
+    body = defused(short, labelled=True)
     block = "\n".join([f"<{TAG}>", *around.lines, *([body] if body else []), f"</{TAG}>"])
     return {"role": "user", "content": block}
 
@@ -181,7 +181,7 @@ def _images(messages: Sequence[Message], said: Phrases) -> str:
     if not urls:
         return ""
     named = [u for u in urls if u.startswith("http")][-IMAGES_NAMED:]
-    return f"[{said.gone}: {len(urls)}{''.join(', ' + fenced(u[:500]) for u in named)}]"
+    return f"[{said.gone}: {len(urls)}{''.join(', ' + ' '.join(u[:500].split()) for u in named)}]"
 
 
 def _image_urls(message: Message) -> list[str]:

@@ -39,8 +39,14 @@ def _term(word: str) -> str | None:
 def search_terms(text: str) -> list[str]:
     """Index terms of a text, in order, repetitions kept."""
     if text.isascii():
-        return [t for w in WORD.findall(text) if (t := _term(w)) is not None]
-    terms = [t for w in WORD.findall(UNSPACED.sub(" ", text)) if (t := _term(w)) is not None]
+        return _terms_of(text)
+    terms = _terms_of(UNSPACED.sub(" ", text))
     for run in UNSPACED.findall(text):
         terms += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
     return terms
+
+
+def _terms_of(text: str) -> list[str]:
+    # Longer words are never looked at, so that nothing large is remembered; a possessive's "'s" goes anyway.
+    words = (w for w in WORD.findall(text) if len(w) <= LONGEST_WORD + 2)
+    return [t for w in words if (t := _term(w)) is not None]

@@ -111,9 +111,9 @@ class TokenCounter:
         history = accumulate((self._scaled(c, model) for c in counts), initial=0)
         return Measure(fixed, sum(self.message(m, model) for m in transcript.preamble), tuple(history))
 
-    def message(self, message: Message, model: str) -> int:
-        """Tokens of one message, calibrated."""
-        return self._scaled(self.raw_message(message, model), model)
+    def message(self, message: Message, model: str, digest: bytes | None = None) -> int:
+        """Tokens of one message, calibrated; its ``digest``, where at hand, is not computed again."""
+        return self._scaled(self._raw(message, _key(message, digest), model), model)
 
     def text(self, text: str, model: str) -> int:
         """Tokens of a text, before calibration."""

@@ -101,7 +101,7 @@ class Bench:
 
 def sent_by(plan: Plan, situation: Situation) -> list[Message]:
     """What is sent: the rendered view, or the messages as they came."""
-    if plan.view.compaction is None or plan.view.tokens >= plan.tokens_before:
+    if plan.view.compaction is None:
         return [*situation.transcript.preamble, *situation.transcript.history]
     return render(plan.view, situation.transcript, situation.desk.count)
 

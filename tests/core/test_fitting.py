@@ -20,7 +20,7 @@ from tests.core.search import search
 from tests.core.weights import chat, filled, loop, weighing
 
 WINDOW = 1000
-LEAST_BLOCK = 150
+LEAST_BLOCK = 120
 
 
 def bench(window: int = WINDOW, **paths: Any) -> Bench:
@@ -40,12 +40,11 @@ def fitted(messages: list[Any], *kept: Compaction, **paths: Any) -> tuple[Plan, 
 class TestGuarantee:
     """What can fit, fits."""
 
-    @pytest.mark.xfail(reason="rare windows of a few hundred tokens still end above the window", strict=False)
     @search
     @given(cases, st.sampled_from([1, 20, 60, 150, 400, 2000]))
     def test_what_can_fit_fits(self, case: Case, spare: int) -> None:
         """At the aggressive level the view is below the window wherever everything that no cut may drop
-        (preamble, schemas, reserve, last user message, last group) leaves 150 tokens, calibrated, for a
+        (preamble, schemas, reserve, last user message, last group) leaves 120 tokens, calibrated, for a
         summary."""
         situation = case.situation()
         if not situation.transcript.cuts:
@@ -55,7 +54,38 @@ class TestGuarantee:
         case.bench.window = max(200, int(needed + LEAST_BLOCK * factor) + spare)
         plan = make_plan(case.situation())
         if plan.level == "aggressive":
-            assert plan.view.tokens < case.bench.window
+            assert plan.view.tokens <= case.bench.window
+
+    @search
+    @given(
+        st.lists(st.integers(5, 300), min_size=2, max_size=12),
+        st.integers(5, 3000),
+        st.integers(0, 11),
+        st.sampled_from([None, 100, 400, 4000]),
+        st.integers(1, 2000),
+        st.integers(0, 400),
+        st.sampled_from(["gpt-4o", "anthropic/claude-sonnet-4-5", "gpt-3.5-turbo"]),
+    )
+    def test_a_stored_summary_never_keeps_it_from_fitting(
+        self, sizes: list[int], last: int, covers: int, limit: int | None, long: int, spare: int, model: str
+    ) -> None:
+        """Whatever its length and limit, and however long the message behind it."""
+        desk = bench(summary__max_tokens=4000)
+        desk.model = model
+        talk = [weighing(("user", "assistant")[i % 2], size) for i, size in enumerate(sizes)]
+        talk = [*talk[: len(talk) // 2 * 2], weighing("user", last)]
+        situation = desk.situation(talk)
+        cuts = situation.transcript.cuts
+        factor = desk.counter.calibration.factor(model)
+        needed = min(situation.desk.rest(cut) for cut in cuts)
+        desk.window = int(needed + LEAST_BLOCK * factor) + spare
+        situation = desk.situation(talk)
+        cover = cuts[covers % len(cuts)]
+        kept = stored(situation, cover, "model", "At pier 12 they left. " * long, limit=limit)
+        plan = desk.plan(talk, [kept])
+        assert plan.view.tokens <= desk.window
+        if plan.view.compaction is not None and plan.view.compaction.covers >= cover:
+            assert "pier 12" in text_in(sent_by(plan, situation)[0])
 
     @pytest.mark.parametrize("last", [3300, 3500, 3600, 3700, 3800])
     def test_a_long_last_message_leaves_room_for_a_short_summary(self, last: int) -> None:
@@ -70,13 +100,14 @@ class TestGuarantee:
         plan = Bench(4000).plan([*talk, weighing("user", last)])
         assert plan.level == "aggressive" and plan.view.tokens < 4000
 
-    @pytest.mark.xfail(reason="a stored summary is not shortened below its own limit", strict=False)
     def test_a_stored_summary_is_shortened_where_it_leaves_no_room(self) -> None:
         desk = bench(summary__max_tokens=400)
         messages = [*chat(3, 100), *script("text"), weighing("user", 750)]
         kept = stored(desk.situation(messages), 6, "model", "They met at the pier and left. " * 60)
         plan = desk.plan(messages, [kept])
         assert plan.level == "aggressive" and plan.view.tokens < WINDOW
+        used = plan.view.compaction
+        assert used is not None and (used.kind, used.text) == ("model", kept.text)
 
     def test_long_addresses_of_images_do_not_break_it(self) -> None:
         url = "https://x.y/" + "a1b2" * 120
@@ -177,9 +208,36 @@ class TestBase:
         messages = [*chat(3, 100), *script("text"), weighing("user", 30), *script("call"), result]
         base = stored(bench().situation(messages), 6, "model", "They met at the pier.")
         plan, sent = fitted(messages, base)
-        assert plan.made is not None and plan.made.clip is not None
-        assert (plan.made.kind, plan.made.covers, plan.made.text) == ("model", 6, base.text)
+        used = plan.view.compaction
+        assert used is not None and used.clip is not None
+        assert (used.kind, used.covers, used.text) == ("model", 6, base.text)
         assert plan.view.tokens < WINDOW and sent[2] is messages[6]
+
+    def test_what_is_stored_is_not_stored_again_in_another_form(self) -> None:
+        result = weighing("tool", 1500, tool_call_id="call_0")
+        messages = [*chat(3, 100), *script("text"), weighing("user", 30), *script("call"), result]
+        base = stored(bench().situation(messages), 6, "model", "They met at the pier.")
+        assert fitted(messages, base)[0].made is None
+        assert fitted(messages)[0].made is not None
+
+    def test_of_what_a_model_wrote_nothing_is_lost_to_an_extract_that_covers_more(self) -> None:
+        """The extract was sent until it overflowed; the next one is built on the model's text again."""
+        messages = filled(3000, 30, 50)
+        situation = bench(summary__max_tokens=200).situation(messages)
+        base = stored(situation, 4, "model", "They met at the pier.")
+        longer = stored(situation, 20, "extractive", "Some words.")
+        plan, sent = fitted(messages, base, longer, summary__max_tokens=200)
+        assert plan.made is not None and plan.made.parent == base.digest and plan.made.covers > 20
+        assert "They met at the pier." in text_in(sent[0])
+        assert "Some words." not in text_in(sent[0])
+
+    def test_a_tool_result_gives_way_before_the_summary_does(self) -> None:
+        result = weighing("tool", 3000, tool_call_id="call_0")
+        messages = [*chat(3, 300), *script("text"), weighing("user", 30), *script("call"), result]
+        told = " ".join(f"Crate {number} went to pier {number + 3}." for number in range(30))
+        base = stored(bench(summary__max_tokens=400).situation(messages), 6, "model", told)
+        plan, sent = fitted(messages, base, summary__max_tokens=400)
+        assert plan.view.tokens < WINDOW and told in text_in(sent[0])
 
     def test_a_long_text_of_a_model_makes_room_for_what_follows(self) -> None:
         messages = filled(3000, 30, 50)

@@ -55,7 +55,8 @@ def test_a_compaction_stays_in_use_until_it_no_longer_fits(case: Case) -> None:
     medium = case.bench.policy.levels.medium.at * case.bench.window
     used: Compaction | None = None
     for situation, plan, _ in told(case):
-        if used is not None and case.bench.policy.triggers.then == "prepare":
+        kept = used is not None and used in situation.compactions
+        if kept and case.bench.policy.triggers.then == "prepare":
             raw = situation.measure.total
             assert raw >= medium
             if situation.desk.recalling(situation.desk.view(used)).tokens < medium:
@@ -145,6 +146,26 @@ def test_what_was_shortened_for_one_branch_is_whole_in_another() -> None:
     branch = [*start, weighing("assistant", 200), weighing("user", 700)]
     situation = bench.situation(branch, [plan.made])
     assert sent_by(make_plan(situation), situation)[-1] is branch[-1]
+
+
+def test_a_loop_that_cannot_be_divided_is_shortened_alike_at_every_call() -> None:
+    """A turn that thinks aloud has no cuts; what a model wrote of the turns before stays as it is stored."""
+    bench = Bench(2000, policy(summary__max_tokens=200, recall__max_tokens=0))
+    call = {"id": "call_0", "type": "function", "function": {"name": "run", "arguments": "{}"}}
+    thinking = [{"type": "thinking", "thinking": "Let me see.", "signature": "s"}]
+    messages: list[dict[str, Any]] = [*chat(3, 200), *script("text"), weighing("user", 30)]
+    messages.append({"role": "assistant", "content": None, "tool_calls": [call], "thinking_blocks": thinking})
+    before: list[Message] = []
+    for step in range(4):
+        messages.append(weighing("tool", 1900, tool_call_id="call_0"))
+        situation = bench.situation(messages)
+        kept = stored(situation, 6, "model", "They met at the pier.")
+        plan = make_plan(bench.situation(messages, [kept]))
+        sent = sent_by(plan, situation)
+        assert plan.made is None and plan.view.tokens < 2000, step
+        assert sent[: len(before)] == before
+        before = sent
+        messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
 
 
 def without_marks(value: Any) -> Any:

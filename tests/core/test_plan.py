@@ -116,6 +116,25 @@ class TestChoice:
         situation = bench().situation(table(total))
         return situation.desk.view(stored(situation, covers)).tokens
 
+    def test_quotes_never_make_a_view_larger_than_what_came(self) -> None:
+        """Where the smallest view is hardly smaller, it is sent without them."""
+        desk = bench(recall__max_tokens=200, levels__medium__at=0.5, levels__aggressive__at=0.95)
+        facts = [f"The code of gate {number} in harbour {number * 7} is {4700 + number}." for number in range(4)]
+        talk: list[Any] = [
+            {"role": ("user", "assistant")[i % 2], "content": fact} for i, fact in enumerate(facts)
+        ]
+        talk += [
+            {"role": "user", "content": "What is the code of gate 2 in harbour 14? " + "word " * 600},
+        ]
+        situation = desk.situation(talk)
+        kept = stored(situation, 4, text="They named the codes. ")
+        view = situation.desk.view(kept)
+        quoting = situation.desk.recalling(view)
+        assert view.tokens < situation.measure.total <= quoting.tokens
+        plan = desk.plan(talk, [kept])
+        assert plan.view.compaction == kept and not plan.view.recalls
+        assert plan.outcome == "applied" and plan.view.tokens < plan.tokens_before
+
     @pytest.mark.parametrize("order", [("extractive", "model"), ("model", "extractive")])
     def test_on_a_tie_the_better_kind(self, order: tuple[str, str]) -> None:
         assert self.plan(900, 4, 4, kinds=order).view.compaction.kind == "model"

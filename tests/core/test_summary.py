@@ -32,6 +32,142 @@ HONEST = (
     "The user cannot log in; the traceback ends in auth.py.",
     "사용자가 오류 보고서를 요청했습니다. error 500 이 원인입니다.",
     '{"lights": 14, "note": "error in row 3"}',
+    "Rate limiting was added to the API gateway: 100 requests a minute for each key.",
+    "Rate limits of the export job were doubled to 40 a minute.",
+    "Rate limit exceeded errors of the export job were traced to a loop in client.py.",
+    "Traceback analysis showed that the crash comes from cart.py, line 88.",
+    "Tracebacks are to be written to logs/app.log from now on.",
+    "Internal server errors on /login were traced to a missing index.",
+    "Internal server error on /login: cause found, an index was missing.",
+    "As an AI engineer, Priya wants evaluation scripts; the assistant wrote eval.py.",
+    "As an AI researcher the user compared three papers.",
+    "Unfortunately the ferry of 14 March was full; they booked the one at 7:45.",
+    "I/O limits of the server were raised to 400 MB/s.",
+    "Failed payments are retried three times; the limit is 210 euros.",
+    "Service availability was 99.2 % in March.",
+    "Nothing of the budget is left; the user will ask Ingrid for 300 euros.",
+    "Okay was given by Ingrid on 3 May; pier 12 is to be used.",
+    "Connection pooling was switched on; 20 connections at most.",
+    "Der Fehler in cart.py wurde behoben; die Tests laufen.",
+    "Fehlerquote: 3 %. Der Nutzer möchte bis Mai unter 1 % kommen.",
+    "L'erreur vient de auth.py ; l'utilisateur veut la corriger avant le 14 mars.",
+    "El error estaba en auth.py; el usuario pidió una prueba nueva.",
+    "사용자는 파일을 처리할 수 없다고 했고, 원인은 권한 문제였습니다.",
+    "죄수의 딜레마에 대해 이야기했고 보고서는 3월 14일까지입니다.",
+    "エラーの原因は auth.py の 88 行目で、利用者は修正を頼んだ。",
+    "错误出在 auth.py 第 88 行，用户要求修复并补充测试。",
+    "用户无法登录，原因是缺少索引；助手已经修复。",
+)
+LONG = (
+    " ## Task\nMove the shop to the new gateway before 14 March. ## Done\ncart.py and auth.py were moved, 41"
+    " tests pass, the index on orders was added. ## Open\nThe export job still needs a key of its own; Ingrid"
+    " decides on 3 May whether pier 12 is used. The budget is 210 euros, of which 90 are spent."
+)
+OPENINGS = (
+    "Rate limit exceeded was what the client saw at first.",
+    "Traceback (most recent call last): KeyError in cart.py was what the user pasted.",
+    "Internal server error: that is what the user saw.",
+    "As an AI model, the assistant was asked to stay neutral.",
+    "Unfortunately I could not reach the supplier, the user wrote.",
+    "I'm sorry was all that the carrier answered.",
+    "An error occurred in the nightly export.",
+    "Error: orders are missing, so began the report.",
+    "Es tut mir leid, schrieb der Lieferant.",
+    "Lo siento, escribió el proveedor.",
+    "죄송하다는 답만 왔습니다.",
+    "申し訳ないという返事だけだった。",
+    "很抱歉，供应商这样回复。",
+)
+"""How a long summary may begin in its tags."""
+NO_SUMMARY = (
+    "Error generating summary: timeout",
+    "error creating summary",
+    "Error: the model is overloaded",
+    "ERROR 503 upstream",
+    "Exception: boom",
+    "RuntimeError: CUDA out of memory",
+    "Traceback (most recent call last):",
+    'Traceback (most recent call last):\n  File "main.py", line 3, in <module>',
+    "I'm sorry, but I can't help with that.",
+    "I’m sorry, I cannot do that.",
+    "I am sorry.",
+    "Sorry, I can't.",
+    "I can't summarise this.",
+    "I cannot assist with that request.",
+    "I'm unable to do so.",
+    "I am unable to help.",
+    "As an AI language model I have no access.",
+    "As an AI assistant, I cannot read files.",
+    "Internal Server Error",
+    "500 Internal Server Error",
+    "Rate limit exceeded, try again",
+    "Rate limit reached for gpt-4o in organization org-1. Please try again in 2s.",
+    '{"error": {"message": "overloaded"}}',
+    '{"name": "look_up", "arguments": {}}',
+    '  { "tool": "run" }',
+    "**Error:** something broke",
+    '"Error: quoted"',
+    "An error occurred while processing your request.",
+    "An unexpected error has occurred. Please try again later.",
+    "Error",
+    "error.",
+    "**Error**",
+    "I apologize, but I can't summarize this conversation.",
+    "I sincerely apologise for the inconvenience.",
+    "My apologies, I cannot continue.",
+    "Apologies, but that is not something I can do.",
+    "I'm afraid I can't do that.",
+    "I regret that I can't comply with this request.",
+    "Unfortunately, I can't provide a summary of this.",
+    "Unfortunately I am not able to help.",
+    "I don't have access to the conversation.",
+    "I must decline to summarise this content.",
+    "There is nothing to summarize.",
+    "No transcript was provided.",
+    "It seems that you did not include a transcript.",
+    "Something went wrong.",
+    "Failed to generate summary",
+    "Request timed out.",
+    "Too many requests",
+    "Service temporarily unavailable",
+    "You exceeded your current quota, please check your plan.",
+    "The model is currently overloaded.",
+    "<!DOCTYPE html><html><body>502</body></html>",
+    "N/A",
+    "OK.",
+    "None",
+    "...",
+    "Es tut mir leid, aber ich kann dieses Gespräch nicht zusammenfassen.",
+    "Leider kann ich dabei nicht helfen.",
+    "Ich kann diese Anfrage leider nicht bearbeiten.",
+    "Ein Fehler ist aufgetreten.",
+    "Fehler: Zeitüberschreitung",
+    "Je suis désolé, mais je ne peux pas résumer cette conversation.",
+    "Malheureusement, je ne peux pas vous aider.",
+    "Une erreur est survenue.",
+    "Lo siento, pero no puedo ayudar con eso.",
+    "No puedo resumir esta conversación.",
+    "Se ha producido un error.",
+    "Desculpe, não posso ajudar com isso.",
+    "Mi dispiace, non posso aiutarti.",
+    "Het spijt me, dat kan ik niet.",
+    "Üzgünüm, bu konuda yardımcı olamam.",
+    "Przepraszam, nie mogę w tym pomóc.",
+    "Xin lỗi, tôi không thể giúp.",
+    "Извините, я не могу помочь с этим.",
+    "Λυπάμαι, δεν μπορώ να βοηθήσω.",
+    "عذرًا، لا أستطيع المساعدة في ذلك.",
+    "מצטער, אני לא יכול לעזור בזה.",
+    "क्षमा करें, मैं इसमें मदद नहीं कर सकता।",
+    "ขออภัย ฉันไม่สามารถช่วยได้",
+    "죄송하지만 이 대화를 요약할 수 없습니다.",
+    "요약할 수 없습니다.",
+    "오류가 발생했습니다.",
+    "申し訳ありませんが、要約できません。",
+    "エラーが発生しました。",
+    "抱歉，我无法总结这段对话。",
+    "很抱歉，我不能帮助您。",
+    "发生错误，请稍后再试。",
 )
 
 
@@ -63,37 +199,29 @@ class TestAccept:
         with pytest.raises(SummaryRejected, match="empty"):
             accepted(text)
 
-    @pytest.mark.parametrize(
-        "text",
-        [
-            "Error generating summary: timeout",
-            "error creating summary",
-            "Error: the model is overloaded",
-            "ERROR 503 upstream",
-            "Exception: boom",
-            "Traceback (most recent call last):",
-            "I'm sorry, but I can't help with that.",
-            "I’m sorry, I cannot do that.",
-            "I am sorry.",
-            "Sorry, I can't.",
-            "I can't summarise this.",
-            "I cannot assist with that request.",
-            "I'm unable to do so.",
-            "I am unable to help.",
-            "As an AI language model I have no access.",
-            "Internal Server Error",
-            "Rate limit exceeded, try again",
-            '{"error": {"message": "overloaded"}}',
-            '{"name": "look_up", "arguments": {}}',
-            '  { "tool": "run" }',
-            "**Error:** something broke",
-            '"Error: quoted"',
-        ],
-    )
+    @pytest.mark.parametrize("text", NO_SUMMARY)
     def test_errors_refusals_and_calls_as_text_are_not(self, text: str) -> None:
         for answer in (text, f"<summary>{text}</summary>", f"<SUMMARY>\n{text}"):
             with pytest.raises(SummaryRejected, match="refusal or an error"):
                 accepted(answer)
+
+    @pytest.mark.parametrize("opening", OPENINGS)
+    def test_a_long_summary_in_its_tags_may_begin_like_one(self, opening: str) -> None:
+        assert accepted(f"<summary>\n{opening}{LONG}\n</summary>") == opening + LONG
+
+    def test_without_tags_it_must_be_longer(self) -> None:
+        opening = "Unfortunately I could not reach the supplier, the user wrote."
+        with pytest.raises(SummaryRejected, match="refusal or an error"):
+            accepted(opening + LONG)
+        assert accepted(opening + LONG * 4).startswith(opening)
+
+    @pytest.mark.parametrize(
+        "text", ["Traceback (most recent call last):", "<html>", '{"error": "x", "at": "']
+    )
+    def test_what_a_program_printed_needs_tags_however_long_it_is(self, text: str) -> None:
+        with pytest.raises(SummaryRejected, match="refusal or an error"):
+            accepted(text + LONG * 9)
+        assert accepted(f"<summary>{text}{LONG * 2}</summary>").startswith(text)
 
     @pytest.mark.parametrize(
         ("answer", "summary"),

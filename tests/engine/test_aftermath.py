@@ -14,7 +14,7 @@ from tests.engine.histories import chat, grown
 from tests.engine.rig import Fixed, Rig, events
 
 LONG = chat(60)
-ABOUT = {"team": "Legal", "key": "k1"}
+ABOUT = {"team": "Legal", "key_alias": "k1"}
 
 
 async def applied(rig: Rig, **more: Any) -> Decision:
@@ -68,7 +68,7 @@ class TestEvents:
         client: Any = rig.redis._client
         kept = await client.hgetall(f"gwc:{{{decision.session.slot}}}:session")
         assert kept[b"labels"] == b'["ticket-1","chat-9"]'
-        assert (kept[b"about:team"], kept[b"about:key"]) == (b"Legal", b"k1")
+        assert (kept[b"about:team"], kept[b"about:key_alias"]) == (b"Legal", b"k1")
         assert kept[b"unused"] == b"0"
 
     async def test_nothing_is_recorded_of_a_quiet_request(self, rig: Rig) -> None:

@@ -1,30 +1,47 @@
--- Records an event, what was used, and what operators may know. Returns 1.
--- KEYS  session, events, compactions, used, claims
+-- Records an event, what was used, and what operators may know. Returns the session's row and whether the
+-- request's beginning differs from the last one's, or nothing where the generation is another by now.
+-- KEYS  session, claims, events, compactions, used, retired, last
 -- ARGV  1 TTL, ms  2 event, JSON  3 digest of the compaction that was sent, or empty  4 most events
---       5 most labels  6 number of labels  7… the labels, newest first, then field and value of each fact
-local time = redis.call('TIME')
-redis.call('HSET', KEYS[1], 'v', 1, 'seen', time[1])
-redis.call('HSETNX', KEYS[1], 'created', time[1])
-redis.call('LPUSH', KEYS[2], ARGV[2])
-redis.call('LTRIM', KEYS[2], 0, ARGV[4] - 1)
-
+--       5 most labels  6 generation, or empty  7 what stood for the beginning: a digest, raw, or empty where
+--       nothing was sent  8 the last call, JSON, or empty  9… four lists, each behind its length: labels,
+--       newest first; facts of the owner; fields to set; fields to count up
+if void(KEYS[1], ARGV[6]) then return {} end
+begin(KEYS[1])
+redis.call('HSET', KEYS[1], 'seen', time[1])
+redis.call('LPUSH', KEYS[3], ARGV[2])
+redis.call('LTRIM', KEYS[3], 0, ARGV[4] - 1)
 if ARGV[3] ~= '' then
-  redis.call('ZADD', KEYS[4], 'XX', time[1] .. string.format('.%06d', time[2]), ARGV[3])
+  redis.call('ZADD', KEYS[5], 'XX', moment, ARGV[3])
   redis.call('HSET', KEYS[1], 'unused', 0)
 end
+if ARGV[8] ~= '' then redis.call('SET', KEYS[7], ARGV[8]) end
 
-local count = tonumber(ARGV[6])
-if count > 0 then
+local place = 9
+local function list()
+  local items = {unpack(ARGV, place + 1, place + ARGV[place])}
+  place = place + #items + 1
+  return items
+end
+local named, facts, latest, counts = list(), list(), list(), list()
+if #named > 0 then
   local readable, known = pcall(cjson.decode, redis.call('HGET', KEYS[1], 'labels') or '[]')
   local labels, listed = {}, {}
   local function add(label)
     if #labels < tonumber(ARGV[5]) and not listed[label] then labels[#labels + 1] = label end
     listed[label] = true
   end
-  for i = 7, 6 + count do add(ARGV[i]) end
+  for _, label in ipairs(named) do add(label) end
   for _, label in ipairs(readable and type(known) == 'table' and known or {}) do add(label) end
   redis.call('HSET', KEYS[1], 'labels', cjson.encode(labels))
 end
-for i = 7 + count, #ARGV, 2 do redis.call('HSET', KEYS[1], 'about:' .. ARGV[i], ARGV[i + 1]) end
+for i = 1, #facts, 2 do fact(KEYS[1], 'about:' .. facts[i], facts[i], facts[i + 1]) end
+for i = 1, #latest, 2 do redis.call('HSET', KEYS[1], latest[i], latest[i + 1]) end
+for i = 1, #counts, 2 do redis.call('HINCRBY', KEYS[1], counts[i], counts[i + 1]) end
+
+local before, broken = redis.call('HGET', KEYS[1], 'view'), 0
+if ARGV[7] ~= '' then
+  if before and before ~= ARGV[7] then broken = 1 end
+  redis.call('HSET', KEYS[1], 'view', ARGV[7])
+end
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[1]) end
-return 1
+return {row(KEYS[1], KEYS[2]), broken}

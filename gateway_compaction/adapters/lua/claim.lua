@@ -1,10 +1,8 @@
 -- Leases the right to summarise one digest. Returns the fencing token, or 0.
 -- KEYS  compactions, claims, session
 -- ARGV  1 digest  2 the request's other digests, each between line feeds  3 lease, ms  4 least TTL, ms
---       5 how records of today's schema begin
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-
+--       5 how records of today's schema begin  6 generation, or empty
+if void(KEYS[3], ARGV[6]) then return 0 end
 local claims = redis.call('HGETALL', KEYS[2])
 for i = 1, #claims, 2 do
   local deadline = tonumber(string.match(claims[i + 1], ':(%d+)$')) or 0
@@ -23,10 +21,8 @@ if (tonumber(redis.call('HGET', KEYS[3], 'backoff_until') or 0) or 0) > now then
 -- Never below the clock: a session that expired or was evicted must not hand out an old token again.
 local token = math.max((tonumber(redis.call('HGET', KEYS[3], 'fence') or 0) or 0) + 1, now)
 local shown = string.format('%.0f', token)
-redis.call('HSET', KEYS[3], 'v', 1, 'fence', shown)
-redis.call('HSETNX', KEYS[3], 'created', time[1])
+begin(KEYS[3])
+redis.call('HSET', KEYS[3], 'fence', shown)
 redis.call('HSET', KEYS[2], ARGV[1], shown .. ':' .. string.format('%.0f', now + ARGV[3]))
-for i = 2, 3 do
-  if redis.call('PTTL', KEYS[i]) < tonumber(ARGV[4]) then redis.call('PEXPIRE', KEYS[i], ARGV[4]) end
-end
+for i = 2, 3 do live(KEYS[i], ARGV[4]) end
 return token

@@ -3,9 +3,6 @@
 -- ARGV  1 the first 16 characters of every digest, each between line feeds
 -- Short names, and a search instead of a table: a long conversation has thousands of digests, its session
 -- a few records. The caller compares the whole digest.
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-
 local fits = {}
 for _, digest in ipairs(redis.call('HKEYS', KEYS[1])) do
   if string.find(ARGV[1], '\n' .. string.sub(digest, 1, 16) .. '\n', 1, true) then
@@ -21,10 +18,11 @@ for i = 1, #claims, 2 do
   if deadline > now then leased[#leased + 1] = claims[i] end
 end
 
-local function reason(name)
-  local deadline = tonumber(redis.call('HGET', KEYS[3], name .. '_until') or 0) or 0
-  if deadline <= now then return '' end
-  return redis.call('HGET', KEYS[3], name .. '_reason') or 'unspecified'
+local names = {'bypass_until', 'bypass_reason', 'backoff_until', 'backoff_reason', 'unused'}
+local known = redis.call('HMGET', KEYS[3], 'generation', 'pins', 'compact', 'rebuild', unpack(names))
+local function reason(i)
+  local deadline = tonumber(known[i] or 0) or 0
+  return deadline > now and (known[i + 1] or 'unspecified') or ''
 end
-
-return {fits, leased, reason('bypass'), reason('backoff'), redis.call('HGET', KEYS[3], 'unused') or '0'}
+local steering = {known[1] or '+' .. moment, known[2] or '', known[3] or '', known[4] or ''}
+return {fits, leased, reason(5), reason(7), known[9] or '0', steering}

@@ -1,13 +1,12 @@
--- Lets a session be bypassed, or back off, for a while; never shortens an earlier pause. Returns 1.
+-- Lets a session be bypassed, or back off, for a while; never shortens an earlier pause. Returns 1, or 0.
 -- KEYS  session
--- ARGV  1 bypass or backoff  2 reason  3 pause, ms  4 least TTL, ms
-local time = redis.call('TIME')
+-- ARGV  1 bypass or backoff  2 reason  3 pause, ms  4 least TTL, ms  5 generation, or empty
+if void(KEYS[1], ARGV[5]) then return 0 end
 local field = ARGV[1] .. '_until'
-local deadline = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[3]
-redis.call('HSET', KEYS[1], 'v', 1)
-redis.call('HSETNX', KEYS[1], 'created', time[1])
+local deadline = now + ARGV[3]
+begin(KEYS[1])
 if deadline > (tonumber(redis.call('HGET', KEYS[1], field) or 0) or 0) then
   redis.call('HSET', KEYS[1], field, string.format('%.0f', deadline), ARGV[1] .. '_reason', ARGV[2])
 end
-if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[4]) then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
+live(KEYS[1], ARGV[4])
 return 1

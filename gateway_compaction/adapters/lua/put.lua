@@ -1,7 +1,8 @@
 -- Stores a compaction. Returns its version, or 0 when it was refused.
 -- KEYS  compactions, used, claims, session
 -- ARGV  1 digest  2 record: JSON up to the version's number, which stands last  3 kind  4 parent, or empty
---       5 token, or empty  6 most records  7 most records along one lineage  8 TTL, ms
+--       5 token, or empty  6 most records  7 most records along one lineage  8 TTL, ms  9 generation, or empty
+if void(KEYS[4], ARGV[9]) then return 0 end
 local rank = {cleared = 0, extractive = 1, model = 2}
 if ARGV[5] ~= '' then
   local held = redis.call('HGET', KEYS[3], ARGV[1])
@@ -13,15 +14,15 @@ local old = redis.call('HGET', KEYS[1], ARGV[1]) or ''
 local readable = string.match(old, '^[^,]*') == string.match(ARGV[2], '^[^,]*')
 local better = (readable and rank[string.match(old, '"kind":"(%l+)"') or ''] or -1) - rank[ARGV[3]]
 if better > 0 or (better == 0 and ARGV[5] == '') then return 0 end
-local time = redis.call('TIME')
+begin(KEYS[4])
 local version = redis.call('HINCRBY', KEYS[4], 'version', 1)
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2] .. version .. '}')
-redis.call('ZADD', KEYS[2], time[1] .. string.format('.%06d', time[2]), ARGV[1])
-redis.call('HSET', KEYS[4], 'v', 1, 'seen', time[1])
-redis.call('HSETNX', KEYS[4], 'created', time[1])
+redis.call('ZADD', KEYS[2], moment, ARGV[1])
+redis.call('HSET', KEYS[4], 'seen', time[1])
 if ARGV[5] ~= '' then
   redis.call('HSET', KEYS[4], 'failures', 0)
   redis.call('HINCRBY', KEYS[4], 'unused', 1)
+  redis.call('HDEL', KEYS[4], 'rebuild')
 end
 local function drop(digest)
   redis.call('ZREM', KEYS[2], digest)

@@ -8,10 +8,8 @@ redis.call('HDEL', KEYS[1], ARGV[1])
 if ARGV[3] == '' then
   redis.call('HDEL', KEYS[2], 'failures')
 else
-  local time = redis.call('TIME')
   local failures = redis.call('HINCRBY', KEYS[2], 'failures', 1)
-  local pause = math.min(600, 5 * 2 ^ (failures - 1)) * 1000
-  local deadline = time[1] * 1000 + math.floor(time[2] / 1000) + pause
+  local deadline = now + math.min(600, 5 * 2 ^ (failures - 1)) * 1000
   if deadline > (tonumber(redis.call('HGET', KEYS[2], 'backoff_until') or 0) or 0) then
     redis.call('HSET', KEYS[2], 'backoff_until', string.format('%.0f', deadline), 'backoff_reason', ARGV[3])
   end

@@ -4,8 +4,6 @@
 local held = redis.call('HGET', KEYS[1], ARGV[1])
 if not held or string.match(held, '^(%d+):') ~= ARGV[2] then return 0 end
 
-local time = redis.call('TIME')
-local deadline = time[1] * 1000 + math.floor(time[2] / 1000) + ARGV[3]
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2] .. ':' .. string.format('%.0f', deadline))
-if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[4]) then redis.call('PEXPIRE', KEYS[1], ARGV[4]) end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2] .. ':' .. string.format('%.0f', now + ARGV[3]))
+live(KEYS[1], ARGV[4])
 return 1

@@ -241,7 +241,9 @@ def strip(
     """
     total = sum(tokens for _, tokens, _ in messages) or 1
     # Even an empty message is to be seen.
-    weights = [max(tokens / total * 100, STRIP_LEAST if len(messages) < 200 else 0) for _, tokens, _ in messages]
+    weights = [
+        max(tokens / total * 100, STRIP_LEAST if len(messages) < 200 else 0) for _, tokens, _ in messages
+    ]
     factor = 100 / (sum(weights) or 1)
     edges = [0.0]
     for weight in weights:

@@ -48,6 +48,7 @@ class Comparison:
     pairs: tuple[Pair, ...]
     left_out: int
     kept: bool
+    omitted: bool
     sent: str
     saw: str
     messages_sent: int
@@ -77,6 +78,7 @@ def comparison(call: LastCall) -> Comparison:
         tuple(pairs),
         out,
         call.client is not None or call.model is not None,
+        call.omitted,
         thousands(sum(tokens for _, tokens, _ in call.sent)),
         thousands(sum(tokens for _, tokens, _ in call.saw)),
         len(sent),
@@ -88,9 +90,7 @@ def _one(item: Item | None) -> tuple[Item, ...]:
     return () if item is None else (item,)
 
 
-def _items(
-    rows: Sequence[tuple[str, int, str]], messages: Sequence[Mapping[str, Any]] | None
-) -> list[Item]:
+def _items(rows: Sequence[tuple[str, int, str]], messages: Sequence[Mapping[str, Any]] | None) -> list[Item]:
     # Contents and structure were written together; were they not, no message is shown as another's.
     texts = messages if messages is not None and len(messages) == len(rows) else [None] * len(rows)
     return [
@@ -117,5 +117,7 @@ def _part(part: Any) -> str:
     if isinstance(part, Mapping):
         if isinstance(part.get("text"), str):
             return str(part["text"])
-        return f"[{part.get('type', 'part')}: {json.dumps(dict(part), ensure_ascii=False, default=str)[:HEAD]}]"
+        return (
+            f"[{part.get('type', 'part')}: {json.dumps(dict(part), ensure_ascii=False, default=str)[:HEAD]}]"
+        )
     return f"[{type(part).__name__}]"

@@ -5,18 +5,40 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gateway_compaction.admin.ui.text import Folded, ago, compact, fold, money, percent, short, stamp, thousands
+from gateway_compaction.admin.schemas import Version
+from gateway_compaction.admin.ui.text import (
+    Folded,
+    ago,
+    compact,
+    fold,
+    money,
+    percent,
+    short,
+    stamp,
+    thousands,
+)
 from gateway_compaction.archive import LastCall, SessionDetail
 from gateway_compaction.core.compaction import Compaction
 
-__all__ = ["Card", "Piece", "Statistics", "Version", "cards", "preamble_of", "range_of", "statistics", "turns_of", "version"]
+__all__ = [
+    "Card",
+    "Piece",
+    "Statistics",
+    "VersionView",
+    "cards",
+    "preamble_of",
+    "range_of",
+    "statistics",
+    "turns_of",
+    "version_view",
+]
 
 KINDS = {
     "model": "summary by a model",
     "extractive": "extract, made without a model",
     "cleared": "old tool results cleared",
 }
-SEGMENT_CHARS = 4000
+PIECE_CHARS = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +77,21 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A segment of a version; ``change`` against its parent: same, new, or gone."""
+    """A stretch of a summary as compared with its parent's: same, added or removed."""
 
-    range: str
+    kind: str
     text: Folded
-    change: str
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
-    """One version closely: its card, its segments, and those of its parent that are gone."""
+class VersionView:
+    """One version closely; ``newer`` are the versions that a rollback to it would take back."""
 
     card: Card
     pieces: tuple[Piece, ...]
+    segments: tuple[tuple[str, Folded], ...]
     digest: str
+    parent: int | None
     newer: tuple[int, ...]
 
 
@@ -79,7 +102,7 @@ def preamble_of(call: LastCall | None) -> int:
 
 
 def turns_of(call: LastCall | None) -> tuple[int, ...]:
-    """For each message after the preamble the turn it is part of, from 1 (0 before the first user message)."""
+    """For each message after the preamble its turn, from 1 on (0 before the first user message)."""
     turn, turns = 0, list[int]()
     for role, _, _ in (call.sent if call else ())[preamble_of(call) :]:
         turn += role == "user"
@@ -127,27 +150,22 @@ def statistics(detail: SessionDetail) -> Statistics | None:
     )
 
 
-def version(detail: SessionDetail, number: int, now: float) -> Version | None:
-    """One version closely, None where there is none of that number."""
-    everything = (*detail.compactions, *detail.retired)
-    found = next((c for c in everything if c.version == number), None)
-    if found is None:
-        return None
-    card = next(card for card in cards(detail, now) if card.version == number)
-    parent = next((c for c in everything if c.digest == found.parent and c.version != number), None)
-    newer = tuple(sorted(c.version for c in detail.compactions if c.version > number))
-    return Version(card, _pieces(found, parent, turns_of(detail.last_call)), found.digest, newer)
-
-
-def _pieces(found: Compaction, parent: Compaction | None, turns: Sequence[int]) -> tuple[Piece, ...]:
-    old = {(s.start, s.end, s.text): s for s in parent.segments} if parent else {}
-    mine = {(s.start, s.end, s.text) for s in found.segments}
-    listed = [(s, "same" if (s.start, s.end, s.text) in old else "new" if parent else "") for s in found.segments]
-    listed += [(s, "gone") for key, s in old.items() if key not in mine]
-    listed.sort(key=lambda item: (item[0].start, item[0].end, item[1] != "gone"))
-    return tuple(
-        Piece(" · ".join(p for p in reversed(range_of(s.start, s.end, turns)) if p), fold(s.text, SEGMENT_CHARS), change)
-        for s, change in listed
+def version_view(detail: SessionDetail, found: Version, now: float) -> VersionView:
+    """One version closely."""
+    compaction = found.compaction
+    turns = turns_of(detail.last_call)
+    card = next(card for card in cards(detail, now) if card.version == compaction.version)
+    newer = tuple(sorted(c.version for c in detail.compactions if c.version > compaction.version))
+    return VersionView(
+        card,
+        tuple(Piece(change.kind, fold(change.text, PIECE_CHARS)) for change in found.diff),
+        tuple(
+            (" · ".join(p for p in reversed(range_of(s.start, s.end, turns)) if p), fold(s.text, PIECE_CHARS))
+            for s in compaction.segments
+        ),
+        compaction.digest,
+        found.parent,
+        newer,
     )
 
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from gateway_compaction.admin.schemas import Overview, Share, Totals
 from gateway_compaction.admin.ui.charts import HourChart, hour_chart
 from gateway_compaction.admin.ui.text import compact, money, percent, thousands
 from gateway_compaction.archive import Hour, Owner
 
-__all__ = ["PERIODS", "Group", "Overview", "Prices", "Tile", "Totals", "overview", "owner_name", "totals"]
-
-Prices = Callable[[str], float | None]
-"""Dollars for one input token of a model group, None where nobody knows."""
+__all__ = ["PERIODS", "Group", "OverviewView", "Tile", "overview_view", "owner_name"]
 
 PERIODS: Mapping[int, str] = {24: "24 hours", 72: "3 days", 168: "7 days", 720: "30 days"}
 GROUPS_SHOWN = 50
-COUNTS = ("requests", "rewritten", "tokens_before", "tokens_after", "saved", "would_save")
-COUNTS += ("breaks", "summaries", "failures", "cost")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,56 +28,28 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
-    """Sums over hours. ``money`` and ``would_money`` are dollars, of the models that have a price."""
-
-    requests: int = 0
-    rewritten: int = 0
-    tokens_before: int = 0
-    tokens_after: int = 0
-    saved: int = 0
-    would_save: int = 0
-    breaks: int = 0
-    summaries: int = 0
-    failures: int = 0
-    cost: float = 0.0
-    money: float = 0.0
-    would_money: float = 0.0
-    unpriced: tuple[str, ...] = ()
-
-    @property
-    def share(self) -> float:
-        """Tokens saved as a share of what clients sent."""
-        return self.saved / self.tokens_before if self.tokens_before else 0.0
-
-    @property
-    def would_share(self) -> float:
-        """The same for what would have been saved."""
-        return self.would_save / self.tokens_before if self.tokens_before else 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class Group:
-    """The sums of one team or model; ``query`` finds its sessions in the list."""
+    """The sums of one team or model; ``query`` is the filter that finds its sessions, empty for none."""
 
     name: str
     query: str
     totals: Totals
+    share: float
+    would_share: float
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
-    """All that the first page shows. ``shadow``: nothing is rewritten, so savings are would-be ones."""
+class OverviewView:
+    """All that the first page shows. ``shadow``: nothing was rewritten, so savings are would-be ones."""
 
     hours: int
     tiles: tuple[Tile, ...]
     chart: HourChart
     teams: tuple[Group, ...]
     models: tuple[Group, ...]
-    totals: Totals
+    requests: int
     shadow: bool
     mixed: bool
-    sessions: int
 
 
 def owner_name(owner: Owner) -> str:
@@ -91,64 +58,70 @@ def owner_name(owner: Owner) -> str:
     return named or (f"key {owner.key_hash[:8]}" if owner.key_hash else "nobody in particular")
 
 
-def totals(hours: Iterable[Hour], prices: Prices) -> Totals:
-    """The sums of ``hours``, tokens turned into money model by model."""
-    found = list(hours)
-    sums = {name: sum(getattr(hour, name) for hour in found) for name in COUNTS}
-    saved: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for hour in found:
-        saved[hour.model][0] += hour.saved
-        saved[hour.model][1] += hour.would_save
-    priced = {model: prices(model) for model in saved}
-    return Totals(
-        **sums,
-        money=sum(tokens * (priced[model] or 0.0) for model, (tokens, _) in saved.items()),
-        would_money=sum(tokens * (priced[model] or 0.0) for model, (_, tokens) in saved.items()),
-        unpriced=tuple(sorted(m for m, price in priced.items() if price is None and any(saved[m]))),
-    )
-
-
-def overview(found: Sequence[Hour], hours: int, sessions: int, now: float, prices: Prices) -> Overview:
+def overview_view(found: Overview, hours: int, now: float) -> OverviewView:
     """The first page of the last ``hours``, ``now`` in seconds since 1970."""
-    sums = totals(found, prices)
+    sums = found.totals
     shadow = bool(sums.would_save) and not sums.saved
-    return Overview(
+    teams = {hour.owner.team or hour.owner.team_id for hour in found.hours}
+    return OverviewView(
         hours,
-        _tiles(sums, sessions, shadow),
-        _chart(found, hours, now),
-        _groups(found, lambda hour: owner_name(hour.owner), "team", prices),
-        _groups(found, lambda hour: hour.model, "model", prices),
-        sums,
+        _tiles(found, shadow),
+        _chart(found.hours, hours, now),
+        tuple(_group(share, "team" if share.name in teams else "") for share in found.teams[:GROUPS_SHOWN]),
+        tuple(_group(share, "model") for share in found.models[:GROUPS_SHOWN]),
+        sums.requests,
         shadow,
         bool(sums.would_save) and bool(sums.saved),
-        sessions,
     )
 
 
-def _tiles(sums: Totals, sessions: int, shadow: bool) -> tuple[Tile, ...]:
-    rate = percent(sums.would_share if shadow else sums.share)
+def _tiles(found: Overview, shadow: bool) -> tuple[Tile, ...]:
+    sums = found.totals
     would = "would have been saved" if shadow else "saved"
-    tokens, dollars = (sums.would_save, sums.would_money) if shadow else (sums.saved, sums.money)
-    net = f"{money(dollars - sums.cost)} after paying for summaries" if sums.cost else "no summary cost anything"
-    if sums.unpriced:
-        net = f"no price is known for {', '.join(sums.unpriced[:3])}"
-    failed = sums.failures / (sums.failures + sums.summaries) if sums.failures else 0.0
+    tokens, dollars = (
+        (sums.would_save, sums.would_save_dollars) if shadow else (sums.saved, sums.saved_dollars)
+    )
+    rate = percent(tokens / sums.tokens_before if sums.tokens_before else 0.0)
+    tried = sums.failures + sums.summaries
+    rewritten = f"{thousands(sums.requests)} requests, {thousands(sums.rewritten)} rewritten"
     return (
-        Tile("Sessions", thousands(sessions), f"{thousands(sums.requests)} requests, {thousands(sums.rewritten)} rewritten"),
-        Tile(f"Tokens {would}", compact(tokens), f"{rate} of {compact(sums.tokens_before)} that clients sent", "good"),
-        Tile(f"Money {would}", money(dollars), net, "good" if dollars > sums.cost else ""),
+        Tile("Sessions", thousands(found.sessions), rewritten),
+        Tile(
+            f"Tokens {would}",
+            compact(tokens),
+            f"{rate} of {compact(sums.tokens_before)} that clients sent",
+            "good",
+        ),
+        Tile(f"Money {would}", money(dollars), _worth(sums, dollars), "good" if dollars > sums.cost else ""),
         Tile("Summaries", thousands(sums.summaries), f"{money(sums.cost)} paid to summarisers"),
-        Tile("Cache breaks", thousands(sums.breaks), _per(sums.breaks, sums.requests)),
-        Tile("Failures", thousands(sums.failures), f"{percent(failed)} of the summaries tried" if failed else "none", "bad" if failed else ""),
-    )  # fmt: skip
+        Tile("Cache breaks", thousands(sums.breaks), _breaks(sums)),
+        Tile(
+            "Failures",
+            thousands(sums.failures),
+            f"{percent(sums.failures / tried)} of the summaries tried" if sums.failures else "none",
+            "bad" if sums.failures else "",
+        ),
+    )
 
 
-def _per(breaks: int, requests: int) -> str:
-    return f"one in {thousands(requests / breaks)} requests" if breaks else "every prompt cache stayed warm"
+def _worth(sums: Totals, dollars: float) -> str:
+    if sums.unpriced:
+        return f"no price is known for {compact(sums.unpriced)} tokens"
+    return (
+        f"{money(dollars - sums.cost)} after paying for summaries" if sums.cost else "summaries cost nothing"
+    )
+
+
+def _breaks(sums: Totals) -> str:
+    return (
+        f"one in {thousands(sums.requests / sums.breaks)} requests"
+        if sums.breaks
+        else "prompt caches stayed warm"
+    )
 
 
 def _chart(found: Sequence[Hour], hours: int, now: float) -> HourChart:
-    # A column for each hour where they can still be told apart, else for each quarter of a day.
+    # A column for each hour where they can still be told apart, else for each quarter of a day, or day.
     width = 3600 if hours <= 72 else 6 * 3600 if hours <= 336 else 24 * 3600
     last = int(now) // width
     columns = [last - n for n in range(hours * 3600 // width - 1, -1, -1)]
@@ -161,16 +134,11 @@ def _chart(found: Sequence[Hour], hours: int, now: float) -> HourChart:
             column[2] += hour.would_save
     form = "%H:%M" if hours <= 24 else "%d %b %H:%M" if width < 24 * 3600 else "%d %b"
     names = [datetime.fromtimestamp(column * width, UTC).strftime(form) for column in columns]
-    return hour_chart([(name, *sums[column]) for name, column in zip(names, columns, strict=True)])
+    rows = zip(names, columns, strict=True)
+    return hour_chart([(name, sums[c][0], sums[c][1], sums[c][2]) for name, c in rows])
 
 
-def _groups(
-    found: Sequence[Hour], name: Callable[[Hour], str], query: str, prices: Prices
-) -> tuple[Group, ...]:
-    parts: dict[str, list[Hour]] = defaultdict(list)
-    for hour in found:
-        parts[name(hour)].append(hour)
-    groups = [Group(key, query, totals(hours, prices)) for key, hours in parts.items()]
-    groups.sort(key=lambda group: (-(group.totals.saved + group.totals.would_save), group.name))
-    return tuple(groups[:GROUPS_SHOWN])
-
+def _group(share: Share, query: str) -> Group:
+    sums = share.totals
+    before = sums.tokens_before or 1
+    return Group(share.name, query, sums, sums.saved / before, sums.would_save / before)

@@ -118,7 +118,9 @@ def _notices(detail: SessionDetail, now: float) -> tuple[tuple[str, str], ...]:
     if row.state == "summarizing" or detail.claims:
         found.append(("busy", "A summary is being made now."))
     if detail.bypass and detail.bypass[0] > now:
-        found.append(("warn", f"Left alone for {span(detail.bypass[0] - now)}: {short(detail.bypass[1], 300)}"))
+        found.append(
+            ("warn", f"Left alone for {span(detail.bypass[0] - now)}: {short(detail.bypass[1], 300)}")
+        )
     if detail.backoff and detail.backoff[0] > now:
         wait = span(detail.backoff[0] - now)
         found.append(("warn", f"No summary is started for {wait}: {short(detail.backoff[1], 300)}"))
@@ -136,13 +138,15 @@ def _tiles(detail: SessionDetail) -> tuple[Tile, ...]:
     got = f"{percent(row.tokens_after / row.tokens_before)} of it" if row.tokens_before else ""
     of = f" · {percent(row.tokens_after / row.window)} of {compact(row.window)}" if row.window else ""
     cost = sum(event.cost or 0.0 for event in detail.events)
+    named = "Would have saved" if would else "Saved"
+    paid = f"{money(cost)} of the recent ones" if cost else "at no cost"
     return (
         Tile("Calls", thousands(row.calls), f"last {row.outcome or 'not decided'}"),
         Tile("Client sent", compact(row.tokens_before), "tokens, at the last call"),
         Tile("Model got", compact(row.tokens_after), f"{got}{of}".strip(" ·")),
-        Tile("Would have saved" if would else "Saved", compact(saved), "tokens, over all calls", "good" if saved else ""),
-        Tile("Summaries", thousands(len(detail.compactions)), f"{money(cost)} of the recent ones" if cost else "at no cost"),
-    )  # fmt: skip
+        Tile(named, compact(saved), "tokens, over all calls", "good" if saved else ""),
+        Tile("Summaries", thousands(len(detail.compactions)), paid),
+    )
 
 
 def _calls(detail: SessionDetail) -> list[CompactionEvent]:
@@ -160,7 +164,9 @@ def _chart(detail: SessionDetail) -> TokenChart | None:
         words += f" tokens, model got {thousands(got)} ({event.outcome})"
         drawn.append((event.tokens_before, got, words, got < event.tokens_before))
         if event.version and event.version != last:
-            marks.append((index, f"v{event.version}", f"version {event.version} first sent at call {index + 1}"))
+            marks.append(
+                (index, f"v{event.version}", f"version {event.version} first sent at call {index + 1}")
+            )
         last = event.version or last
     return token_chart(drawn, _lines(detail), marks, [stamp(event.at)[11:16] for event in calls])
 
@@ -204,7 +210,11 @@ def _fates(call: LastCall | None) -> tuple[Fate, ...]:
 
 
 def _event(event: CompactionEvent, now: float) -> EventLine:
-    notes = [f"{event.seconds:.1f} s" if event.seconds else "", money(event.cost) if event.cost else ""]
+    notes = [
+        event.by or "",
+        f"{event.seconds:.1f} s" if event.seconds else "",
+        money(event.cost) if event.cost else "",
+    ]
     return EventLine(
         stamp(event.at),
         ago(event.at, now),
@@ -215,5 +225,5 @@ def _event(event: CompactionEvent, now: float) -> EventLine:
         compact(event.tokens_before) if event.tokens_before else "",
         compact(event.tokens_after) if event.tokens_after else "",
         f"v{event.version}" if event.version else "",
-        ", ".join(note for note in notes if note),
+        short(", ".join(note for note in notes if note), 200),
     )

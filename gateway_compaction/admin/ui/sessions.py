@@ -11,7 +11,19 @@ from gateway_compaction.admin.ui.overview import owner_name
 from gateway_compaction.admin.ui.text import ago, compact, percent, short, stamp
 from gateway_compaction.archive import Query, SessionPage, SessionRow, Sort, State
 
-__all__ = ["AGES", "LEVELS", "SORTS", "STATES", "Asked", "Column", "Line", "Listing", "asked", "line", "listing"]
+__all__ = [
+    "AGES",
+    "LEVELS",
+    "SORTS",
+    "STATES",
+    "Asked",
+    "Column",
+    "Line",
+    "Listing",
+    "asked",
+    "line",
+    "listing",
+]
 
 AGES: Mapping[str, tuple[str, float]] = {
     "1h": ("last hour", 3600),
@@ -129,7 +141,8 @@ class Listing:
 def asked(form: Mapping[str, str]) -> Asked:
     """The form as sent by a browser; what it cannot have offered counts as not asked."""
     text = {
-        name: form.get(name, "").strip()[:FILTER_CHARS] for name in ("team", "model", "text", "level", "state", "age")
+        name: form.get(name, "").strip()[:FILTER_CHARS]
+        for name in ("team", "model", "text", "level", "state", "age")
     }
     sort: Sort = next((known for known in SORTS if known == form.get("sort")), "seen")
     return Asked(
@@ -165,7 +178,7 @@ def line(row: SessionRow, now: float) -> Line:
     """One session as values."""
     saved = row.saved or row.would_save
     return Line(
-        f"{row.session.tenant}/{row.session.key}",
+        row.session.slot,
         short(row.labels[0]) if row.labels else row.session.key[:12],
         row.session.key[:12],
         short(owner_name(row.owner)),
@@ -196,7 +209,9 @@ def _columns(form: Asked) -> tuple[Column, ...]:
     def ordered(name: str, sort: Sort) -> Column:
         now = form.sort == sort
         link = form.link(sort=sort, dir="down" if not now or form.ascending else "up")
-        return Column(name, link, ("ascending" if form.ascending else "descending") if now else "none", sort != "seen")
+        return Column(
+            name, link, ("ascending" if form.ascending else "descending") if now else "none", sort != "seen"
+        )
 
     return (
         Column("Session"),

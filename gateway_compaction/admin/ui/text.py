@@ -20,6 +20,7 @@ __all__ = [
     "money",
     "percent",
     "plain",
+    "plural",
     "short",
     "span",
     "stamp",
@@ -126,8 +127,15 @@ def compact(number: float) -> str:
         if size >= scale * 0.9995:
             value = number / scale
             digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
-            return f"{value:.{digits}f}".rstrip("0").rstrip(".") + letter if digits else f"{value:.0f}{letter}"
+            return (
+                f"{value:.{digits}f}".rstrip("0").rstrip(".") + letter if digits else f"{value:.0f}{letter}"
+            )
     return f"{number:.0f}"
+
+
+def plural(number: int, word: str) -> str:
+    """A number with its word."""
+    return f"{thousands(number)} {word}{'' if number == 1 else 's'}" if number else f"no {word}s"
 
 
 def percent(share: float) -> str:

@@ -1,0 +1,110 @@
+"""The session lists of tenants, read in pages and kept for some seconds; afterwards only what changed is read."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from gateway_compaction.adapters.indexing import Command, tenant_key
+from gateway_compaction.adapters.records import script
+from gateway_compaction.adapters.rows import Fields, Found, read_row
+from gateway_compaction.adapters.store_calls import StoreCalls
+from gateway_compaction.core.compaction import SessionRef
+
+__all__ = ["RowCache"]
+
+ROWS = script("rows")
+PAGE, TENANTS = 500, 100
+KEPT_SECONDS, KEPT_ROWS = 30.0, 50_000
+LARGE_BYTES = 100_000
+
+
+@dataclass(slots=True)
+class _Tenant:
+    """Rows of one tenant, as of ``second``.
+
+    ``counts`` are rows written to the list and dropped from it since it began, ``begun`` says when.
+    """
+
+    rows: dict[str, Fields] = field(default_factory=dict)
+    begun: bytes = b""
+    counts: tuple[int, int] = (0, 0)
+    second: int = 0
+    asked: float = 0.0
+
+
+class RowCache:
+    """Reads lists without blocking: a page at a time, the loop free between pages."""
+
+    def __init__(
+        self, store: StoreCalls, seconds: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._store, self._seconds, self._clock = store, seconds, clock
+        self._tenants: dict[str, _Tenant] = {}
+
+    async def rows(self, tenants: Sequence[str]) -> list[Found]:
+        """All rows of some tenants; expired sessions among them."""
+        found: list[Found] = []
+        for start in range(0, len(tenants), TENANTS):
+            group = tenants[start : start + TENANTS]
+            await self._refresh(group)
+            known = ((t, self._tenants[t].rows) for t in group if t in self._tenants)
+            found += [(SessionRef(t, key), fields) for t, rows in known for key, fields in rows.items()]
+            await asyncio.sleep(0)
+        return found
+
+    async def changed(self, tenant: str, second: int) -> list[Found]:
+        """Rows of a tenant that were written in ``second`` or later, the latest first."""
+        return [pair async for page in self._pages(tenant, str(second)) for pair in page]
+
+    def clear(self) -> None:
+        """Forget everything: what is not in the store any more must not be here."""
+        self._tenants.clear()
+
+    def age(self) -> None:
+        """Forget what nobody asked for lately."""
+        oldest = self._clock() - KEPT_SECONDS
+        for tenant in [t for t, kept in self._tenants.items() if kept.asked < oldest]:
+            del self._tenants[tenant]
+
+    async def _refresh(self, tenants: Sequence[str]) -> None:
+        self.age()
+        names = ("begun", "written", "dropped")
+        asked: Iterable[Command] = (("HMGET", tenant_key(t, "rows"), *names) for t in tenants)
+        clock, *answers = await self._store.send(("TIME",), *asked, seconds=self._seconds)
+        for tenant, (begun, written, dropped) in zip(tenants, answers, strict=True):
+            counts = int(written or 0), int(dropped or 0)
+            await self._brought_up(tenant, begun or b"", counts, int(clock[0]))
+        while sum(len(kept.rows) for kept in self._tenants.values()) > KEPT_ROWS:
+            first = next(iter(self._tenants))
+            if first in tenants:
+                break
+            del self._tenants[first]
+
+    async def _brought_up(self, tenant: str, begun: bytes, counts: tuple[int, int], second: int) -> None:
+        kept = self._tenants.pop(tenant, None) or _Tenant()
+        # Where rows were dropped, or the list began anew, all are read again.
+        if (kept.begun, kept.counts[1]) != (begun, counts[1]):
+            kept = _Tenant(begun=begun, counts=(0, counts[1]))
+        if kept.counts[0] != counts[0]:
+            since = str(kept.second - 1) if kept.second else "-inf"
+            async for page in self._pages(tenant, since):
+                kept.rows.update((session.key, fields) for session, fields in page)
+            kept.counts, kept.second = counts, second
+        kept.asked = self._clock()
+        self._tenants[tenant] = kept
+
+    async def _pages(self, tenant: str, since: str) -> AsyncIterator[list[Found]]:
+        keys = [tenant_key(tenant, "sessions"), tenant_key(tenant, "rows")]
+        for start in range(0, 1_000_000, PAGE):
+            number, text = await self._store.run(ROWS, keys, [start, PAGE, since], self._seconds)
+            read = read_row if len(text) < LARGE_BYTES else None
+            fields = read(text) if read else await asyncio.to_thread(read_row, text)
+            yield [
+                (SessionRef(tenant, key), row) for key, row in (fields or {}).items() if isinstance(row, dict)
+            ]
+            if number < PAGE:
+                return
+            await asyncio.sleep(0)

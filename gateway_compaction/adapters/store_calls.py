@@ -1,0 +1,281 @@
+"""What ``Store`` promises, as questions to a Redis: which script, which keys, what the answer means."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from gateway_compaction.adapters.indexing import (
+    FORGOTTEN,
+    WISHES,
+    Command,
+    counted,
+    dropping,
+    indexing,
+    label_key,
+    latest,
+    life_of,
+    listing,
+    owner_facts,
+    vacating,
+)
+from gateway_compaction.adapters.records import (
+    BEGINNING,
+    Script,
+    milliseconds,
+    read_buffer,
+    read_factors,
+    script,
+    session_keys,
+    short_text,
+    unversioned,
+    written_event,
+    written_last,
+)
+from gateway_compaction.core.compaction import Compaction, SessionRef
+from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.layout import LastCall
+from gateway_compaction.core.steering import moment_of
+from gateway_compaction.errors import StoreError
+from gateway_compaction.ports import Buffer, Notices
+
+__all__ = ["StoreCalls"]
+
+T = TypeVar("T")
+DAY = 86_400.0
+EVENTS, LABELS, LINEAGE = 200, 8, 16
+LOAD, CLAIM, RENEW, RELEASE = (script(name) for name in ("load", "claim", "renew", "release"))
+PUT, APPEND, PAUSE, ROW = (script(name) for name in ("put", "append", "pause", "row"))
+
+
+class StoreCalls:
+    """The contract, for whoever can ask: ``RedisStore`` adds the connection.
+
+    What was decided under a generation is refused by the scripts once that has changed. A session that was
+    unknown when a request asked has none to compare: whether it was forgotten since is looked up afterwards,
+    and then the traces go again.
+    """
+
+    _seconds: float
+    _background: float
+    _embedded: bool
+
+    async def _ask(self, call: Callable[[], Awaitable[T]], seconds: float, *, counts: bool = True) -> T:
+        raise NotImplementedError
+
+    async def _eval(self, named: Script, keys: Sequence[str], args: Sequence[Any]) -> Any:
+        raise NotImplementedError
+
+    async def _send(self, *commands: Command) -> list[Any]:
+        raise NotImplementedError
+
+    async def load(self, session: SessionRef, digests: Sequence[str]) -> Buffer:
+        """See ``Store.load``."""
+        if not digests:
+            return Buffer()
+        names = "\n".join([digest[:16] for digest in digests])
+        keys = session_keys(session, "compactions", "claims", "session")
+
+        async def call() -> Buffer:
+            return read_buffer(await self._eval(LOAD, keys, [f"\n{names}\n"]), frozenset(digests))
+
+        return await self._ask(call, self._seconds)
+
+    async def claim(
+        self, session: SessionRef, digest: str, chain: Sequence[str], seconds: float, generation: str = ""
+    ) -> int:
+        """See ``Store.claim``; 0 also while the session backs off."""
+        others = "\n".join(chain)
+        args = [digest, f"\n{others}\n", milliseconds(seconds), milliseconds(max(DAY, seconds)), BEGINNING]
+        keys = session_keys(session, "compactions", "claims", "session")
+        token = await self._number(CLAIM, keys, [*args, _expected(generation)])
+        return token if token and await self._listed(session, generation) else 0
+
+    async def renew(self, session: SessionRef, digest: str, token: int, seconds: float) -> bool:
+        """See ``Store.renew``; a lease that ran out is still its token's until somebody claims."""
+        args = [digest, token, milliseconds(seconds), milliseconds(max(DAY, seconds))]
+        renewed = bool(await self._number(RENEW, session_keys(session, "claims"), args))
+        return renewed and await self._listed(session)
+
+    async def release(
+        self, session: SessionRef, digest: str, token: int, *, failure: str | None = None, ttl: float
+    ) -> None:
+        """See ``Store.release``."""
+        reason = "" if failure is None else short_text(failure or "unspecified")
+        args = [digest, token, reason, milliseconds(ttl)]
+        if await self._number(RELEASE, session_keys(session, "claims", "session"), args):
+            await self._listed(session)
+
+    async def put(
+        self,
+        session: SessionRef,
+        compaction: Compaction,
+        *,
+        token: int | None,
+        ttl: float,
+        limit: int,
+        generation: str = "",
+    ) -> int:
+        """See ``Store.put``; 16 records at most along one line of parents."""
+        keys = session_keys(session, "compactions", "used", "claims", "session")
+        args: list[Any] = [compaction.digest, unversioned(compaction), compaction.kind]
+        args += [compaction.parent or "", "" if token is None else token]
+        args += [max(1, limit), LINEAGE, milliseconds(ttl), _expected(generation)]
+        version = await self._number(PUT, keys, args)
+        # A token is proof enough: its lease is gone where the session was forgotten.
+        basis = generation if token is None else None
+        return version if version and await self._listed(session, basis) else 0
+
+    async def append(
+        self,
+        session: SessionRef,
+        event: CompactionEvent,
+        *,
+        ttl: float,
+        used: str | None = None,
+        labels: Sequence[str] = (),
+        about: Mapping[str, str] | None = None,
+        generation: str = "",
+        view: str | None = None,
+        last: LastCall | None = None,
+    ) -> None:
+        """See ``Store.append``; two round trips, the second for the indexes."""
+        named = [short_text(label) for label in dict.fromkeys(labels) if label][:LABELS]
+        facts, (fields, counts) = owner_facts(about), latest(event)
+        kept = b"" if last is None else await asyncio.to_thread(written_last, last)
+        args: list[Any] = [milliseconds(ttl), written_event(event), used or "", EVENTS, LABELS]
+        args += [_expected(generation), view or "", kept]
+        args += [part for parts in (named, facts, fields, counts) for part in (len(parts), *parts)]
+        keys = session_keys(session, "session", "claims", "events", "compactions", "used", "retired", "last")
+        answer = await self.run(APPEND, keys, args)
+        if not answer:
+            return
+        row, broken = answer
+        commands = indexing(
+            session,
+            row,
+            ttl,
+            labels=named,
+            facts=facts,
+            counts=counted(event, view, bool(broken)),
+            model=event.model or "unknown",
+        )
+        await self._traced(session, commands, _basis(row, generation), named, facts)
+
+    async def bypass(self, session: SessionRef, reason: str, seconds: float, generation: str = "") -> None:
+        """See ``Store.bypass``."""
+        await self._pause(session, "bypass", reason, seconds, generation)
+
+    async def backoff(self, session: SessionRef, reason: str, seconds: float, generation: str = "") -> None:
+        """See ``Store.backoff``."""
+        await self._pause(session, "backoff", reason, seconds, generation)
+
+    async def notices(self) -> Notices:
+        """See ``Store.notices``."""
+        read = (("ZRANGE", name, 0, -1, "WITHSCORES") for name in (FORGOTTEN, WISHES))
+        [clock, forgotten, wishes] = await self.send(("TIME",), *read)
+        now = float(clock[0])
+        noted = zip(wishes[::2], wishes[1::2], strict=True)
+        return Notices(
+            forgotten={n.decode(): float(s) for n, s in zip(forgotten[::2], forgotten[1::2], strict=True)},
+            wishes=frozenset(name.decode() for name, until in noted if float(until) > now),
+        )
+
+    async def factors(self) -> Mapping[str, float]:
+        """See ``Store.factors``."""
+
+        async def call() -> Mapping[str, float]:
+            [found] = await self._send(("HGETALL", "gwc:factors"))
+            return read_factors(found)
+
+        return await self._ask(call, self._background)
+
+    async def save_factor(self, model: str, factor: float) -> None:
+        """See ``Store.save_factor``."""
+        await self.send(
+            ("HSET", "gwc:factors", short_text(model), repr(factor)),
+            ("PEXPIRE", "gwc:factors", milliseconds(30 * DAY)),
+        )
+
+    async def ping(self) -> None:
+        """See ``Store.ping``."""
+        await self.send(("PING",))
+
+    async def run(
+        self, named: Script, keys: Sequence[str], args: Sequence[Any] = (), seconds: float | None = None
+    ) -> Any:
+        """Run a script; with ``seconds`` for an operator, who waits longer and opens no breaker."""
+
+        async def call() -> Any:
+            return await self._eval(named, keys, args)
+
+        return await self._ask(call, seconds or self._background, counts=seconds is None)
+
+    async def send(self, *commands: Command, seconds: float | None = None) -> list[Any]:
+        """Ask several things at once; ``EVAL`` takes a ``Script``. For ``seconds`` see ``run``."""
+
+        async def call() -> list[Any]:
+            return await self._send(*commands)
+
+        return await self._ask(call, seconds or self._background, counts=seconds is None)
+
+    async def _pause(
+        self, session: SessionRef, kind: str, reason: str, seconds: float, generation: str
+    ) -> None:
+        text = short_text(reason or "unspecified")
+        args = [kind, text, milliseconds(seconds), milliseconds(max(DAY, seconds)), _expected(generation)]
+        if await self._number(PAUSE, session_keys(session, "session"), args):
+            await self._listed(session, generation)
+
+    async def _listed(self, session: SessionRef, generation: str | None = None) -> bool:
+        """Renew a session's row; False where the session was forgotten meanwhile.
+
+        A list that is not renewed is no reason to fail: the next event brings it up to date.
+        """
+        with contextlib.suppress(StoreError):
+            row = await self.run(ROW, session_keys(session, "session", "claims"))
+            basis = _basis(row, "*" if generation is None else generation)
+            return bool(row) and await self._traced(session, listing(session, row, life_of(row)), basis)
+        return True
+
+    async def _traced(
+        self,
+        session: SessionRef,
+        commands: Sequence[Command],
+        basis: float,
+        labels: Sequence[bytes] = (),
+        facts: Sequence[bytes] = (),
+    ) -> bool:
+        """Write indexes of what was decided at ``basis``, and take all back if it was forgotten since."""
+        asked: Command = ("ZMSCORE", FORGOTTEN, session.slot, session.tenant)
+        # The in-process server drops expired keys when it counts its keys, and at no other time.
+        counting: list[Command] = [("DBSIZE",)] if self._embedded else []
+        answers = await self.send(*commands, asked, *counting)
+        if not any(score and float(score) >= basis for score in answers[len(commands)]):
+            return True
+        names = [label_key(session.tenant, label) for label in labels]
+        [_, left, _] = await self.send(*dropping(session, names))
+        if not left:
+            await self.send(*vacating(session.tenant, facts))
+        return False
+
+    async def _number(self, named: Script, keys: Sequence[str], args: Sequence[Any]) -> int:
+        async def call() -> int:
+            return int(await self._eval(named, keys, args))
+
+        return await self._ask(call, self._background)
+
+
+def _expected(generation: str) -> str:
+    """The generation that a script must find, empty where any will do."""
+    return "" if generation.startswith("+") else generation
+
+
+def _basis(row: bytes, generation: str) -> float:
+    """When what was written was decided: of a known generation the moment of writing, else of asking."""
+    if generation and not generation.startswith("+"):
+        return float(json.loads(row or b"{}").get("rev", 0))
+    return moment_of(generation)

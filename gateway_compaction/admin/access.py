@@ -1,0 +1,223 @@
+"""Who asks, and what of all sessions is theirs: from LiteLLM's own authentication to a scope."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import Depends, HTTPException, Request
+from litellm.proxy._types import (
+    UI_TEAM_ID,
+    LiteLLMRoutes,
+    LitellmUserRoles,
+    ProxyException,
+    UserAPIKeyAuth,
+)
+from litellm.proxy.auth.user_api_key_auth import is_no_auth_dev_mode, user_api_key_auth
+
+from gateway_compaction.admin.origin import COOKIE, PATH, csrf_token, refuse_others, refuse_unmarked
+from gateway_compaction.admin.problems import Problem
+from gateway_compaction.admin.roster import administered_teams
+from gateway_compaction.archive import Scope
+from gateway_compaction.core.digest import fingerprint
+
+__all__ = [
+    "Admin",
+    "Doer",
+    "Reader",
+    "Role",
+    "Viewer",
+    "authenticate",
+    "declare_routes",
+    "doer",
+    "key_hash_of",
+    "reader",
+]
+
+Role = Literal["proxy admin", "proxy admin viewer", "team admin", "key"]
+KEY_HEADERS = {
+    name: parameter.default.dependency
+    for name, parameter in inspect.signature(user_api_key_auth).parameters.items()
+    if parameter.default is not inspect.Parameter.empty
+}
+"""What LiteLLM reads keys from, as it says itself."""
+READ_ONLY = frozenset({LitellmUserRoles.PROXY_ADMIN_VIEW_ONLY, LitellmUserRoles.INTERNAL_USER_VIEW_ONLY})
+EVERYTHING = frozenset({LitellmUserRoles.PROXY_ADMIN, LitellmUserRoles.PROXY_ADMIN_VIEW_ONLY})
+BODY_HEADERS = frozenset({b"content-type", b"content-length", b"transfer-encoding"})
+NOBODY = "failed-to-connect-to-db"
+NO_KEY = "Send a key that this proxy accepts, as in Authorization: Bearer sk-…"
+NOTHING = (
+    "This key stands for nobody: it names no team, no user and no key of its own, so nothing is its own."
+)
+LEFT_OUT = (
+    "LiteLLM refuses it: the key's allowed_routes, or another rule of the proxy, leaves /compaction/* out."
+)
+LOOK_ONLY = "This key may look, and change nothing."
+ADMINS_ONLY = "This is for proxy admins."
+LONGEST_NAME = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Who asks.
+
+    Attributes:
+        scope: what is theirs to see.
+        role: why.
+        may_act: whether they may change what they see.
+        auth: LiteLLM's authenticated identity.
+        csrf: what the page must send along with changes; None where a header carried the key.
+    """
+
+    scope: Scope
+    role: Role
+    may_act: bool
+    auth: UserAPIKeyAuth
+    csrf: str | None = None
+
+
+async def reader(request: Request) -> Viewer:
+    """Who asks to look; every valid key may, and sees what is its own."""
+    return await authenticate(request, "GET")
+
+
+async def doer(request: Request) -> Viewer:
+    """Who asks for a change.
+
+    Raises:
+        Problem: 403 for keys that may only look, and for pages of other origins.
+    """
+    viewer = await authenticate(request, request.method)
+    if not viewer.may_act:
+        raise Problem(403, LOOK_ONLY)
+    return viewer
+
+
+async def admin(request: Request) -> Viewer:
+    """Who asks for what is all tenants'; admins that may only look are admins too."""
+    viewer = await reader(request)
+    if not viewer.scope.everything:
+        raise Problem(403, ADMINS_ONLY)
+    return viewer
+
+
+Reader = Annotated[Viewer, Depends(reader)]
+Doer = Annotated[Viewer, Depends(doer)]
+Admin = Annotated[Viewer, Depends(admin)]
+
+
+async def authenticate(request: Request, method: str) -> Viewer:
+    """Who sent a request, which counts as one of ``method``.
+
+    Raises:
+        Problem: 401 without a valid key, 403 where the key may not, or where another page asks.
+    """
+    by_header = any([await header(request) is not None for header in KEY_HEADERS.values()])
+    cookie = None if by_header else request.cookies.get(COOKIE)
+    if _is_open():
+        refuse_others(request, open_proxy=True)
+    elif not by_header:
+        refuse_others(request)
+    if cookie is not None and method != "GET":
+        refuse_unmarked(request, cookie)
+    auth = await _checked(_bare(request, method, cookie))
+    if auth.key_name == NOBODY:
+        raise Problem(503, "LiteLLM cannot reach its database: whose key this is is not known at present.")
+    return await _viewer(auth, None if cookie is None else csrf_token(cookie))
+
+
+def key_hash_of(auth: Any) -> str | None:
+    """The name that sessions know a key by, None for identities without a key."""
+    return fingerprint(str(auth.api_key)) if auth.api_key else None
+
+
+def declare_routes() -> None:
+    """Tell LiteLLM that our routes decide themselves what a key may see: else it refuses all but admins'."""
+    own = LiteLLMRoutes.self_managed_routes.value
+    own += [route for route in (PATH, f"{PATH}/*") if route not in own]
+
+
+async def _checked(bare: Request) -> UserAPIKeyAuth:
+    """LiteLLM's own judgement of a request.
+
+    Raises:
+        Problem: it is refused.
+    """
+    keys: dict[str, Any] = {name: await header(bare) for name, header in KEY_HEADERS.items()}
+    try:
+        auth: UserAPIKeyAuth = await user_api_key_auth(bare, **keys)
+    except (ProxyException, HTTPException) as error:
+        raise _refusal(error) from error
+    if auth.blocked or auth.team_blocked or _has_expired(auth):
+        # Custom authentication hands these on without looking at them.
+        raise Problem(401, NO_KEY)
+    return auth
+
+
+async def _viewer(auth: UserAPIKeyAuth, csrf: str | None) -> Viewer:
+    may_act = auth.user_role not in READ_ONLY
+    if _is_open() or auth.user_role in EVERYTHING:
+        role: Role = "proxy admin" if may_act else "proxy admin viewer"
+        return Viewer(Scope(everything=True, actor=_actor(auth, role)), role, may_act, auth, csrf)
+    teams = await administered_teams(auth)
+    # A key of a team says nothing about its maker's own conversations.
+    user = auth.user_id if auth.team_id in (None, UI_TEAM_ID) else None
+    role = "team admin" if teams else "key"
+    scope = Scope(False, teams, user or None, key_hash_of(auth), _actor(auth, role))
+    if not (scope.teams or scope.user_id or scope.key_hash):
+        raise Problem(403, NOTHING)
+    return Viewer(scope, role, may_act, auth, csrf)
+
+
+def _actor(auth: UserAPIKeyAuth, role: Role) -> str:
+    """Who it is, for the audit: an alias or an id, never a key."""
+    if auth.key_alias:
+        name = f"key {auth.key_alias}"
+    elif auth.user_id:
+        name = f"user {auth.user_id}"
+    else:
+        name = f"key #{(key_hash_of(auth) or 'none')[:12]}"
+    return f"{role}, {name[:LONGEST_NAME]}"
+
+
+def _is_open() -> bool:
+    """Whether the proxy was set up to ask nobody for a key."""
+    from litellm.proxy import proxy_server
+
+    return proxy_server.user_custom_auth is None and is_no_auth_dev_mode(
+        proxy_server.master_key, proxy_server.general_settings
+    )
+
+
+def _bare(request: Request, method: str, cookie: str | None) -> Request:
+    """The request without what is ours: LiteLLM would take fields of a body or query for those of a call."""
+    scope = {**request.scope, "method": method, "query_string": b"", "path_params": {}}
+    scope["headers"] = [pair for pair in request.scope["headers"] if pair[0] not in BODY_HEADERS]
+    if cookie is not None:
+        scope["headers"].append((b"authorization", f"Bearer {cookie}".encode()))
+
+    async def nothing() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    return Request(scope, nothing)
+
+
+def _refusal(error: ProxyException | HTTPException) -> Problem:
+    """LiteLLM's refusal in our words; a key that nobody can know (no database) is one it does not accept."""
+    status = int(error.code or 401) if isinstance(error, ProxyException) else error.status_code
+    if status in (400, 401):
+        return Problem(401, NO_KEY)
+    if status == 403:
+        return Problem(403, LEFT_OUT)
+    said = error.message if isinstance(error, ProxyException) else error.detail
+    return Problem(status if status >= 400 else 401, f"LiteLLM refuses: {str(said)[:300]}")
+
+
+def _has_expired(auth: UserAPIKeyAuth) -> bool:
+    expires = auth.expires
+    if expires is None:
+        return False
+    at = expires if isinstance(expires, datetime) else datetime.fromisoformat(expires)
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)) < datetime.now(UTC)

@@ -1,0 +1,69 @@
+"""Puts the routes on LiteLLM's application."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from gateway_compaction.archive import Archive
+from gateway_compaction.settings import Runtime
+
+__all__ = ["health_of", "mount"]
+
+log = logging.getLogger("gateway_compaction")
+PROXY = "litellm.proxy.proxy_server"
+
+
+def mount(runtime: Runtime, archive: Archive) -> None:
+    """Let the proxy of this process, if there is one, serve the routes; without them it serves on."""
+    proxy = sys.modules.get(PROXY)
+    if proxy is None:
+        return
+    try:
+        _include(proxy.app, runtime, archive)
+    except Exception:  # whatever another release of LiteLLM makes of it: calls matter more than the page
+        log.exception("admin: /compaction is not served")
+
+
+def _include(app: Any, runtime: Runtime, archive: Archive) -> None:
+    # LiteLLM's authentication takes seconds to import: only in a proxy, which has done so already.
+    from gateway_compaction.adapters.metrics import render
+    from gateway_compaction.admin.access import declare_routes
+    from gateway_compaction.admin.parts import STATE, Parts
+    from gateway_compaction.admin.prices import InputPrices
+    from gateway_compaction.admin.routes import include
+
+    parts = Parts(
+        archive,
+        runtime.policies,
+        InputPrices(),
+        render,
+        lambda: health_of(runtime),
+        runtime.settings.metrics_public,
+    )
+    declare_routes()
+    if not hasattr(app.state, STATE):
+        include(app)
+    setattr(app.state, STATE, parts)
+
+
+def health_of(runtime: Runtime) -> Mapping[str, Any]:
+    """How a process is doing, as JSON types."""
+    state = runtime.policy_state
+    sample = runtime.sample()
+    return {
+        "policies": None
+        if state is None
+        else {
+            "file": None if state.path is None else str(state.path),
+            "loaded_at": state.loaded_at,
+            "digest": state.digest,
+            "problem": state.problem,
+        },
+        "queued": sample.queued,
+        "summaries": dict(sample.counts),
+        "store_open": sample.store_open,
+        "summarisers_open": sample.summarisers_open,
+    }

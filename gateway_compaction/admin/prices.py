@@ -1,0 +1,59 @@
+"""What an input token of a model group costs, by LiteLLM's price map and the proxy's own configuration."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import litellm
+
+from gateway_compaction.adapters.litellm_models import live_router
+
+__all__ = ["InputPrices"]
+
+PRICE = "input_cost_per_token"
+SECONDS = 300.0
+MOST = 1_000
+
+
+class InputPrices:
+    """Prices by model group, remembered for some minutes; the cheapest deployment's, so as not to boast."""
+
+    def __init__(
+        self, router: Callable[[], Any] = live_router, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._router, self._clock = router, clock
+        self._known: dict[str, tuple[float, float | None]] = {}
+
+    def __call__(self, model: str) -> float | None:
+        """Dollars for one token, None where it is not known."""
+        until, price = self._known.get(model, (0.0, None))
+        if until <= self._clock():
+            price = self._look_up(model)
+            if len(self._known) >= MOST:
+                self._known.clear()
+            self._known[model] = (self._clock() + SECONDS, price)
+        return price
+
+    def _look_up(self, model: str) -> float | None:
+        router = self._router()
+        deployments = (router.get_model_list(model_name=model) or ()) if router is not None else ()
+        found = [price for d in deployments if (price := _price_of(d)) is not None]
+        return min(found) if found else None if deployments else _catalogued(model)
+
+
+def _price_of(deployment: Mapping[str, Any]) -> float | None:
+    params, info = deployment.get("litellm_params") or {}, deployment.get("model_info") or {}
+    for written in (params.get(PRICE), info.get(PRICE)):
+        if isinstance(written, int | float):
+            return float(written)
+    return _catalogued(str(info.get("base_model") or params.get("model") or ""))
+
+
+def _catalogued(model: str) -> float | None:
+    try:
+        price = litellm.get_model_info(model).get(PRICE)
+    except Exception:  # LiteLLM raises bare exceptions for what it does not know
+        return None
+    return float(price) if isinstance(price, int | float) else None

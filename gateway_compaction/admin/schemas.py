@@ -1,0 +1,235 @@
+"""What routes take and give besides the values of the contract. Bodies hold nothing that is not listed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from gateway_compaction.archive import Hour
+from gateway_compaction.core.compaction import Compaction
+from gateway_compaction.core.events import CompactionEvent
+
+__all__ = [
+    "Change",
+    "Done",
+    "Erased",
+    "EventPage",
+    "Explanation",
+    "Health",
+    "Imported",
+    "MatchedPolicy",
+    "Overview",
+    "PinBody",
+    "Preview",
+    "PreviewBody",
+    "RollbackBody",
+    "Share",
+    "Totals",
+    "Value",
+    "Version",
+]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class RollbackBody(_Body):
+    """To which version."""
+
+    version: Annotated[int, Field(ge=0, description="0 takes every version back.")]
+
+
+class PinBody(_Body):
+    """One pinned fact."""
+
+    text: Annotated[str, Field(min_length=1, max_length=400)]
+
+
+class PreviewBody(_Body):
+    """What to try; what is left out stays as the policy has it."""
+
+    rate: Annotated[float | None, Field(ge=0.1, le=0.5, description="summary.rate")] = None
+    target: Annotated[float | None, Field(gt=0, lt=1, description="levels.medium.target")] = None
+    keep_last: Annotated[int | None, Field(ge=1, le=10_000, description="levels.medium.keep_last")] = None
+    max_tokens: Annotated[int | None, Field(ge=50, description="summary.max_tokens")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Counts over some calls; ``saved`` and ``would_save`` are tokens, the rest of it dollars.
+
+    Attributes:
+        saved_dollars: the saved tokens at the full input price of their models, where it is known; less
+            where the provider would have served them from its cache.
+        unpriced: saved tokens of models whose price is not known.
+        cost: what the summaries cost.
+    """
+
+    requests: int = 0
+    rewritten: int = 0
+    tokens_before: int = 0
+    tokens_after: int = 0
+    saved: int = 0
+    would_save: int = 0
+    saved_dollars: float = 0.0
+    would_save_dollars: float = 0.0
+    unpriced: int = 0
+    breaks: int = 0
+    summaries: int = 0
+    failures: int = 0
+    cost: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one team or model comes to."""
+
+    name: str
+    totals: Totals
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The last hours. ``sessions`` counts those seen in them; ``teams`` and ``models`` by tokens saved."""
+
+    since: float
+    sessions: int
+    totals: Totals
+    teams: tuple[Share, ...]
+    models: tuple[Share, ...]
+    hours: tuple[Hour, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    """Some events, newest first; ``cursor`` asks for older ones, None at the end."""
+
+    events: tuple[CompactionEvent, ...]
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A piece of a summary as compared with its parent's."""
+
+    kind: Literal["same", "added", "removed"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One compaction.
+
+    Attributes:
+        retired: it was taken back, and can be rolled back to.
+        parent: version of the one it was built on, where that is still there.
+        rate: tokens after, as a share of tokens before.
+        text: the summary, its segments joined.
+        diff: against the parent's text; everything is added where there is none.
+    """
+
+    compaction: Compaction
+    retired: bool
+    parent: int | None
+    rate: float | None
+    text: str
+    diff: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One value of a policy, and where it was written."""
+
+    path: str
+    value: Any
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedPolicy:
+    """Whether one policy of the file holds; ``reason`` says why not."""
+
+    path: str
+    name: str
+    rank: str
+    matched: bool
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What holds for a team, key and model, as ``gateway-compaction policy explain`` tells it."""
+
+    policies: tuple[MatchedPolicy, ...]
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """``ok`` where the store answers; ``process`` is for proxy admins."""
+
+    ok: bool
+    store: str
+    process: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A deed that was done, and what it means for the next call."""
+
+    deed: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What went: keys of a session, or sessions of a tenant."""
+
+    gone: int
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The id of a session that was stored."""
+
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What the latest call would have sent under other values; nothing was changed.
+
+    Attributes:
+        compacts: whether that call was long enough to be compacted at all (``levels.medium.at``). Where it
+            was not, the rest says what a compaction at this point would come to.
+        covers: messages after the preamble that the summary would stand for; None where nothing can be cut.
+        kept: messages after those, sent verbatim.
+        summary: most tokens that the summary would take, pins included.
+        total: tokens of the request, output reserve included; ``total_now`` as it was sent.
+        share: of the window.
+        fits: whether the target is reached.
+        fates: what would become of each message the client sent, in its order.
+        policy: the highest-ranking policy that holds.
+        values: what was assumed, by path.
+        change: YAML that makes it permanent for the session's team.
+    """
+
+    compacts: bool
+    covers: int | None
+    covers_now: int
+    kept: int
+    summary: int
+    total: int
+    total_now: int
+    total_sent: int
+    window: int
+    share: float
+    fits: bool
+    fates: tuple[str, ...]
+    policy: str
+    values: dict[str, Any]
+    change: str

@@ -1,0 +1,123 @@
+"""What operators can do to a session, and what each deed will mean, said before it is done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gateway_compaction.admin.ui.text import fold, plural, short
+from gateway_compaction.archive import SessionDetail
+from gateway_compaction.core.compaction import Compaction
+
+__all__ = ["Deed", "deed_of"]
+
+AUDITED = "An event records that it was you, and when."
+CACHE = "The provider's prompt cache breaks once, since the next call starts differently."
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """One deed, ready to be confirmed. ``asks``: what to fill in, empty where nothing is."""
+
+    name: str
+    title: str
+    verb: str
+    consequences: tuple[str, ...]
+    danger: bool = False
+    asks: str = ""
+    version: int | None = None
+    text: str = ""
+
+
+def deed_of(name: str, detail: SessionDetail, version: int | None = None, text: str = "") -> Deed | None:
+    """The deed of that name on this session, None where there is none such."""
+    match name:
+        case "compact":
+            return Deed(name, "Compact at the next call?", "Compact", (*_compact(detail), AUDITED))
+        case "rebuild":
+            return Deed(name, "Rebuild the summary?", "Rebuild", (*_rebuild(detail), CACHE, AUDITED))
+        case "rollback" if version is not None:
+            return _rollback(detail, version)
+        case "pin":
+            told = (
+                "It stands word for word in every summary of this session, at most 400 characters.",
+                CACHE,
+            )
+            return Deed(name, "Pin a fact", "Pin", (*told, AUDITED), asks="The fact", text=text)
+        case "unpin":
+            told = (f"“{short(text, 400)}” no longer stands in the summary.", CACHE)
+            return Deed(name, "Unpin this fact?", "Unpin", (*told, AUDITED), text=text)
+        case "reset":
+            return Deed(name, "Reset the session?", "Reset", (*_reset(detail), CACHE, AUDITED), danger=True)
+        case "forget":
+            return Deed(name, "Forget the session for good?", "Forget", _forget(detail), danger=True)
+    return None
+
+
+def _compact(detail: SessionDetail) -> tuple[str, ...]:
+    row = detail.row
+    usage = f", which used {row.tokens_after / row.window:.0%} of its window" if row.window else ""
+    return (
+        f"The next call is compacted even if it would fit as a whole (the last one{usage}).",
+        "Where no summary is ready, one is prepared after that call and used from the call after it.",
+        "It stays so until the session is reset.",
+    )
+
+
+def _rebuild(detail: SessionDetail) -> tuple[str, ...]:
+    number = len(detail.compactions)
+    kept = (
+        "The source is not stored here: the next call brings it, and a new summary is made of it then."
+        if detail.last_call is None or detail.last_call.client is None
+        else "A new summary is made of the source that the next call brings."
+    )
+    return (
+        f"{plural(number, 'version').capitalize()} in use will be taken back; you can roll back to them.",
+        kept,
+    )
+
+
+def _rollback(detail: SessionDetail, version: int) -> Deed | None:
+    everything = {c.version: c for c in (*detail.compactions, *detail.retired)}
+    if version and version not in everything:
+        return None
+    newer = sorted(c.version for c in detail.compactions if c.version > version)
+    told = (
+        [f"Taken back, and there to roll forward to: {', '.join(f'v{n}' for n in newer)}."] if newer else []
+    )
+    told += [
+        _stands(everything[version])
+        if version
+        else "Every version is taken back: calls are sent whole again."
+    ]
+    told += ["A summary being made right now is thrown away."]
+    title = f"Roll back to version {version}?" if version else "Take every version back?"
+    return Deed("rollback", title, "Roll back", (*told, CACHE, AUDITED), version=version)
+
+
+def _stands(compaction: Compaction) -> str:
+    opening = fold(compaction.text, 120).head
+    quote = f" It begins: “{short(opening, 120)}”" if opening else ""
+    return (
+        f"Version {compaction.version} stands for the first {plural(compaction.covers, 'message')} again;"
+        f" what follows is sent as it is.{quote}"
+    )
+
+
+def _reset(detail: SessionDetail) -> tuple[str, ...]:
+    versions, pins = plural(len(detail.compactions), "version"), plural(len(detail.steering.pins), "pin")
+    return (
+        f"{versions.capitalize()}, {pins}, every pause and every wish are forgotten; they cannot be brought back.",
+        "Events and labels stay.",
+        "The next call is sent whole, or made to fit without a model where it must be.",
+    )
+
+
+def _forget(detail: SessionDetail) -> tuple[str, ...]:
+    versions = plural(len(detail.compactions) + len(detail.retired), "version")
+    return (
+        f"Everything kept of this session is erased: {versions},"
+        f" {plural(len(detail.events), 'event')}, labels, pins and indexes. It cannot be brought back.",
+        "Running processes forget it within a few seconds; a summary being made does not bring it back.",
+        "The next request of the same conversation starts anew.",
+        "Export it first if you may want to look at it again.",
+    )

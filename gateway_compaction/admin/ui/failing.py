@@ -1,0 +1,89 @@
+"""What a person reads when a page cannot be shown: a sentence, and where to go from there."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Coroutine
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+
+from gateway_compaction.admin.problems import NOT_THERE, STORE_DOWN, Problem
+from gateway_compaction.admin.ui.render import HEADERS, base_of, page
+from gateway_compaction.errors import NotThere, PolicyError, Refused, StoreError
+
+__all__ = ["PageRoute", "problem_of"]
+
+log = logging.getLogger("gateway_compaction")
+TITLES = {
+    403: "Not allowed",
+    404: "Not there",
+    409: "Not possible",
+    422: "Not understood",
+    503: "The store does not answer",
+}
+EXPECTED = (Problem, StoreError, NotThere, Refused, PolicyError, RequestValidationError, HTTPException)
+
+
+class PageRoute(APIRoute):
+    """A route whose failures are pages for people; without a key it leads to where one is given."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Wrap FastAPI's own: dependencies and validation run inside it."""
+        handle = super().get_route_handler()
+
+        async def told(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except EXPECTED as error:
+                return _page_of(request, problem_of(error))
+
+        return told
+
+
+def problem_of(error: Exception) -> Problem:
+    """What an exception means to who looks at a page."""
+    match error:
+        case Problem():
+            return error
+        case StoreError():
+            log.warning("admin page: %s", error)
+            return Problem(503, STORE_DOWN)
+        case NotThere():
+            return Problem(404, NOT_THERE)
+        case Refused():
+            return Problem(409, str(error))
+        case PolicyError():
+            return Problem(422, str(error))
+        case HTTPException():
+            return Problem(error.status_code, str(error.detail))
+    return Problem(422, "The address holds a value that cannot be used.")
+
+
+def _page_of(request: Request, problem: Problem) -> Response:
+    base = base_of(request)
+    if problem.status == HTTPStatus.UNAUTHORIZED:
+        return _to_sign_in(request, base)
+    values = {
+        "title": TITLES.get(problem.status, HTTPStatus(problem.status).phrase),
+        "sentence": problem.detail,
+    }
+    if problem.status == HTTPStatus.FORBIDDEN:
+        again = (f"{base}/signin", "Sign in with another key")
+    elif problem.status == HTTPStatus.SERVICE_UNAVAILABLE:
+        again = (str(request.url.path), "Try again")
+    else:
+        again = (f"{base}/sessions", "To the session list")
+    return page(request, "problem.html", problem.status, None, again=again[0], again_label=again[1], **values)
+
+
+def _to_sign_in(request: Request, base: str) -> Response:
+    wanted = request.url.path if request.method == "GET" and not request.url.path.endswith("/live") else base
+    address = f"{base}/signin?{urlencode({'next': wanted})}"
+    if "hx-request" in request.headers:
+        return Response(status_code=204, headers={**HEADERS, "HX-Redirect": address})
+    return Response(status_code=303, headers={**HEADERS, "Location": address})

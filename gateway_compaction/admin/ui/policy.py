@@ -1,0 +1,182 @@
+"""The policy of a session as values, and what another one would have sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gateway_compaction.admin.schemas import Explanation, Preview, PreviewBody
+from gateway_compaction.admin.ui.charts import Strip, strip
+from gateway_compaction.admin.ui.text import percent, short, thousands
+from gateway_compaction.archive import LastCall
+from gateway_compaction.core.policy import Policy
+
+__all__ = ["PolicyView", "PreviewView", "Setting", "Slider", "policy_view", "preview_body", "preview_view"]
+
+FIRST = (
+    "mode",
+    "preset",
+    "context_window",
+    "levels.light.at",
+    "levels.medium.at",
+    "levels.aggressive.at",
+    "levels.medium.target",
+    "levels.medium.keep_last",
+    "summary.rate",
+    "summary.max_tokens",
+    "summary.model",
+    "summary.strategy",
+    "storage.content",
+)
+NOTHING = {
+    "context_window": "of the smallest deployment",
+    "summary.model": "the request's own",
+    "summary.rate": "not set: max_tokens holds",
+}
+VALUE_CHARS = 200
+DEFAULT_RATE = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One value of the policy, and where it was written."""
+
+    path: str
+    value: str
+    source: str
+    own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Slider:
+    """One value to try."""
+
+    name: str
+    label: str
+    least: str
+    most: str
+    step: str
+    value: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyView:
+    """What holds for a session; ``problem`` where it cannot be told."""
+
+    first: tuple[Setting, ...] = ()
+    others: tuple[Setting, ...] = ()
+    matched: tuple[tuple[str, str], ...] = ()
+    sliders: tuple[Slider, ...] = ()
+    rated: bool = False
+    rate: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewView:
+    """What would have been sent, in words and as a band."""
+
+    headline: str
+    lines: tuple[tuple[str, str], ...]
+    now: int
+    then: int
+    tone: str
+    strip: Strip
+    change: str
+
+
+def policy_view(explanation: Explanation, policy: Policy) -> PolicyView:
+    """The policy as it is shown: rate and thresholds first."""
+    settings = {value.path: _setting(value.path, value.value, value.source) for value in explanation.values}
+    first = tuple(settings[path] for path in FIRST if path in settings)
+    others = tuple(s for path, s in settings.items() if path not in FIRST)
+    medium = policy.levels.medium
+    sliders = (
+        Slider("target", "Target", "0.05", "0.9", "0.05", f"{medium.target:g}", "levels.medium.target"),
+        Slider(
+            "keep_last",
+            "Last messages kept",
+            "1",
+            str(max(50, medium.keep_last)),
+            "1",
+            str(medium.keep_last),
+            "levels.medium.keep_last",
+        ),
+    )
+    return PolicyView(
+        first,
+        others,
+        tuple((policy.name, policy.path) for policy in explanation.policies if policy.matched),
+        sliders,
+        policy.summary.rate is not None,
+        f"{policy.summary.rate or DEFAULT_RATE:g}",
+    )
+
+
+def _setting(path: str, value: Any, source: str) -> Setting:
+    # Without ASCII escapes: names are read by people.
+    shown = NOTHING.get(path, "none") if value is None else value if isinstance(value, str) else None
+    text = json.dumps(value, ensure_ascii=False, default=str) if shown is None else shown
+    return Setting(path, short(text, VALUE_CHARS), source, not source.startswith(("built-in", "preset")))
+
+
+def preview_body(form: Mapping[str, str], policy: Policy) -> PreviewBody:
+    """What the sliders ask for; where they stand as the policy does, nothing.
+
+    Raises:
+        ValueError: what was sent is no value of the sliders (pydantic's, too).
+    """
+    medium = policy.levels.medium
+    target, keep = float(form.get("target", medium.target)), int(form.get("keep_last", medium.keep_last))
+    rate = float(form.get("rate", DEFAULT_RATE)) if form.get("use_rate") else None
+    return PreviewBody(
+        target=None if target == medium.target else target,
+        keep_last=None if keep == medium.keep_last else keep,
+        rate=None if rate == policy.summary.rate else rate,
+    )
+
+
+def preview_view(found: Preview, call: LastCall) -> PreviewView:
+    """The answer to the sliders."""
+    roles: Sequence[tuple[str, int, str]] = call.sent
+    fates = found.fates if len(found.fates) == len(roles) else tuple(fate for *_, fate in roles)
+    saved = found.total_now - found.total
+    if found.covers is None:
+        headline, tone = (
+            "Nothing could be covered: too few messages stand before those that are kept.",
+            "warn",
+        )
+    elif found.fits:
+        headline, tone = f"The target is reached at {percent(found.share)} of the window.", "good"
+    else:
+        headline, tone = f"The target is missed: {percent(found.share)} of the window would be used.", "warn"
+    lines = (
+        ("Sent at the last call", f"{thousands(found.total_now)} tokens"),
+        ("Would have been sent", f"{thousands(found.total)} tokens"),
+        ("Difference", f"{thousands(abs(saved))} tokens {'fewer' if saved >= 0 else 'more'}"),
+        ("Covered", f"{found.covers or 0} messages (now {found.covers_now})"),
+        ("Kept verbatim", f"{found.kept} messages"),
+        ("Summary", f"at most {thousands(found.summary)} tokens"),
+    )
+    if not found.compacts:
+        headline += " That call was short enough to be sent whole; this is what a compaction would come to."
+    return PreviewView(
+        headline,
+        lines,
+        _bar(found.total_now, found.window),
+        _bar(found.total, found.window),
+        tone,
+        strip(
+            [(role, tokens, fate) for (role, tokens, _), fate in zip(roles, fates, strict=True)],
+            (),
+            call.cuts,
+        ),
+        found.change,
+    )
+
+
+def _bar(tokens: int, window: int) -> int:
+    return max(1, min(100, round(tokens / window * 100))) if window else 1

@@ -1,0 +1,173 @@
+"""The pages: overview, session list, one session, one version."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import ValidationError
+
+from gateway_compaction.admin.access import Reader, Viewer
+from gateway_compaction.admin.acting import DETAILS
+from gateway_compaction.admin.details import version_of
+from gateway_compaction.admin.measures import overview_of
+from gateway_compaction.admin.origin import PATH
+from gateway_compaction.admin.parts import Parts, PartsDep
+from gateway_compaction.admin.policy_view import explained, identity_of_owner
+from gateway_compaction.admin.preview import previewed
+from gateway_compaction.admin.problems import Problem
+from gateway_compaction.admin.reading import Id, ref_of
+from gateway_compaction.admin.ui.failing import PageRoute
+from gateway_compaction.admin.ui.history import version_view
+from gateway_compaction.admin.ui.overview import PERIODS, overview_view
+from gateway_compaction.admin.ui.policy import PolicyView, policy_view, preview_body, preview_view
+from gateway_compaction.admin.ui.render import HEADERS, STATIC, asset, etag_of, page
+from gateway_compaction.admin.ui.session import session_view
+from gateway_compaction.admin.ui.sessions import AGES, LEVELS, STATES, Listing, asked, line, listing
+from gateway_compaction.archive import Query as Wanted
+from gateway_compaction.archive import SessionDetail
+from gateway_compaction.core.policy import Policy
+from gateway_compaction.errors import NotThere, PolicyError
+
+__all__ = ["router"]
+
+router = APIRouter(prefix=f"{PATH}/ui", route_class=PageRoute, include_in_schema=False)
+SUGGESTED = 200
+STOP_POLLING = 286
+
+
+def _common(viewer: Viewer, **values: Any) -> dict[str, Any]:
+    return {"actor": viewer.scope.actor, "csrf": viewer.csrf, "may_act": viewer.may_act, **values}
+
+
+async def _shown(
+    request: Request, template: str, status: int, etag: str | None, values: Mapping[str, Any]
+) -> Response:
+    """A page, made beside the loop: a long one takes a while, and requests must not wait for it."""
+    return await asyncio.to_thread(page, request, template, status, etag, **values)
+
+
+async def _live(request: Request, template: str, values: Mapping[str, Any], *named: Any) -> Response:
+    """A part that follows what happens; nothing is sent where nothing has changed."""
+    etag = await asyncio.to_thread(etag_of, *named)
+    if request.headers.get("if-none-match") == etag:
+        return Response(status_code=304, headers={**HEADERS, "ETag": etag})
+    return await _shown(request, template, 200, etag, values)
+
+
+async def _overview(viewer: Viewer, parts: Parts, hours: int) -> dict[str, Any]:
+    hours = hours if hours in PERIODS else 24
+    now = time.time()
+    counted = await parts.archive.overview(viewer.scope, hours)
+    seen = await parts.archive.sessions(viewer.scope, Wanted(since=now - 3600 * hours, limit=1))
+    found = overview_of(now - 3600 * hours, seen.total, counted, parts.price)
+    view = await asyncio.to_thread(overview_view, found, hours, now)
+    return _common(viewer, view=view, periods=PERIODS, page="overview")
+
+
+@router.get("")
+async def overview(request: Request, viewer: Reader, parts: PartsDep, hours: int = 24) -> Response:
+    """The first page."""
+    return await _shown(request, "overview.html", 200, None, await _overview(viewer, parts, hours))
+
+
+@router.get("/live")
+async def overview_live(request: Request, viewer: Reader, parts: PartsDep, hours: int = 24) -> Response:
+    """What changes of the first page."""
+    values = await _overview(viewer, parts, hours)
+    return await _live(request, "_overview.html", values, values["view"])
+
+
+@router.get("/sessions")
+async def sessions(request: Request, viewer: Reader, parts: PartsDep) -> Response:
+    """The session list; only the list where htmx asks for it."""
+    form, now = asked(request.query_params), time.time()
+    found = await parts.archive.sessions(viewer.scope, form.query(now))
+    part = "hx-request" in request.headers and "hx-history-restore-request" not in request.headers
+    if part:
+        view = await asyncio.to_thread(listing, found, form, now)
+        return await _live(request, "_list.html", _common(viewer, list=view), view)
+    teams, models = await _suggestions(viewer, parts)
+    whole: Listing = await asyncio.to_thread(listing, found, form, now, teams, models)
+    values = _common(viewer, list=whole, page="sessions", levels=LEVELS, states=STATES, ages=AGES)
+    return await _shown(request, "sessions.html", 200, None, values)
+
+
+async def _suggestions(viewer: Viewer, parts: Parts) -> tuple[list[str], list[str]]:
+    counted = await parts.archive.overview(viewer.scope, 168)
+    teams = {hour.owner.team or hour.owner.team_id or "" for hour in counted} - {""}
+    return sorted(teams)[:SUGGESTED], sorted({hour.model for hour in counted})[:SUGGESTED]
+
+
+@router.get("/sessions/{id}")
+async def session(request: Request, viewer: Reader, parts: PartsDep, id: Id, done: str = "") -> Response:
+    """One session."""
+    detail = await parts.archive.detail(viewer.scope, ref_of(id))
+    view = await asyncio.to_thread(session_view, detail, time.time())
+    shown = await _policy(viewer, parts, detail)
+    values = _common(viewer, view=view, policy=shown, done=DETAILS.get(done, ""), page="sessions")
+    return await _shown(request, "session.html", 200, None, values)
+
+
+@router.get("/sessions/{id}/live")
+async def session_live(request: Request, viewer: Reader, parts: PartsDep, id: Id) -> Response:
+    """What changes of one session's page."""
+    try:
+        detail = await parts.archive.detail(viewer.scope, ref_of(id))
+    except NotThere:
+        return await _shown(request, "_gone.html", STOP_POLLING, None, {})
+    view = await asyncio.to_thread(session_view, detail, time.time())
+    return await _live(request, "_session.html", _common(viewer, view=view), view)
+
+
+@router.get("/sessions/{id}/versions/{number}")
+async def version(request: Request, viewer: Reader, parts: PartsDep, id: Id, number: int) -> Response:
+    """One version."""
+    detail = await parts.archive.detail(viewer.scope, ref_of(id))
+    found = await asyncio.to_thread(version_of, detail, number)
+    view = await asyncio.to_thread(version_view, detail, found, time.time())
+    name = line(detail.row, time.time()).name
+    values = _common(viewer, view=view, path=detail.row.session.slot, name=name, page="sessions")
+    return await _shown(request, "version.html", 200, None, values)
+
+
+@router.get("/sessions/{id}/preview")
+async def preview(request: Request, viewer: Reader, parts: PartsDep, id: Id) -> Response:
+    """What other values would have sent; nothing is changed by looking."""
+    detail = await parts.archive.detail(viewer.scope, ref_of(id))
+    values = _common(viewer, shown=None, problem="")
+    try:
+        policy = (await _resolved(parts, detail))[1]
+        body = preview_body(request.query_params, policy)
+        found = await asyncio.to_thread(previewed, detail, policy, body)
+        values["shown"] = preview_view(found, detail.last_call) if detail.last_call else None
+    except (Problem, PolicyError) as error:
+        values["problem"] = error.detail if isinstance(error, Problem) else str(error)
+    except (ValueError, ValidationError):
+        values["problem"] = "These are no values that can be tried."
+    return await _shown(request, "_preview.html", 200, None, values)
+
+
+@router.get("/static/{name}")
+async def static(name: str) -> Response:
+    """Scripts and styles; their address changes with their contents."""
+    if name not in STATIC:
+        raise NotThere(name)
+    headers = HEADERS | {"Cache-Control": "public, max-age=31536000, immutable"}
+    return Response(asset(name), 200, headers, STATIC[name])
+
+
+async def _resolved(parts: Parts, detail: SessionDetail) -> tuple[Any, Policy]:
+    identity = await identity_of_owner(detail.row.owner, detail.row.model)
+    return identity, parts.policies().resolve(identity)
+
+
+async def _policy(viewer: Viewer, parts: Parts, detail: SessionDetail) -> PolicyView:
+    try:
+        identity, policy = await _resolved(parts, detail)
+        return policy_view(explained(parts.policies(), identity, everything=viewer.scope.everything), policy)
+    except PolicyError as error:
+        return PolicyView(problem=str(error))

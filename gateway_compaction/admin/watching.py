@@ -1,0 +1,79 @@
+"""Sessions as they change, as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi import APIRouter, Response
+from fastapi.responses import StreamingResponse
+
+from gateway_compaction.admin.access import Reader
+from gateway_compaction.admin.answers import UNCACHED, as_json
+from gateway_compaction.admin.origin import PATH
+from gateway_compaction.admin.parts import PartsDep
+from gateway_compaction.admin.problems import PROBLEMS, STORE_DOWN, Problem, ProblemRoute
+from gateway_compaction.archive import Query, SessionRow
+from gateway_compaction.errors import StoreError
+
+__all__ = ["frames", "router"]
+
+router = APIRouter(prefix=PATH, tags=["compaction"], route_class=ProblemRoute, responses=PROBLEMS)
+BEAT_SECONDS = 15.0
+# A key that was blocked meanwhile must not see more: browsers and our command line connect again.
+LONGEST_SECONDS = 300.0
+MOST_STREAMS = 50
+HEADERS = {**UNCACHED, "X-Accel-Buffering": "no"}
+STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "content": {"text/event-stream": {}},
+        "description": "Events `session` whose data is a row of the session list, `down` when the store"
+        " stops answering; comments keep the line open. Ends after five minutes: connect again.",
+    }
+}
+_open = 0
+
+
+@router.get("/watch", operation_id="compaction_watch", response_class=StreamingResponse, responses=STREAM)
+async def watch(viewer: Reader, parts: PartsDep) -> Response:
+    """Rows of sessions as they change, from now on."""
+    if _open >= MOST_STREAMS:
+        raise Problem(503, f"This process serves {MOST_STREAMS} streams already; ask for pages instead.")
+    # Once the stream has begun, nothing but the stream can say that the store is down.
+    await parts.archive.sessions(viewer.scope, Query(limit=1))
+    lines = frames(parts.archive.watch(viewer.scope))
+    return StreamingResponse(lines, 200, HEADERS, "text/event-stream")
+
+
+async def frames(
+    rows: AsyncIterator[SessionRow], beat: float = BEAT_SECONDS, longest: float = LONGEST_SECONDS
+) -> AsyncIterator[str]:
+    """Rows as text of a stream, with a comment where nothing happens for ``beat`` seconds."""
+    global _open
+    _open += 1
+    until = time.monotonic() + longest
+    coming: asyncio.Task[SessionRow] | None = None
+    try:
+        yield "retry: 2000\n\n"
+        while time.monotonic() < until:
+            coming = coming or asyncio.ensure_future(_next(rows))
+            done, _ = await asyncio.wait({coming}, timeout=min(beat, longest))
+            if not done:
+                yield ": still here\n\n"
+                continue
+            row, coming = coming.result(), None
+            yield f"event: session\ndata: {as_json(row)}\n\n"
+    except StopAsyncIteration:
+        return
+    except StoreError:
+        yield f"event: down\ndata: {as_json({'detail': STORE_DOWN})}\n\n"
+    finally:
+        _open -= 1
+        if coming is not None:
+            coming.cancel()
+
+
+async def _next(rows: AsyncIterator[SessionRow]) -> SessionRow:
+    return await anext(rows)

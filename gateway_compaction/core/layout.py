@@ -1,0 +1,147 @@
+"""What the client sent and what the model got at one call, message by message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gateway_compaction.core.compaction import Compaction
+from gateway_compaction.core.messages import Message
+from gateway_compaction.core.plan import Plan, light_tokens
+from gateway_compaction.core.render import View
+from gateway_compaction.core.shorten import is_clearable
+from gateway_compaction.core.situation import Situation
+
+__all__ = ["LastCall", "layout"]
+
+
+@dataclass(frozen=True, slots=True)
+class LastCall:
+    """What the client sent and what the model got at the latest call that was looked at closely.
+
+    Attributes:
+        at: seconds since 1970.
+        sent: per message of the client: role, tokens, and what became of it: ``verbatim``, ``covered``,
+            ``cleared``, ``shortened``, ``recalled`` (covered, and quoted) or ``preamble``.
+        saw: per message of the model: role, tokens, and its origin: ``verbatim``, ``preamble``, ``summary``,
+            ``acknowledgement``, ``opener``, ``cleared``, ``shortened`` or ``quoting``.
+        client, model: the messages themselves, only where ``storage.content`` is ``full``.
+        levels: tokens of the three level lines: light, medium, aggressive.
+        fixed: tokens of tools, response format and output reserve.
+        cuts: indexes in ``sent`` at which the history may be divided.
+        omitted: the messages were too large to be kept.
+    """
+
+    at: float
+    sent: tuple[tuple[str, int, str], ...]
+    saw: tuple[tuple[str, int, str], ...]
+    client: tuple[Mapping[str, Any], ...] | None = None
+    model: tuple[Mapping[str, Any], ...] | None = None
+    levels: tuple[int, int, int] = (0, 0, 0)
+    window: int = 0
+    fixed: int = 0
+    covers: int = 0
+    version: int | None = None
+    cuts: tuple[int, ...] = ()
+    omitted: bool = False
+
+
+def layout(s: Situation, plan: Plan, messages: Sequence[Message] | None, at: float) -> LastCall:
+    """A call as operators look at it; ``messages`` are those sent in place of the client's, if any.
+
+    The messages themselves are in it where the policy lets them be stored.
+    """
+    view = plan.view if messages is not None else View(tokens=plan.tokens_before)
+    client = (*s.transcript.preamble, *s.transcript.history)
+    full = s.policy.storage.content == "full"
+    levels, used = s.policy.levels, view.compaction
+    return LastCall(
+        at=at,
+        sent=_sent(s, view),
+        saw=_saw(s, view, messages or client),
+        client=client if full else None,
+        model=tuple(messages or client) if full else None,
+        levels=(
+            int(light_tokens(s)),
+            int(levels.medium.at * s.window),
+            int(levels.aggressive.at * s.window),
+        ),
+        window=s.window,
+        fixed=s.measure.fixed,
+        covers=used.covers if used else 0,
+        version=(used.version or None) if used else None,
+        cuts=tuple(len(s.transcript.preamble) + cut for cut in s.transcript.cuts),
+    )
+
+
+def _sent(s: Situation, view: View) -> tuple[tuple[str, int, str], ...]:
+    head = [(str(m["role"]), s.desk.weigh(m), "preamble") for m in s.transcript.preamble]
+    quoted = _quoted(s, view)
+    tail = [
+        (str(m["role"]), s.measure.between(i, i + 1), _fate(s, view, i, quoted))
+        for i, m in enumerate(s.transcript.history)
+    ]
+    return (*head, *tail)
+
+
+def _fate(s: Situation, view: View, index: int, quoted: frozenset[int]) -> str:
+    """What became of a message of the history."""
+    compaction = view.compaction
+    if compaction is None or index == view.opener:
+        return "verbatim"
+    if view.carrier is not None and index < compaction.covers:
+        return "recalled" if index in quoted else "covered"
+    return _changed(s, compaction, index)
+
+
+def _changed(s: Situation, compaction: Compaction, index: int) -> str:
+    """How a message that stands in the view was changed, if it was."""
+    message, clip = s.transcript.history[index], compaction.clip
+    if compaction.kind == "cleared" and index < compaction.covers and is_clearable(message, s.desk.count):
+        return "cleared"
+    held = clip is not None and clip.until < len(s.chain) and s.chain[clip.until] == clip.digest
+    if clip and held and index < clip.until and index not in clip.spare:
+        return "shortened" if s.desk.count(_text(message)) > clip.max_tokens else "verbatim"
+    return "verbatim"
+
+
+def _text(message: Message) -> str:
+    content = message.get("content")
+    return content if isinstance(content, str) else str(content or "")
+
+
+def _quoted(s: Situation, view: View) -> frozenset[int]:
+    """Indexes of covered messages of which passages are quoted."""
+    compaction = view.compaction
+    if compaction is None or not view.recalls:
+        return frozenset()
+    index = s.desk.index(compaction.covers)
+    said = "\n".join(view.recalls.values())
+    return frozenset(
+        number for number, p in zip(index.message, index.passages, strict=True) if p.text in said
+    )
+
+
+def _saw(s: Situation, view: View, messages: Sequence[Message]) -> tuple[tuple[str, int, str], ...]:
+    return tuple(
+        (str(m["role"]), s.desk.weigh(m), origin)
+        for m, origin in zip(messages, _origins(s, view, len(messages)), strict=True)
+    )
+
+
+def _origins(s: Situation, view: View, length: int) -> list[str]:
+    """Where each message that the model got comes from, in the order of ``render``."""
+    head = ["preamble"] * len(s.transcript.preamble)
+    compaction, start = view.compaction, 0
+    if compaction is None:
+        return [*head, *["verbatim"] * (length - len(head))]
+    if view.carrier is not None:
+        head.append("summary")
+        if view.acknowledge:
+            head.append("acknowledgement")
+        if view.opener is not None:
+            head.append("quoting" if view.opener in view.recalls else "opener")
+        start = compaction.covers
+    rest = range(start, len(s.transcript.history))
+    return [*head, *("quoting" if i in view.recalls else _changed(s, compaction, i) for i in rest)]

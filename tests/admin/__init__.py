@@ -1,0 +1,1 @@
+"""Tests of the API that the plugin mounts on the proxy."""

@@ -1,0 +1,144 @@
+"""An archive in memory: the contract without a store, for tests of what stands before it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gateway_compaction.archive import Hour, Owner, Query, Scope, SessionDetail, SessionPage, SessionRow
+from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.errors import NotThere, Refused, StoreError
+
+__all__ = ["MemoryArchive"]
+
+
+@dataclass(slots=True)
+class MemoryArchive:
+    """Sessions by id. ``down`` makes every call fail as a store does; ``deeds`` says what was done."""
+
+    known: dict[str, SessionDetail] = field(default_factory=dict)
+    hours: list[Hour] = field(default_factory=list)
+    deeds: list[tuple[str, str, str]] = field(default_factory=list)
+    rows: asyncio.Queue[SessionRow] = field(default_factory=asyncio.Queue)
+    down: bool = False
+
+    def add(self, detail: SessionDetail) -> str:
+        """Keep a session; its id."""
+        slot = detail.row.session.slot
+        self.known[slot] = detail
+        return slot
+
+    async def overview(self, scope: Scope, hours: int) -> Sequence[Hour]:
+        self._up()
+        return [h for h in self.hours if scope.allows(h.owner)]
+
+    async def sessions(self, scope: Scope, query: Query) -> SessionPage:
+        self._up()
+        rows = [d.row for d in self.known.values() if scope.allows(d.row.owner) and _matches(d.row, query)]
+        rows.sort(key=lambda r: (r.seen, r.session.slot), reverse=not query.ascending)
+        try:
+            start = int(query.cursor or 0)
+        except ValueError:
+            raise Refused("this cursor is none of ours") from None
+        page = tuple(rows[start : start + query.limit])
+        end = start + len(page)
+        return SessionPage(page, str(end) if end < len(rows) else None, len(rows))
+
+    async def detail(self, scope: Scope, session: SessionRef) -> SessionDetail:
+        return self._found(scope, session)
+
+    async def compact(self, scope: Scope, session: SessionRef) -> None:
+        self._do("compact", scope, session)
+
+    async def rebuild(self, scope: Scope, session: SessionRef) -> None:
+        self._do("rebuild", scope, session)
+
+    async def rollback(self, scope: Scope, session: SessionRef, version: int) -> None:
+        detail = self._found(scope, session)
+        if version and version not in {c.version for c in (*detail.compactions, *detail.retired)}:
+            raise NotThere(f"version {version} of {session.slot}")
+        self._do("rollback", scope, session)
+
+    async def pin(self, scope: Scope, session: SessionRef, text: str) -> None:
+        detail = self._do("pin", scope, session)
+        if len(detail.steering.pins) >= 20:
+            raise Refused("there are 20 pins already; take one back first")
+        steering = replace(detail.steering, pins=(*detail.steering.pins, text))
+        self.add(replace(detail, steering=steering))
+
+    async def unpin(self, scope: Scope, session: SessionRef, text: str) -> None:
+        detail = self._found(scope, session)
+        if text not in detail.steering.pins:
+            raise NotThere("no such pin")
+        self._do("unpin", scope, session)
+
+    async def reset(self, scope: Scope, session: SessionRef) -> None:
+        self._do("reset", scope, session)
+
+    async def forget(self, scope: Scope, session: SessionRef) -> int:
+        self._do("forget", scope, session)
+        del self.known[session.slot]
+        return 3
+
+    async def forget_tenant(self, scope: Scope, tenant: str) -> int:
+        self._up()
+        found = [d for d in self.known.values() if d.row.session.tenant == tenant]
+        if not found or not all(scope.allows(d.row.owner) for d in found):
+            raise NotThere(tenant)
+        for detail in found:
+            await self.forget(scope, detail.row.session)
+        return len(found)
+
+    async def export(self, scope: Scope, session: SessionRef) -> Mapping[str, Any]:
+        detail = self._found(scope, session)
+        return {"v": 1, "id": session.slot, "team": detail.row.owner.team_id}
+
+    async def load(self, scope: Scope, document: Mapping[str, Any]) -> SessionRef:
+        self._up()
+        if document.get("v") != 1:
+            raise Refused("not an exported session of this version")
+        tenant, _, key = str(document.get("id")).partition(".")
+        owner = Owner(team_id=document.get("team"))
+        if not scope.allows(owner):
+            raise NotThere("not in scope")
+        if f"{tenant}.{key}" in self.known:
+            raise Refused("it is there already; forget it first")
+        self.add(SessionDetail(SessionRow(SessionRef(tenant, key), owner)))
+        return SessionRef(tenant, key)
+
+    async def watch(self, scope: Scope) -> AsyncIterator[SessionRow]:
+        while True:
+            row = await self.rows.get()
+            self._up()
+            if scope.allows(row.owner):
+                yield row
+
+    def _up(self) -> None:
+        if self.down:
+            raise StoreError("redis://10.0.0.7:6379 refused the connection")
+
+    def _found(self, scope: Scope, session: SessionRef) -> SessionDetail:
+        self._up()
+        detail = self.known.get(session.slot)
+        if detail is None or not scope.allows(detail.row.owner):
+            raise NotThere(f"{session.slot} {'is not there' if detail is None else 'is another team’s'}")
+        return detail
+
+    def _do(self, deed: str, scope: Scope, session: SessionRef) -> SessionDetail:
+        detail = self._found(scope, session)
+        self.deeds.append((deed, session.slot, scope.actor))
+        return detail
+
+
+def _matches(row: SessionRow, query: Query) -> bool:
+    text = " ".join([row.session.slot, *row.labels, row.owner.team or "", row.owner.key_alias or ""])
+    return (
+        query.team in (None, row.owner.team_id, row.owner.team)
+        and query.model in (None, row.model)
+        and query.level in (None, row.level)
+        and query.state in (None, row.state)
+        and (query.text or "") in text
+        and row.seen >= (query.since or 0)
+    )

@@ -1,0 +1,98 @@
+"""A gateway in operation: its metrics beside LiteLLM's own, and a policy file that changes under it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from typing import TypeVar
+
+import httpx
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.engine.histories import chat
+from tests.lab import Client, Model, Proxy, Upstream
+from tests.lab.proxy import MASTER_KEY, proxy_config
+
+OBSERVE = "version: 1\ndefaults: {mode: observe, summary: {model: extractive}}\n"
+ENFORCE = OBSERVE.replace("observe", "enforce")
+LONG = chat(61)
+T = TypeVar("T")
+
+
+@pytest.fixture(scope="module")
+def gateway(upstream: Upstream) -> Iterator[Proxy]:
+    """One of its own: its policies change."""
+    config = proxy_config(
+        [Model("chat", 2_000)],
+        upstream.url,
+        callbacks_before=["prometheus"],
+        litellm={"require_auth_for_metrics_endpoint": True},
+    )
+    with Proxy(config, name="operated", policies=OBSERVE) as proxy:
+        yield proxy
+
+
+async def metrics(gateway: Proxy) -> dict[str, float]:
+    """Our metrics at LiteLLM's route, summed over their labels."""
+    async with httpx.AsyncClient(trust_env=False, follow_redirects=True) as client:
+        answer = await client.get(
+            f"{gateway.url}/metrics", headers={"Authorization": f"Bearer {MASTER_KEY}"}, timeout=30
+        )
+    assert answer.status_code == 200, answer.text
+    found: dict[str, float] = {}
+    for family in text_string_to_metric_families(answer.text):
+        for sample in family.samples:
+            found[sample.name] = found.get(sample.name, 0.0) + sample.value
+    assert "litellm_requests_metric_total" in found or "litellm_proxy_total_requests_metric_total" in found
+    return found
+
+
+async def eventually(probe: Callable[[], Awaitable[T]], what: str) -> T:
+    """The first true answer within a minute."""
+    for _ in range(120):
+        if answer := await probe():
+            return answer
+        await asyncio.sleep(0.5)
+    raise AssertionError(f"waited a minute for {what}")
+
+
+async def write(gateway: Proxy, text: str) -> None:
+    await asyncio.to_thread((gateway.directory / "policies.yaml").write_text, text)
+
+
+async def test_metrics_and_policies_while_it_runs(gateway: Proxy) -> None:
+    async with Client(gateway) as client:
+        assert (await client.chat("chat", LONG)).outcome == "observed"
+
+        async def counted() -> dict[str, float] | None:
+            found = await metrics(gateway)
+            return found if found.get("gateway_compaction_tokens_before_total") else None
+
+        found = await eventually(counted, "the call's tokens to be counted") or {}
+        assert (
+            found["gateway_compaction_requests_total"] == found["gateway_compaction_hook_seconds_count"] == 1
+        )
+        before = found["gateway_compaction_tokens_before_total"]
+        assert 0 < found["gateway_compaction_tokens_after_total"] < before
+        loaded = found["gateway_compaction_policy_loaded_timestamp_seconds"]
+        assert loaded > 1_000_000_000
+
+        await write(gateway, ENFORCE)
+
+        async def rewritten() -> bool:
+            return (await client.chat("chat", LONG)).outcome == "fallback"
+
+        await eventually(rewritten, "the new policies are in force")
+
+        await write(gateway, "version: 1\ndefaults: {mod: off}\n")
+
+        async def told() -> bool:
+            return (await metrics(gateway))["gateway_compaction_policy_problem"] == 1
+
+        await eventually(told, "the bad file is told")
+        assert (await client.chat("chat", LONG)).outcome in ("fallback", "applied")
+        assert (await metrics(gateway))["gateway_compaction_policy_loaded_timestamp_seconds"] > loaded
+    log = gateway.log.read_text(errors="replace")
+    assert log.count("the last good ones stay in force") == 1
+    assert "defaults.mod: unknown key 'mod'. Did you mean 'mode'?" in log
