@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from bench.texts import KEYS, texts
 from gateway_compaction.core import identifiers as identifiers_
 from gateway_compaction.core import terms
 from gateway_compaction.core.accuracy import checked
@@ -34,6 +33,7 @@ from gateway_compaction.core.terms import search_terms
 from gateway_compaction.core.tokens import TokenCounter
 from gateway_compaction.errors import SummaryRejected
 from gateway_compaction.settings import use_bundled_encodings
+from tests.core.hostile import KEYS, texts
 
 MODEL = "gpt-4o"
 SMALL, LARGE = 10_000, 100_000

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.layout import layout
 from gateway_compaction.core.tokens import TokenCounter
 from gateway_compaction.decision import Decision, task_of
 from gateway_compaction.memory import ENDING, LineageGuard, LocalBuffer
@@ -95,11 +98,19 @@ class Aftermath:
             )
         if plan.made is None or decision.messages is None:
             return
-        self._local.keep(session, plan.made)
+        self._local.keep(session, plan.made, decision.generation)
         storage = situation.policy.storage
         if storage.content != "none":
-            limit = storage.max_compactions
-            self._worker.later(self._store.put(session, plan.made, token=None, ttl=storage.ttl, limit=limit))
+            self._worker.later(
+                self._store.put(
+                    session,
+                    plan.made,
+                    token=None,
+                    ttl=storage.ttl,
+                    limit=storage.max_compactions,
+                    generation=decision.generation,
+                )
+            )
 
     def _record(self, decision: Decision, ending: Ending) -> None:
         plan, session, situation = decision.plan, decision.session, decision.situation
@@ -125,15 +136,27 @@ class Aftermath:
         sent = used if ending.kind in ("answered", "disconnected") else None
         begins = sent is not None and self._epochs.begins(session.slot, sent.digest, sent.kind)
         self._telemetry.ended(event, ending.kind, rewritten=used is not None, cache_break=begins)
-        self._worker.later(
-            self._store.append(
-                session,
-                event,
-                ttl=situation.policy.storage.ttl,
-                used=used.digest if used and plan.made is None else None,
-                labels=decision.labels,
-                about=decision.request.about,
-            )
+        view = None if ending.kind == "cached" else "raw" if used is None else used.digest
+        self._worker.later(self._written(decision, event, view))
+
+    async def _written(self, decision: Decision, event: CompactionEvent, view: str | None) -> None:
+        plan, session, situation = decision.plan, decision.session, decision.situation
+        assert plan is not None and session is not None and situation is not None
+        storage, last = situation.policy.storage, None
+        if storage.content != "none":
+            work = partial(layout, situation, plan, decision.messages, event.at)
+            last = await asyncio.get_running_loop().run_in_executor(self._executor, work)
+        used = plan.view.compaction if decision.messages is not None else None
+        await self._store.append(
+            session,
+            event,
+            ttl=storage.ttl,
+            used=used.digest if used and plan.made is None else None,
+            labels=decision.labels,
+            about=decision.request.about,
+            generation=decision.generation,
+            view=view,
+            last=last,
         )
 
     def _calibrate(self, decision: Decision, reported: int) -> None:
@@ -158,8 +181,9 @@ class Aftermath:
             return
         reason = "the upstream refused the rewritten request"
         log.warning("bypassed for %d s: session=%s %s", BYPASS_SECONDS, decision.session.slot, reason)
-        self._local.set_bypass(decision.session, reason, BYPASS_SECONDS)
-        self._worker.later(self._store.bypass(decision.session, reason, BYPASS_SECONDS))
+        known = decision.generation
+        self._local.set_bypass(decision.session, reason, BYPASS_SECONDS, known)
+        self._worker.later(self._store.bypass(decision.session, reason, BYPASS_SECONDS, known))
 
     def _explained_by_count(self, decision: Decision) -> bool:
         situation, body = decision.situation, decision.request.body

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 
 from gateway_compaction.core.compaction import Compaction, SessionRef
 from gateway_compaction.core.events import CompactionEvent
-from gateway_compaction.core.layout import LastCall
+from gateway_compaction.core.last_call import LastCall
 from gateway_compaction.core.steering import Steering
 
 __all__ = [

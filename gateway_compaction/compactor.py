@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.desk import INDEX_TOKENS, Desk
 from gateway_compaction.core.digest import OPENING, chain, history_digests, text_size
+from gateway_compaction.core.identifiers import forget_identifiers
 from gateway_compaction.core.memo import Memos
 from gateway_compaction.core.messages import Message, Transcript, parse
 from gateway_compaction.core.plan import Plan, make_plan, quiet_below, quiet_plan
@@ -19,6 +20,7 @@ from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.policy_book import Identity, PolicyBook
 from gateway_compaction.core.render import render
 from gateway_compaction.core.situation import Situation, reserved, wants_json
+from gateway_compaction.core.terms import forget_words
 from gateway_compaction.core.tokens import TokenCounter
 from gateway_compaction.decision import Decision, Request, task_of
 from gateway_compaction.errors import PolicyError, StoreBusy, StoreError, TranscriptError
@@ -59,6 +61,7 @@ class Compactor:
         self._guard, self._index_tokens = guard, index_tokens
         self._warned: set[str] = set()
         self._memos: dict[str, Memos] = {}
+        self._wishes: frozenset[str] = frozenset()
 
     async def compact(self, request: Request) -> Decision:
         """Decide about one request, in at most one round trip to the store.
@@ -98,8 +101,18 @@ class Compactor:
             in_flight=old.in_flight,
             bypass=old.bypass,
             backoff=old.backoff,
-        )
+        ).steered(old.steering)
         return await self._planned(replace(decision, facts=facts, messages=None), situation)
+
+    def heed(self, wishes: frozenset[str]) -> None:
+        """Ask the store at the next call of these sessions, however small it is."""
+        self._wishes = wishes
+
+    def forget(self) -> None:
+        """Drop everything that holds text: something was erased."""
+        self._memos.clear()
+        forget_words()
+        forget_identifiers()
 
     def policy_of(self, identity: Identity) -> Policy:
         """The policy in force; a metadata block that cannot be used is left out, with one log line."""
@@ -116,13 +129,14 @@ class Compactor:
         assert policy is not None and facts is not None
         reserve = reserved(request.body, window, policy)
         quiet = quiet_below(policy, transcript, window) - reserve
-        if self._counter.bound(request.messages, request.body, facts.name, quiet) < quiet:
+        wanted = bool(self._wishes) and _session_of(request, transcript).slot in self._wishes
+        if not wanted and self._counter.bound(request.messages, request.body, facts.name, quiet) < quiet:
             return replace(decision, reason="below every level")
         situation = await self._situation(request, policy, transcript, facts.name, window)
-        plan = quiet_plan(situation)
+        plan = None if wanted else quiet_plan(situation)
         if plan is not None:
             return replace(decision, situation=situation, plan=plan, reason=plan.reason)
-        session = SessionRef(request.tenant, situation.chain[min(OPENING, len(transcript.history))])
+        session = _session_of(request, transcript)
         situation = await self._loaded(session, situation)
         return await self._planned(replace(decision, session=session), situation)
 
@@ -157,19 +171,22 @@ class Compactor:
         digests = [situation.chain[0], *(situation.chain[c] for c in situation.transcript.cuts)]
         try:
             buffer = await self._store.load(session, digests)
+            steering = self._local.steered(session, buffer.steering)
         except StoreError as error:
             if not isinstance(error, StoreBusy):
                 log.warning("store: session=%s %s", session.slot, error)
             buffer = Buffer(backoff="the store does not answer")
-        fitting = self._local.merged(session, digests, buffer.compactions)
-        backoff = buffer.backoff or self._guard.objection(session.tenant, situation.digests, situation.chain)
+            # What operators asked for holds on, so that the same bytes are sent.
+            steering = self._local.steered(session)
+        fitting = self._local.merged(session, digests, buffer.compactions, buffer.steering.generation)
+        objection = self._guard.objection(session.tenant, situation.digests, situation.chain)
         return replace(
             situation,
             compactions=fitting,
             in_flight=bool(buffer.in_flight),
-            bypass=buffer.bypass or self._local.bypass(session),
-            backoff=backoff,
-        )
+            bypass=buffer.bypass or self._local.bypass(session, buffer.steering.generation),
+            backoff=buffer.backoff or (None if steering.rebuild else objection),
+        ).steered(steering)
 
     async def _planned(self, decision: Decision, situation: Situation) -> Decision:
         large = situation.measure.total > LARGE_TOKENS
@@ -220,6 +237,10 @@ class Compactor:
         if not apart:
             return work(*args)
         return await asyncio.get_running_loop().run_in_executor(self._executor, work, *args)
+
+
+def _session_of(request: Request, transcript: Transcript) -> SessionRef:
+    return SessionRef(request.tenant, chain(history_digests(transcript.history[:OPENING]))[-1])
 
 
 def _takes_long(history: tuple[Message, ...]) -> bool:

@@ -72,6 +72,11 @@ class Decision:
         return self.request.messages if self.messages is None else self.messages
 
     @property
+    def generation(self) -> str:
+        """The session's generation when this was decided."""
+        return self.situation.steering.generation if self.situation else ""
+
+    @property
     def version(self) -> int | None:
         """Version of the stored compaction that is sent."""
         used = self.plan.view.compaction if self.plan and self.messages is not None else None
@@ -93,6 +98,7 @@ def task_of(decision: Decision) -> SummaryTask | None:
     start = job.base.covers if job.base else 0
     return SummaryTask(
         session=session,
+        generation=decision.generation,
         job=job,
         messages=situation.transcript.history[start : job.covers],
         source_tokens=situation.measure.between(start, job.covers),

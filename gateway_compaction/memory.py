@@ -5,13 +5,18 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from gateway_compaction.core.compaction import KIND_RANK, Compaction, SessionRef
+from gateway_compaction.core.steering import Steering, moment_of
 
 __all__ = ["ENDING", "LineageGuard", "LocalBuffer"]
 
+K = TypeVar("K")
+V = TypeVar("V")
 ENTRIES = 5_000
 IDLE_SECONDS = 900.0
+FORGOTTEN_SECONDS = 900.0
 REWRITES_BEFORE_BACKOFF = 2
 REMEMBERED_SECONDS = 600.0
 ENDING, LIKE_ONE_ANOTHER = 4, 8
@@ -21,63 +26,124 @@ class LocalBuffer:
     """Compactions made or seen by this process, by tenant, session and digest.
 
     It bridges the time until a write has reached the store, and a store that is down; entries that were
-    not used for 15 minutes go.
+    not used for 15 minutes go. Each is of the generation under which it was made: once an operator's deed
+    has changed that, or the conversation began anew, it is not found any more.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, entries: int = ENTRIES) -> None:
         self._clock, self._entries = clock, entries
-        self._kept: OrderedDict[tuple[str, str], tuple[float, Compaction]] = OrderedDict()
-        self._bypassed: OrderedDict[str, tuple[float, str]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str], tuple[float, Compaction, str]] = OrderedDict()
+        self._bypassed: OrderedDict[str, tuple[float, str, str]] = OrderedDict()
+        self._steering: OrderedDict[str, tuple[float, Steering]] = OrderedDict()
+        self._forgotten: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
-    def keep(self, session: SessionRef, compaction: Compaction) -> None:
-        """Remember a compaction; a better kind is never replaced by a lesser one."""
+    def keep(self, session: SessionRef, compaction: Compaction, generation: str = "") -> None:
+        """Remember a compaction; a better kind is never replaced by a lesser one of its generation.
+
+        Nothing is kept of what was decided before the session was forgotten.
+        """
+        if self.is_void(session, generation):
+            return
         key = (session.slot, compaction.digest)
         known = self._fresh(key)
-        if known is not None and KIND_RANK[known.kind] > KIND_RANK[compaction.kind]:
+        if known is not None and _is_current(known[1], generation) and _better(known[0], compaction):
             return
-        self._kept[key] = (self._clock(), compaction)
-        self._kept.move_to_end(key)
-        while len(self._kept) > self._entries:
-            self._kept.popitem(last=False)
+        self._kept[key] = (self._clock(), compaction, generation)
+        self._bound(self._kept, key)
 
     def merged(
-        self, session: SessionRef, digests: Sequence[str], stored: Sequence[Compaction]
+        self, session: SessionRef, digests: Sequence[str], stored: Sequence[Compaction], generation: str = ""
     ) -> tuple[Compaction, ...]:
-        """What the store returned and what this process knows, the better kind of each digest."""
+        """What the store returned and what this process knows, the better kind of each digest.
+
+        ``generation`` is the session's at present, empty where the store did not answer.
+        """
         best = {c.digest: c for c in stored}
         for digest in digests:
-            known = self._fresh((session.slot, digest))
-            if known is not None and _better(known, best.get(digest)):
-                best[digest] = known
+            key = (session.slot, digest)
+            known = self._fresh(key)
+            if known is None:
+                continue
+            compaction, made_under = known
+            if not _is_current(made_under, generation):
+                del self._kept[key]
+                continue
+            self._kept[key] = (self._clock(), compaction, generation or made_under)
+            if _better(compaction, best.get(digest)):
+                best[digest] = compaction
         return tuple(best.values())
 
-    def forget(self, session: SessionRef) -> None:
-        """Drop everything of a session."""
-        for key in [k for k in self._kept if k[0] == session.slot]:
+    def steered(self, session: SessionRef, steering: Steering | None = None) -> Steering:
+        """What operators asked, as the store just told; without an answer, what it told last."""
+        if steering is not None:
+            self._steering[session.slot] = (self._clock(), steering)
+            self._bound(self._steering, session.slot)
+            return steering
+        at, known = self._steering.get(session.slot, (0.0, Steering()))
+        return known if self._clock() - at <= IDLE_SECONDS else Steering()
+
+    def forget(self, name: str, at: float = 0.0) -> None:
+        """Drop everything of a session (``tenant.session``) or of a whole tenant, erased at ``at``.
+
+        That is a second since 1970 by the store's clock: what was decided before is not kept any more.
+        """
+        for key in [k for k in self._kept if _is_of(k[0], name)]:
             del self._kept[key]
-        self._bypassed.pop(session.slot, None)
+        for slot in [s for s in self._bypassed if _is_of(s, name)]:
+            del self._bypassed[slot]
+        for slot in [s for s in self._steering if _is_of(s, name)]:
+            del self._steering[slot]
+        self._forgotten[name] = (self._clock(), at)
+        self._bound(self._forgotten, name)
 
-    def set_bypass(self, session: SessionRef, reason: str, seconds: float) -> None:
+    def is_void(self, session: SessionRef, generation: str) -> bool:
+        """Whether what was decided under a generation was decided before its session was forgotten."""
+        for name in (session.slot, session.tenant):
+            noted, at = self._forgotten.get(name, (0.0, -1.0))
+            if at >= moment_of(generation) and self._clock() - noted <= FORGOTTEN_SECONDS:
+                return True
+        return False
+
+    def set_bypass(self, session: SessionRef, reason: str, seconds: float, generation: str = "") -> None:
         """Leave a session alone for some seconds."""
-        self._bypassed[session.slot] = (self._clock() + seconds, reason)
-        while len(self._bypassed) > self._entries:
-            self._bypassed.popitem(last=False)
+        self._bypassed[session.slot] = (self._clock() + seconds, reason, generation)
+        self._bound(self._bypassed, session.slot)
 
-    def bypass(self, session: SessionRef) -> str | None:
+    def bypass(self, session: SessionRef, generation: str = "") -> str | None:
         """Why the session is left alone, or None."""
-        until, reason = self._bypassed.get(session.slot, (0.0, ""))
-        return reason if until > self._clock() else None
+        until, reason, made_under = self._bypassed.get(session.slot, (0.0, "", ""))
+        return reason if until > self._clock() and _is_current(made_under, generation) else None
 
-    def _fresh(self, key: tuple[str, str]) -> Compaction | None:
+    def _bound(self, kept: OrderedDict[K, V], key: K) -> None:
+        kept.move_to_end(key)
+        while len(kept) > self._entries:
+            kept.popitem(last=False)
+
+    def _fresh(self, key: tuple[str, str]) -> tuple[Compaction, str] | None:
         if key not in self._kept:
             return None
-        used, compaction = self._kept[key]
+        used, compaction, generation = self._kept[key]
         if self._clock() - used > IDLE_SECONDS:
             del self._kept[key]
             return None
-        self._kept[key] = (self._clock(), compaction)
+        self._kept[key] = (self._clock(), compaction, generation)
         self._kept.move_to_end(key)
-        return compaction
+        return compaction, generation
+
+
+def _is_of(slot: str, name: str) -> bool:
+    return slot == name or slot.startswith(f"{name}.")
+
+
+def _is_current(made_under: str, generation: str) -> bool:
+    """Whether what was made under a generation holds under another.
+
+    What was made before the store knew the session holds in what began with it, but not after a deed.
+    """
+    if not generation or made_under == generation:
+        return True
+    unborn = not made_under or made_under.startswith("+")
+    return unborn and not generation.endswith("*")
 
 
 def _better(known: Compaction, stored: Compaction | None) -> bool:

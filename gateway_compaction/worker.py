@@ -46,7 +46,7 @@ class SummaryTask:
     ``prefix`` is what the model has just read of it, where the policy shares that.
     ``room`` tells (in some time: call it off the loop) how many tokens the summary's own text may have.
     ``chain`` holds the request's other prefix digests, ``tail_digests`` the names of the last few
-    covered messages.
+    covered messages. ``generation`` is the session's when the request was decided.
     """
 
     session: SessionRef
@@ -64,6 +64,7 @@ class SummaryTask:
     room: Callable[[], int]
     index: Callable[[], object] | None
     prefix: Prefix | None = None
+    generation: str = ""
 
 
 Composer = Callable[[SummaryTask], Coroutine[Any, Any, Compaction]]
@@ -110,6 +111,12 @@ class Worker:
         running.add_done_callback(partial(self._ended, key))
         return running
 
+    def forget(self, name: str) -> None:
+        """Give up the summaries of a session (``tenant.session``) or a whole tenant: it was erased."""
+        for (slot, _), running in list(self._summaries.items()):
+            if slot == name or slot.startswith(f"{name}."):
+                running.cancel()
+
     def later(self, write: Coroutine[Any, Any, object]) -> None:
         """Do a write in the background; a store that fails is logged, never raised."""
         running = asyncio.get_running_loop().create_task(_quietly(write))
@@ -144,7 +151,8 @@ class Worker:
 
     async def _claimed(self, task: SummaryTask) -> None:
         digest, session = task.job.digest, task.session
-        token = await self._store.claim(session, digest, task.chain, self._limits.lease_seconds)
+        seconds = self._limits.lease_seconds
+        token = await self._store.claim(session, digest, task.chain, seconds, task.generation)
         if not token:
             self.counts["taken"] += 1
             return
@@ -169,25 +177,27 @@ class Worker:
             await self._store.release(session, made.digest, token, ttl=storage.ttl)
         else:
             limit = storage.max_compactions
-            version = await self._store.put(session, made, token=token, ttl=storage.ttl, limit=limit)
+            version = await self._store.put(
+                session, made, token=token, ttl=storage.ttl, limit=limit, generation=task.generation
+            )
             if not version:
                 self.counts["taken"] += 1
                 log.info("summary refused, the claim was lost: session=%s", session.slot)
                 return
             made = replace(made, version=version)
         self.counts["made"] += 1
-        self._local.keep(session, made)
+        self._local.keep(session, made, task.generation)
         self._guard.made(session.tenant, task.tail_digests, made.digest, made.covers, task.length)
-        await self._store.append(
-            session, self._told(task, "made", _reason(made), seconds, made), ttl=storage.ttl
-        )
+        event = self._told(task, "made", _reason(made), seconds, made)
+        await self._store.append(session, event, ttl=storage.ttl, generation=task.generation)
 
     async def _failed(self, task: SummaryTask, token: int, error: CompactionError, seconds: float) -> None:
         self.counts["failed"] += 1
         log.warning("summary failed: session=%s covers=%d %s", task.session.slot, task.job.covers, error)
         ttl = task.policy.storage.ttl
         await self._store.release(task.session, task.job.digest, token, failure=str(error), ttl=ttl)
-        await self._store.append(task.session, self._told(task, "failed", str(error), seconds), ttl=ttl)
+        event = self._told(task, "failed", str(error), seconds)
+        await self._store.append(task.session, event, ttl=ttl, generation=task.generation)
 
     def _told(
         self, task: SummaryTask, outcome: str, reason: str, seconds: float, made: Compaction | None = None

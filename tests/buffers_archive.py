@@ -93,7 +93,11 @@ def sessions() -> list[SessionDetail]:
         row,
         compactions=(new, old),
         claims=((digest("third"), NOW + 30),),
-        events=(decided, replace(decided, at=NOW - 90, outcome="prepared", level="light")),
+        events=(
+            decided,
+            replace(decided, at=NOW - 90, outcome="prepared", level="light"),
+            CompactionEvent("audit", NOW - 95, "pinned", "asked for", by="team admin, key notebook"),
+        ),
         steering=Steering("g1", ("Amounts are in euro.",)),
         backoff=(NOW + 300, "two summaries did not help"),
         last_call=call,

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -36,7 +36,8 @@ ROOMS: dict[str, set[str]] = {
     "policy_source": CORE | {"policy_files"},
     "settings": WIRED - {"settings"},
     "callstate": CORE | {"ports", "decision", "aftermath"},
-    "hook": WIRED | {"callstate"},
+    "admin": WIRED,
+    "hook": WIRED | {"callstate", "admin"},
     "replaying": WIRED,
     "evaluation": WIRED | {"replaying"},
     "cli": WIRED | {"replaying", "evaluation", "__init__"},
@@ -147,6 +148,47 @@ class TestArrows:
     @pytest.mark.parametrize("room", ["memory", "worker", "composer", "compactor", "aftermath"])
     def test_the_story_and_the_adapters_do_not_know_each_other(self, room: str) -> None:
         assert "adapters" not in ROOMS[room] and room not in ROOMS["adapters"]
+
+
+class TestPictures:
+    """What ARCHITECTURE.md and CONTRIBUTING.md draw and list."""
+
+    ROOT = PACKAGE.parent
+
+    def drawn(self, page: str) -> str:
+        """The picture of the arrows on a page."""
+        found = re.search(r"```\n(errors <-.*?)```", (self.ROOT / page).read_text("utf-8"), re.DOTALL)
+        assert found is not None
+        return found[1]
+
+    def test_both_pages_draw_the_same(self) -> None:
+        assert self.drawn("ARCHITECTURE.md") == self.drawn("CONTRIBUTING.md")
+
+    def test_the_arrows_are_those_that_hold(self) -> None:
+        tiers = [re.findall(r"\w+", tier) for tier in self.drawn("ARCHITECTURE.md").split("<-")]
+        place = {room: i for i, tier in enumerate(tiers) for room in tier}
+        assert set(place) == set(ROOMS) - {"__init__"}
+        wrong = {(r, n) for r in place for n in ROOMS[r] - {"__init__"} if place[n] > place[r]}
+        assert not wrong
+
+    def test_what_a_bar_parts_does_not_know_each_other(self) -> None:
+        for group in re.findall(r"\{([^}]*\|[^}]*)\}", self.drawn("ARCHITECTURE.md")):
+            sides = [set(re.findall(r"\w+", side)) for side in group.split("|")]
+            for side in sides:
+                others = set().union(*(other for other in sides if other is not side))
+                assert not {(room, n) for room in side for n in ROOMS[room] & others}
+
+    @pytest.mark.parametrize("file", FILES)
+    def test_every_file_is_named(self, file: str) -> None:
+        page = (self.ROOT / "ARCHITECTURE.md").read_text("utf-8")
+        patterns = set()
+        for row in re.findall(r"^\| (`[^|]*) \|", page, re.MULTILINE):
+            folder = ""
+            for name in re.findall(r"`([^`]+\.py)`", row):
+                folder = name.rpartition("/")[0] or folder
+                patterns.add(name if "/" in name or not folder else f"{folder}/{name}")
+        near = [p for p in patterns if p.count("/") == file.count("/")]
+        assert not source(file).strip() or any(PurePosixPath(file).match(p) for p in near)
 
 
 class TestOutside:

@@ -242,6 +242,7 @@ class TestEvents:
     def test_newest_first_and_no_more_than_asked(self, archive: FakeArchive) -> None:
         lines = good(archive, "events", "aa11").splitlines()
         assert "applied" in lines[3] and "prepared" in lines[4]
+        assert "audit" in lines[5] and "pinned" in lines[5] and "key notebook" in lines[5]
         assert len(document(archive, "events", "aa11", "--limit", "1")["events"]) == 1
 
 
@@ -568,7 +569,7 @@ class TestStrangers:
     def test_in_full_all_is_there_and_nothing_is_obeyed(self, hostile: FakeArchive) -> None:
         for arguments in (["show", "aa22", "--full"], ["diff", "aa22", "--full"]):
             shown = good(hostile, *arguments)
-            assert shown.count("x" * 1_000_000) >= 2 and not OBEYED.search(shown)
+            assert "x" * 1_000_000 in shown and not OBEYED.search(shown)
 
     def test_what_is_cut_is_said(self, hostile: FakeArchive) -> None:
         assert re.search(r"\[998,\d{3} more characters; --full shows them\]", good(hostile, "show", "aa22"))

@@ -285,3 +285,20 @@ def test_the_schema_accepts_the_example_and_the_page() -> None:
         validator.validate(yaml.safe_load(text))
     assert not validator.is_valid({"version": 1, "defaults": {"levels": {"medium": {"keep_lst": 3}}}})
     assert not validator.is_valid({"version": 1, "policies": [{"name": "a"}]})
+    empty = {"version": 1, "defaults": {"levels": {"light": None}, "summary": None}, "policies": []}
+    assert validator.is_valid(empty) and PolicyBook(empty, "policies.yaml").resolve(Identity())
+    assert not validator.is_valid({"version": 1, "policies": [{"name": "a", "match": None}]})
+
+
+def test_every_key_of_the_schema_is_explained() -> None:
+    schema = policy_schema()
+    sections = [schema, *schema["$defs"].values()]
+    silent = [n for s in sections for n, field in s["properties"].items() if not field.get("description")]
+    assert silent == [] and all(section["additionalProperties"] is False for section in sections)
+
+
+def test_the_schema_beside_the_example_is_the_one_that_is_printed() -> None:
+    example = (ROOT / "config" / "policies.yaml").read_text(encoding="utf-8")
+    name = re.match(r"# yaml-language-server: \$schema=(\S+)\n", example)
+    assert name is not None
+    assert json.loads((ROOT / "config" / name[1]).read_text(encoding="utf-8")) == policy_schema()

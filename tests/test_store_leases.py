@@ -10,7 +10,7 @@ import pytest
 from redis.crc import key_slot
 
 from gateway_compaction.adapters.redis_store import RedisStore, connect
-from gateway_compaction.core.layout import LastCall
+from gateway_compaction.core.last_call import LastCall
 from tests.lab.redis_server import RedisServer
 from tests.store_contract import TTL, digest, event, raw, record, session
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from types import TracebackType
 from typing import Any, Self, TypeVar
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import httpx
 from pydantic import TypeAdapter, ValidationError
@@ -59,17 +59,23 @@ class HttpArchive:
     Args:
         url: the gateway, without ``/v1``.
         key: sent as a bearer token; None for a gateway that asks for none.
+
+    Raises:
+        StoreError: the address cannot be used.
     """
 
     def __init__(self, url: str, key: str | None) -> None:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        # A proxy of the environment cannot reach this machine's own loopback.
-        self._http = httpx.AsyncClient(
-            base_url=f"{url}/compaction",
-            headers=headers,
-            timeout=httpx.Timeout(SECONDS, connect=CONNECT_SECONDS),
-            trust_env=not _is_loopback(url),
-        )
+        try:
+            # A proxy of the environment cannot reach this machine's own loopback.
+            self._http = httpx.AsyncClient(
+                base_url=f"{url}/compaction",
+                headers=headers,
+                timeout=httpx.Timeout(SECONDS, connect=CONNECT_SECONDS),
+                trust_env=not _is_loopback(url),
+            )
+        except (ValueError, httpx.InvalidURL) as error:
+            raise StoreError(f"the address cannot be used: {error}") from error
 
     async def __aenter__(self) -> Self:
         return self
@@ -193,7 +199,7 @@ def _path(session: SessionRef, deed: str = "") -> str:
 
 
 def _is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
+    host = httpx.URL(url).host
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:

@@ -30,6 +30,7 @@ __all__ = [
     "owner_facts",
     "owner_key",
     "tenant_key",
+    "unlisting",
     "vacating",
     "wishing",
 ]
@@ -176,6 +177,12 @@ def dropping(session: SessionRef, labels: Iterable[str] = ()) -> list[Command]:
         ("EVAL", DROP, len(keys), *keys, session.key),
         ("ZREM", WISHES, session.slot),
     ]
+
+
+def unlisting(session: SessionRef) -> Command:
+    """Take a session out of its tenant's list."""
+    keys = [tenant_key(session.tenant, name) for name in ("sessions", "rows")]
+    return ("EVAL", DROP, len(keys), *keys, session.key)
 
 
 def vacating(tenant: str, facts: Sequence[bytes] = ()) -> list[Command]:

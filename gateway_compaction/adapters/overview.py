@@ -14,8 +14,8 @@ from gateway_compaction.archive import Hour, Owner, Scope
 __all__ = ["hours_of", "owners_of"]
 
 TENANTS, MOST_HOURS = 50, 192
-COUNTS = ("requests", "rewritten", "tokens_before", "tokens_after", "saved", "would_save")
-COUNTS = (*COUNTS, "breaks", "summaries", "failures")
+TOKENS = ("tokens_before", "tokens_after", "saved", "would_save")
+COUNTS = ("requests", "rewritten", *TOKENS, "breaks", "summaries", "failures")
 
 
 async def hours_of(

@@ -12,7 +12,7 @@ from typing import Any
 
 from gateway_compaction.core.compaction import SCHEMA, Compaction, SessionRef
 from gateway_compaction.core.events import CompactionEvent
-from gateway_compaction.core.layout import LastCall
+from gateway_compaction.core.last_call import LastCall
 from gateway_compaction.core.steering import Steering
 from gateway_compaction.ports import Buffer
 
@@ -132,7 +132,9 @@ def read_last(raw: bytes | None) -> LastCall | None:
         for name in ("sent", "saw"):
             found[name] = tuple((str(r), int(t), str(w)) for r, t, w in found[name])
         for name in ("client", "model"):
-            found[name] = None if found[name] is None else tuple(m for m in found[name] if isinstance(m, dict))
+            found[name] = (
+                None if found[name] is None else tuple(m for m in found[name] if isinstance(m, dict))
+            )
         light, medium, aggressive = found["levels"]
         found |= {"levels": (int(light), int(medium), int(aggressive)), "cuts": tuple(found["cuts"])}
         return LastCall(**found)

@@ -10,28 +10,287 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from gateway_compaction.adapters.document import MOST_BYTES, exported, imported, owner_of_document
+from gateway_compaction.adapters.document import LONGEST_PIN, MOST_PINS, arguments, exported, read_document
 from gateway_compaction.adapters.erasure import erase_session, erase_tenant
 from gateway_compaction.adapters.indexing import (
     OWNER_FIELDS,
+    PARTS,
     WISHES,
-    dropping,
-    label_key,
-    listing,
+    indexing,
     owner_facts,
     owner_key,
-    tenant_key,
+    unlisting,
     wishing,
 )
 from gateway_compaction.adapters.overview import hours_of, owners_of
-from gateway_compaction.adapters.records import Script, script, session_keys, short_text, written_event
+from gateway_compaction.adapters.records import (
+    Script,
+    milliseconds,
+    script,
+    session_keys,
+    short_text,
+    texts_in,
+    written_event,
+)
 from gateway_compaction.adapters.redis_store import RedisStore, connect
 from gateway_compaction.adapters.row_cache import RowCache
-from gateway_compaction.adapters.rows import Fields, chosen, cursor_of, owner_in, read_row, row_of
-from gateway_compaction.adapters.session_view import detail_of
+from gateway_compaction.adapters.rows import Found, chosen, cursor_of, owner_in, page_size, row_of
+from gateway_compaction.adapters.session_view import ROW, UNKNOWN, detail_of, owned
 from gateway_compaction.archive import Hour, Query, Scope, SessionDetail, SessionPage, SessionRow
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.events import CompactionEvent
 from gateway_compaction.errors import NotThere, Refused
 
 __all__ = ["RedisArchive"]
+
+log = logging.getLogger("gateway_compaction")
+ROLLBACK, STEER, RESET, IMPORT = (script(name) for name in ("rollback", "steer", "reset", "import"))
+PATIENCE_SECONDS, WATCHED_SECONDS = 5.0, 1.0
+LARGE_ROWS, MOST_RETIRED = 2_000, 50
+HASH = re.compile(r"[0-9A-Za-z]{1,64}")
+DONE, NO_SESSION, NOT_FOUND, FULL = 1, 0, -1, -2
+
+
+class RedisArchive:
+    """See ``Archive``. It asks with a deadline of its own and leaves the store's breaker alone.
+
+    Args:
+        store: shared with the request path; closed by its owner. ``at`` connects one of its own.
+    """
+
+    def __init__(self, store: RedisStore, clock: Callable[[], float] = time.time) -> None:
+        self._store, self._clock = store, clock
+        self._cache = RowCache(store, PATIENCE_SECONDS)
+        self._own = False
+
+    @classmethod
+    def at(cls, url: str) -> Self:
+        """An archive with a connection of its own, as a context manager.
+
+        Raises:
+            StoreError: the URL cannot be used.
+        """
+        archive = cls(connect(url))
+        archive._own = True
+        return archive
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._own:
+            await self._store.aclose()
+
+    def clear(self) -> None:
+        """Forget what is kept of lists: something of it was erased."""
+        self._cache.clear()
+
+    async def overview(self, scope: Scope, hours: int) -> Sequence[Hour]:
+        """See ``Archive.overview``."""
+        return await hours_of(self._store, scope, await self._tenants(scope), hours, PATIENCE_SECONDS)
+
+    async def sessions(self, scope: Scope, query: Query) -> SessionPage:
+        """See ``Archive.sessions``."""
+        tenants, now = await self._tenants(scope), await self._now()
+        found = await self._cache.rows(tenants)
+        if len(found) > LARGE_ROWS:
+            rows, total = await asyncio.to_thread(chosen, found, scope, query, now)
+        else:
+            rows, total = chosen(found, scope, query, now)
+        page, more = rows[: page_size(query)], len(rows) > page_size(query)
+        there = await self._there(page)
+        return SessionPage(
+            rows=tuple(row_of(session, fields, now) for session, fields in there),
+            cursor=cursor_of(page[-1], query) if more and page else None,
+            total=total - (len(page) - len(there)),
+        )
+
+    async def detail(self, scope: Scope, session: SessionRef) -> SessionDetail:
+        """See ``Archive.detail``."""
+        return await detail_of(self._store, scope, session, PATIENCE_SECONDS)
+
+    async def compact(self, scope: Scope, session: SessionRef) -> None:
+        """See ``Archive.compact``."""
+        await self._deed(STEER, scope, session, "compact", "from the next call on", ["compact", "", 0])
+
+    async def rebuild(self, scope: Scope, session: SessionRef) -> None:
+        """See ``Archive.rebuild``."""
+        args = [0, MOST_RETIRED, "rebuild"]
+        await self._deed(ROLLBACK, scope, session, "rebuild", "every version retired", args)
+
+    async def rollback(self, scope: Scope, session: SessionRef, version: int) -> None:
+        """See ``Archive.rollback``; 50 retired versions are kept."""
+        told = f"to version {version}" if version else "every version retired"
+        await self._deed(ROLLBACK, scope, session, "rollback", told, [version, MOST_RETIRED, ""], version)
+
+    async def pin(self, scope: Scope, session: SessionRef, text: str) -> None:
+        """See ``Archive.pin``; runs of blanks become one, and a fact that is pinned already moves behind."""
+        fact = _one_line(text)
+        if not 0 < len(fact) <= LONGEST_PIN:
+            raise Refused(f"a pin has 1 to {LONGEST_PIN} characters")
+        told = f"{len(fact)} characters"
+        await self._deed(STEER, scope, session, "pin", told, ["pin", fact, MOST_PINS])
+
+    async def unpin(self, scope: Scope, session: SessionRef, text: str) -> None:
+        """See ``Archive.unpin``."""
+        fact = _one_line(text)
+        await self._deed(STEER, scope, session, "unpin", f"{len(fact)} characters", ["unpin", fact, 0])
+
+    async def reset(self, scope: Scope, session: SessionRef) -> None:
+        """See ``Archive.reset``."""
+        await self._deed(RESET, scope, session, "reset", "as if it had never been compacted", [])
+        await self._store.send(("ZREM", WISHES, session.slot), seconds=PATIENCE_SECONDS)
+
+    async def forget(self, scope: Scope, session: SessionRef) -> int:
+        """See ``Archive.forget``; the log alone tells who did it."""
+        fields = await self._owned(scope, session)
+        owner = {name: str(fields.get(f"about:{name}", "")) for name in OWNER_FIELDS}
+        gone = await erase_session(self._store, session, owner_facts(owner), PATIENCE_SECONDS)
+        self.clear()
+        log.info("forgotten: session=%s keys=%d by=%s", session.slot, gone, _shown(scope.actor))
+        return gone
+
+    async def forget_tenant(self, scope: Scope, tenant: str) -> int:
+        """See ``Archive.forget_tenant``; its hourly counts go too."""
+        if not HASH.fullmatch(tenant):
+            raise NotThere("no such tenant, or not one of yours")
+        [owner] = await owners_of(self._store, [tenant], PATIENCE_SECONDS)
+        [known] = await self._store.send(("ZSCORE", "gwc:tenants", tenant), seconds=PATIENCE_SECONDS)
+        if not scope.allows(owner) or (known is None and not scope.everything):
+            raise NotThere("no such tenant, or not one of yours")
+        gone = await erase_tenant(self._store, tenant, PATIENCE_SECONDS)
+        self.clear()
+        if known is None and not gone:
+            raise NotThere("no such tenant, or not one of yours")
+        log.info("forgotten: tenant=%s sessions=%d by=%s", tenant, gone, _shown(scope.actor))
+        return gone
+
+    async def export(self, scope: Scope, session: SessionRef) -> Mapping[str, Any]:
+        """See ``Archive.export``."""
+        await self._owned(scope, session)
+        names = ("session", "compactions", "used", "retired", "events", "last", "session")
+        fields, compactions, used, retired, events, last, life = session_keys(session, *names)
+        found = await self._store.send(
+            ("HGETALL", fields),
+            ("HGETALL", compactions),
+            ("ZRANGE", used, 0, -1, "WITHSCORES"),
+            ("HGETALL", retired),
+            ("LRANGE", events, 0, -1),
+            ("GET", last),
+            ("PTTL", life),
+            seconds=PATIENCE_SECONDS,
+        )
+        return await asyncio.to_thread(exported, session, found)
+
+    async def load(self, scope: Scope, document: Mapping[str, Any]) -> SessionRef:
+        """See ``Archive.load``."""
+        read = await asyncio.to_thread(read_document, document)
+        session, owner = read.ref, {str(name): value for name, value in read.owner.items()}
+        if not scope.everything:
+            [known] = await owners_of(self._store, [session.tenant], PATIENCE_SECONDS)
+            if not scope.allows(known):
+                raise NotThere("no such tenant, or not one of yours")
+            owner = {name: getattr(known, name) or "" for name in OWNER_FIELDS}
+        facts = owner_facts(owner)
+        event = self._event(scope, "import", "from a document")
+        args = [milliseconds(read.ttl), written_event(event), *arguments(read, facts)]
+        keys = session_keys(session, *PARTS)
+        if await self._store.run(IMPORT, keys, args, PATIENCE_SECONDS) != DONE:
+            raise Refused("there is a session of this name already; forget it first")
+        labels = [short_text(label) for label in texts_in(read.fields.get("labels", ""))]
+        row = await self._store.run(ROW, keys[:2], (), PATIENCE_SECONDS)
+        commands = indexing(session, row, read.ttl, labels=labels, facts=facts, counts={}, model="")
+        await self._store.send(*commands, seconds=PATIENCE_SECONDS)
+        return session
+
+    async def watch(self, scope: Scope) -> AsyncIterator[SessionRow]:
+        """See ``Archive.watch``; asks every second."""
+        start = await self._now()
+        told: dict[str, float] = {}
+        while True:
+            now = await self._now()
+            for tenant in await self._tenants(scope, int(now) - 3):
+                for session, fields in reversed(await self._cache.changed(tenant, int(now) - 3)):
+                    written = float(fields.get("rev", 0))
+                    fresh = written > max(start, told.get(session.slot, 0.0))
+                    if fresh and scope.allows(owner_in(fields)):
+                        told[session.slot] = written
+                        yield row_of(session, fields, now)
+            told = {slot: written for slot, written in told.items() if written > now - 60}
+            await asyncio.sleep(WATCHED_SECONDS)
+
+    async def _deed(
+        self,
+        named: Script,
+        scope: Scope,
+        session: SessionRef,
+        deed: str,
+        told: str,
+        args: Sequence[Any],
+        version: int | None = None,
+    ) -> None:
+        await self._owned(scope, session)
+        names = ("session", "claims", "events", "compactions", "used", "retired")
+        keys = session_keys(session, *(names[:3] if named is STEER else names))
+        event = self._event(scope, deed, told, version)
+        done = await self._store.run(named, keys, [written_event(event), *args], PATIENCE_SECONDS)
+        if done == NO_SESSION:
+            raise NotThere(UNKNOWN)
+        if done == NOT_FOUND:
+            raise NotThere("no such pin" if named is STEER else f"no version {version} is kept")
+        if done == FULL:
+            raise Refused(f"{MOST_PINS} facts are pinned already; unpin one first")
+        if deed in ("compact", "rebuild"):
+            [left] = await self._store.send(("PTTL", keys[0]), seconds=PATIENCE_SECONDS)
+            await self._store.send(*wishing(session, left / 1000), seconds=PATIENCE_SECONDS)
+        await self._store.listed(session)
+        log.info("%s: session=%s by=%s", deed, session.slot, _shown(scope.actor))
+
+    async def _owned(self, scope: Scope, session: SessionRef) -> Mapping[str, Any]:
+        return await owned(self._store, scope, session, PATIENCE_SECONDS)
+
+    def _event(self, scope: Scope, deed: str, told: str, version: int | None = None) -> CompactionEvent:
+        by = _shown(scope.actor)
+        return CompactionEvent("audit", self._clock(), deed, told, version=version, by=by)
+
+    async def _tenants(self, scope: Scope, since: int | None = None) -> list[str]:
+        """Tenants with sessions that may be in scope: the latest first; nobody else's are asked for."""
+        # A deed does not touch the owners' lists; those of one operator are short.
+        least = since if since is not None and scope.everything else "-inf"
+        named = [("team", team) for team in sorted(scope.teams)]
+        named += [("user", scope.user_id)] if scope.user_id else []
+        named += [("key", scope.key_hash)] if scope.key_hash else []
+        keys = ["gwc:tenants"] if scope.everything else [owner_key(kind, name) for kind, name in named]
+        if not keys:
+            return []
+        answers = await self._store.send(
+            *(("ZREVRANGEBYSCORE", key, "+inf", least) for key in keys), seconds=PATIENCE_SECONDS
+        )
+        return list(dict.fromkeys(name.decode() for answer in answers for name in answer))
+
+    async def _now(self) -> float:
+        [(second, micros)] = await self._store.send(("TIME",), seconds=PATIENCE_SECONDS)
+        return int(second) + int(micros) / 1e6
+
+    async def _there(self, page: Sequence[Found]) -> list[Found]:
+        """Those that still exist; what Redis evicted leaves the list."""
+        if not page:
+            return []
+        asked = [("EXISTS", *session_keys(session, "session")) for session, _ in page]
+        there = await self._store.send(*asked, seconds=PATIENCE_SECONDS)
+        gone = [session for (session, _), exists in zip(page, there, strict=True) if not exists]
+        if gone:
+            await self._store.send(*(unlisting(session) for session in gone), seconds=PATIENCE_SECONDS)
+        return [row for row, exists in zip(page, there, strict=True) if exists]
+
+
+def _one_line(text: str) -> str:
+    """A fact as it is pinned: no control characters, no line breaks, one blank where there were several."""
+    plain = "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(plain.encode("utf-8", "ignore").decode().split())
+
+
+def _shown(actor: str) -> str:
+    return short_text(_one_line(actor)).decode() or "unknown"

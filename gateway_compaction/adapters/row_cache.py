@@ -1,4 +1,4 @@
-"""The session lists of tenants, read in pages and kept for some seconds; afterwards only what changed is read."""
+"""The session lists of tenants, read in pages and kept for some seconds; then only changes are read."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from gateway_compaction.archive import Owner, Query, Scope, SessionRow, State
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.errors import Refused
 
-__all__ = ["Fields", "Found", "chosen", "cursor_of", "owner_in", "read_row", "row_of"]
+__all__ = ["Fields", "Found", "chosen", "cursor_of", "owner_in", "page_size", "read_row", "row_of"]
 
 Fields = Mapping[str, Any]
 Found = tuple[SessionRef, Fields]
@@ -83,8 +83,12 @@ def chosen(found: Iterable[Found], scope: Scope, query: Query, now: float) -> tu
     left = keyed
     if after is not None:
         left = [p for p in keyed if (p[0] > after if query.ascending else p[0] < after)]
-    limit = max(1, min(query.limit, LONGEST_PAGE))
-    return [row for _, row in left[: limit + 1]], len(keyed)
+    return [row for _, row in left[: page_size(query) + 1]], len(keyed)
+
+
+def page_size(query: Query) -> int:
+    """Rows of one page: those asked for, 500 at most."""
+    return max(1, min(query.limit, LONGEST_PAGE))
 
 
 def cursor_of(row: Found, query: Query) -> str:

@@ -37,7 +37,7 @@ from gateway_compaction.adapters.records import (
 )
 from gateway_compaction.core.compaction import Compaction, SessionRef
 from gateway_compaction.core.events import CompactionEvent
-from gateway_compaction.core.layout import LastCall
+from gateway_compaction.core.last_call import LastCall
 from gateway_compaction.core.steering import moment_of
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Buffer, Notices
@@ -55,8 +55,8 @@ class StoreCalls:
     """The contract, for whoever can ask: ``RedisStore`` adds the connection.
 
     What was decided under a generation is refused by the scripts once that has changed. A session that was
-    unknown when a request asked has none to compare: whether it was forgotten since is looked up afterwards,
-    and then the traces go again.
+    unknown when a request asked has none to compare: whether it was forgotten since is looked up before. And
+    what was written just when a session was forgotten is taken back afterwards.
     """
 
     _seconds: float
@@ -91,14 +91,16 @@ class StoreCalls:
         others = "\n".join(chain)
         args = [digest, f"\n{others}\n", milliseconds(seconds), milliseconds(max(DAY, seconds)), BEGINNING]
         keys = session_keys(session, "compactions", "claims", "session")
+        if await self._forgotten(session, generation):
+            return 0
         token = await self._number(CLAIM, keys, [*args, _expected(generation)])
-        return token if token and await self._listed(session, generation) else 0
+        return token if token and await self.listed(session, generation) else 0
 
     async def renew(self, session: SessionRef, digest: str, token: int, seconds: float) -> bool:
         """See ``Store.renew``; a lease that ran out is still its token's until somebody claims."""
         args = [digest, token, milliseconds(seconds), milliseconds(max(DAY, seconds))]
         renewed = bool(await self._number(RENEW, session_keys(session, "claims"), args))
-        return renewed and await self._listed(session)
+        return renewed and await self.listed(session)
 
     async def release(
         self, session: SessionRef, digest: str, token: int, *, failure: str | None = None, ttl: float
@@ -107,7 +109,7 @@ class StoreCalls:
         reason = "" if failure is None else short_text(failure or "unspecified")
         args = [digest, token, reason, milliseconds(ttl)]
         if await self._number(RELEASE, session_keys(session, "claims", "session"), args):
-            await self._listed(session)
+            await self.listed(session)
 
     async def put(
         self,
@@ -124,10 +126,12 @@ class StoreCalls:
         args: list[Any] = [compaction.digest, unversioned(compaction), compaction.kind]
         args += [compaction.parent or "", "" if token is None else token]
         args += [max(1, limit), LINEAGE, milliseconds(ttl), _expected(generation)]
-        version = await self._number(PUT, keys, args)
         # A token is proof enough: its lease is gone where the session was forgotten.
         basis = generation if token is None else None
-        return version if version and await self._listed(session, basis) else 0
+        if basis is not None and await self._forgotten(session, basis):
+            return 0
+        version = await self._number(PUT, keys, args)
+        return version if version and await self.listed(session, basis) else 0
 
     async def append(
         self,
@@ -150,19 +154,14 @@ class StoreCalls:
         args += [_expected(generation), view or "", kept]
         args += [part for parts in (named, facts, fields, counts) for part in (len(parts), *parts)]
         keys = session_keys(session, "session", "claims", "events", "compactions", "used", "retired", "last")
+        if await self._forgotten(session, generation):
+            return
         answer = await self.run(APPEND, keys, args)
         if not answer:
             return
         row, broken = answer
-        commands = indexing(
-            session,
-            row,
-            ttl,
-            labels=named,
-            facts=facts,
-            counts=counted(event, view, bool(broken)),
-            model=event.model or "unknown",
-        )
+        counts_up, model = counted(event, view, bool(broken)), event.model or "unknown"
+        commands = indexing(session, row, ttl, labels=named, facts=facts, counts=counts_up, model=model)
         await self._traced(session, commands, _basis(row, generation), named, facts)
 
     async def bypass(self, session: SessionRef, reason: str, seconds: float, generation: str = "") -> None:
@@ -225,12 +224,14 @@ class StoreCalls:
     async def _pause(
         self, session: SessionRef, kind: str, reason: str, seconds: float, generation: str
     ) -> None:
+        if await self._forgotten(session, generation):
+            return
         text = short_text(reason or "unspecified")
         args = [kind, text, milliseconds(seconds), milliseconds(max(DAY, seconds)), _expected(generation)]
         if await self._number(PAUSE, session_keys(session, "session"), args):
-            await self._listed(session, generation)
+            await self.listed(session, generation)
 
-    async def _listed(self, session: SessionRef, generation: str | None = None) -> bool:
+    async def listed(self, session: SessionRef, generation: str | None = None) -> bool:
         """Renew a session's row; False where the session was forgotten meanwhile.
 
         A list that is not renewed is no reason to fail: the next event brings it up to date.
@@ -241,6 +242,13 @@ class StoreCalls:
             return bool(row) and await self._traced(session, listing(session, row, life_of(row)), basis)
         return True
 
+    async def _forgotten(self, session: SessionRef, generation: str) -> bool:
+        """Whether a session was forgotten since a request asked for it and found none, or got no answer."""
+        if _expected(generation):
+            return False
+        [noted] = await self.send(_noted(session))
+        return _since(noted, moment_of(generation))
+
     async def _traced(
         self,
         session: SessionRef,
@@ -250,11 +258,10 @@ class StoreCalls:
         facts: Sequence[bytes] = (),
     ) -> bool:
         """Write indexes of what was decided at ``basis``, and take all back if it was forgotten since."""
-        asked: Command = ("ZMSCORE", FORGOTTEN, session.slot, session.tenant)
         # The in-process server drops expired keys when it counts its keys, and at no other time.
         counting: list[Command] = [("DBSIZE",)] if self._embedded else []
-        answers = await self.send(*commands, asked, *counting)
-        if not any(score and float(score) >= basis for score in answers[len(commands)]):
+        answers = await self.send(*commands, _noted(session), *counting)
+        if not _since(answers[len(commands)], basis):
             return True
         names = [label_key(session.tenant, label) for label in labels]
         [_, left, _] = await self.send(*dropping(session, names))
@@ -267,6 +274,14 @@ class StoreCalls:
             return int(await self._eval(named, keys, args))
 
         return await self._ask(call, self._background)
+
+
+def _noted(session: SessionRef) -> Command:
+    return ("ZMSCORE", FORGOTTEN, session.slot, session.tenant)
+
+
+def _since(scores: Sequence[Any], basis: float) -> bool:
+    return any(score is not None and float(score) >= basis for score in scores)
 
 
 def _expected(generation: str) -> str:

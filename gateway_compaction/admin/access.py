@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import Depends, HTTPException, Request
+from fastapi import APIRouter, Depends, HTTPException, Request, Security
 from litellm.proxy._types import (
     UI_TEAM_ID,
     LiteLLMRoutes,
@@ -18,7 +18,7 @@ from litellm.proxy._types import (
 from litellm.proxy.auth.user_api_key_auth import is_no_auth_dev_mode, user_api_key_auth
 
 from gateway_compaction.admin.origin import COOKIE, PATH, csrf_token, refuse_others, refuse_unmarked
-from gateway_compaction.admin.problems import Problem
+from gateway_compaction.admin.problems import PROBLEMS, Problem, ProblemRoute
 from gateway_compaction.admin.roster import administered_teams
 from gateway_compaction.archive import Scope
 from gateway_compaction.core.digest import fingerprint
@@ -33,6 +33,7 @@ __all__ = [
     "declare_routes",
     "doer",
     "key_hash_of",
+    "new_router",
     "reader",
 ]
 
@@ -106,6 +107,18 @@ async def admin(request: Request) -> Viewer:
 Reader = Annotated[Viewer, Depends(reader)]
 Doer = Annotated[Viewer, Depends(doer)]
 Admin = Annotated[Viewer, Depends(admin)]
+
+
+def new_router() -> APIRouter:
+    """A router below /compaction whose failures are problem documents."""
+    return APIRouter(
+        prefix=PATH,
+        tags=["compaction"],
+        route_class=ProblemRoute,
+        responses=PROBLEMS,
+        # Nothing depends on it but OpenAPI: keys are read with everything that LiteLLM reads them from.
+        dependencies=[Security(KEY_HEADERS["api_key"])],
+    )
 
 
 async def authenticate(request: Request, method: str) -> Viewer:

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, Path, Response
+from fastapi import Body, Path, Response
 
-from gateway_compaction.admin.access import Doer, Reader
+from gateway_compaction.admin.access import Doer, Reader, new_router
 from gateway_compaction.admin.answers import answer
-from gateway_compaction.admin.origin import PATH
 from gateway_compaction.admin.parts import PartsDep
-from gateway_compaction.admin.problems import PROBLEMS, Problem, ProblemRoute
+from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.reading import Id, ref_of
 from gateway_compaction.admin.schemas import Done, Erased, Imported, PinBody, RollbackBody
 
 __all__ = ["DETAILS", "router"]
 
-router = APIRouter(prefix=PATH, tags=["compaction"], route_class=ProblemRoute, responses=PROBLEMS)
+router = new_router()
 DETAILS: Mapping[str, str] = {
     "compact": "The next call of this conversation is compacted whatever its usage, and so are later ones,"
     " until a reset.",

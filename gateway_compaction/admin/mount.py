@@ -7,7 +7,6 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from gateway_compaction.archive import Archive
 from gateway_compaction.settings import Runtime
 
 __all__ = ["health_of", "mount"]
@@ -16,18 +15,18 @@ log = logging.getLogger("gateway_compaction")
 PROXY = "litellm.proxy.proxy_server"
 
 
-def mount(runtime: Runtime, archive: Archive) -> None:
+def mount(runtime: Runtime) -> None:
     """Let the proxy of this process, if there is one, serve the routes; without them it serves on."""
     proxy = sys.modules.get(PROXY)
     if proxy is None:
         return
     try:
-        _include(proxy.app, runtime, archive)
+        _include(proxy.app, runtime)
     except Exception:  # whatever another release of LiteLLM makes of it: calls matter more than the page
         log.exception("admin: /compaction is not served")
 
 
-def _include(app: Any, runtime: Runtime, archive: Archive) -> None:
+def _include(app: Any, runtime: Runtime) -> None:
     # LiteLLM's authentication takes seconds to import: only in a proxy, which has done so already.
     from gateway_compaction.adapters.metrics import render
     from gateway_compaction.admin.access import declare_routes
@@ -36,7 +35,7 @@ def _include(app: Any, runtime: Runtime, archive: Archive) -> None:
     from gateway_compaction.admin.routes import include
 
     parts = Parts(
-        archive,
+        runtime.archive,
         runtime.policies,
         InputPrices(),
         render,

@@ -31,7 +31,8 @@ REBOUND = (
 def keep_key(response: Response, request: Request, key: str | None) -> None:
     """Let the browser hold a key for the page, out of reach of scripts; None takes it back."""
     path = request.scope.get("root_path", "") + PATH
-    secure = request.url.scheme == "https"
+    forwarded = request.headers.get("x-forwarded-proto", "")
+    secure = "https" in (request.scope["scheme"], forwarded.partition(",")[0].strip().lower())
     if key is None:
         response.delete_cookie(COOKIE, path=path, secure=secure, httponly=True, samesite="strict")
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import accumulate
 from typing import Any
 
@@ -133,6 +134,8 @@ def _yaml(owner: Owner, changed: dict[str, Any]) -> str:
         return ""
     if team is None:
         return "\n".join(["defaults:", *(f"  {line}" for line in lines), ""])
-    name = json.dumps(f"preview for {owner.team or team}"[:100])
-    head = ["policies:", f"  - name: {name}", f"    match: {{team: {json.dumps(team)}}}"]
+    name = "".join(c if c.isprintable() else " " for c in f"preview for {owner.team or team}")[:64].strip()
+    # A team's id is no pattern, whatever is in it.
+    match = json.dumps(re.sub(r"([*?[])", r"[\1]", team))
+    head = ["policies:", f"  - name: {json.dumps(name)}", f"    match: {{team: {match}}}"]
     return "\n".join([*head, *(f"    {line}" for line in lines), ""])

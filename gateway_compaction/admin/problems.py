@@ -16,7 +16,7 @@ from fastapi.routing import APIRoute
 from gateway_compaction.admin.answers import UNCACHED
 from gateway_compaction.errors import NotThere, PolicyError, Refused, StoreError
 
-__all__ = ["PROBLEMS", "STORE_DOWN", "Problem", "ProblemRoute", "problem_response"]
+__all__ = ["NOT_THERE", "PROBLEMS", "STORE_DOWN", "Problem", "ProblemRoute", "problem_response"]
 
 log = logging.getLogger("gateway_compaction")
 MEDIA_TYPE = "application/problem+json"

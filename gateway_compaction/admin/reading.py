@@ -6,17 +6,16 @@ import asyncio
 import time
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import Path, Query, Request, Response
 
-from gateway_compaction.admin.access import Reader, admin
+from gateway_compaction.admin.access import Reader, admin, new_router
 from gateway_compaction.admin.answers import UNCACHED, answer
 from gateway_compaction.admin.details import events_after, version_of
 from gateway_compaction.admin.measures import overview_of
-from gateway_compaction.admin.origin import PATH
 from gateway_compaction.admin.parts import PartsDep
 from gateway_compaction.admin.policy_view import explained, identity_for, identity_of_owner
 from gateway_compaction.admin.preview import previewed
-from gateway_compaction.admin.problems import PROBLEMS, STORE_DOWN, ProblemRoute
+from gateway_compaction.admin.problems import STORE_DOWN
 from gateway_compaction.admin.schemas import (
     EventPage,
     Explanation,
@@ -29,14 +28,16 @@ from gateway_compaction.admin.schemas import (
 from gateway_compaction.archive import LastCall, SessionDetail, SessionPage, Sort, State
 from gateway_compaction.archive import Query as Wanted
 from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.core.plan import LevelName
 from gateway_compaction.errors import NotThere, StoreError
 
 __all__ = ["Id", "ref_of", "router"]
 
-router = APIRouter(prefix=PATH, tags=["compaction"], route_class=ProblemRoute, responses=PROBLEMS)
+router = new_router()
 Id = Annotated[str, Path(max_length=200, description="`tenant.key`: the two parts of a row's `session`.")]
-Text = Annotated[str | None, Query(max_length=200)]
-Seconds = Annotated[float | None, Query(ge=0, le=1e11, description="Seconds since 1970.")]
+Team = Annotated[str | None, Query(max_length=200, description="Id or alias of a team.")]
+Model = Annotated[str | None, Query(max_length=200, description="A model group.")]
+Seconds = Annotated[float | None, Query(ge=0, le=1e11, description="When last seen, in seconds since 1970.")]
 Limit = Annotated[int, Query(ge=1, le=200)]
 METRICS_TEXT: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/plain": {}}, "description": "In Prometheus' text format."}
@@ -70,19 +71,21 @@ async def overview(
 async def sessions(
     viewer: Reader,
     parts: PartsDep,
-    team: Text = None,
-    model: Text = None,
-    level: Annotated[str | None, Query(pattern="^(light|medium|aggressive)$")] = None,
+    team: Team = None,
+    model: Model = None,
+    level: Annotated[LevelName | None, Query(description="Level of the latest call.")] = None,
     state: State | None = None,
-    text: Text = None,
+    text: Annotated[
+        str | None, Query(max_length=200, description="Looked for in ids, labels and aliases.")
+    ] = None,
     since: Seconds = None,
     until: Seconds = None,
     sort: Sort = "seen",
-    ascending: bool = False,
-    cursor: Annotated[str | None, Query(max_length=500)] = None,
+    ascending: Annotated[bool, Query(description="The smallest or oldest first.")] = False,
+    cursor: Annotated[str | None, Query(max_length=500, description="What the last page gave.")] = None,
     limit: Limit = 50,
 ) -> Response:
-    """A page of the session list. `text` is looked for in ids, labels and aliases; every filter must hold."""
+    """A page of the session list; every filter must hold."""
     query = Wanted(team, model, level, state, text, since, until, sort, ascending, cursor, limit)
     return answer(await parts.archive.sessions(viewer.scope, query))
 
@@ -98,7 +101,7 @@ async def events(
     viewer: Reader,
     parts: PartsDep,
     id: Id,
-    cursor: Annotated[str | None, Query(max_length=60)] = None,
+    cursor: Annotated[str | None, Query(max_length=60, description="What the last page gave.")] = None,
     limit: Limit = 50,
 ) -> Response:
     """What was decided and done, newest first; audit events (`type` is `audit`) say who did what."""
@@ -134,7 +137,11 @@ async def preview(viewer: Reader, parts: PartsDep, id: Id, body: PreviewBody) ->
 
 @router.get("/policy", operation_id="compaction_policy", response_model=Explanation)
 async def policy(
-    viewer: Reader, parts: PartsDep, team: Text = None, key: Text = None, model: Text = None
+    viewer: Reader,
+    parts: PartsDep,
+    team: Team = None,
+    key: Annotated[str | None, Query(max_length=200, description="Alias of a key.")] = None,
+    model: Model = None,
 ) -> Response:
     """Every value that holds, and where it was written; without parameters, for the asking key."""
     identity = await identity_for(viewer, team, key, model)

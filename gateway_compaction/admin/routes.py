@@ -1,28 +1,33 @@
-"""All routes of the API, in the order in which they are looked through."""
+"""All routes, in the order in which they are looked through."""
 
 from __future__ import annotations
 
 from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.responses import RedirectResponse
 
 from gateway_compaction.admin import acting, reading, watching
 from gateway_compaction.admin.origin import PATH
 from gateway_compaction.admin.problems import Problem, problem_response
-from gateway_compaction.admin.ui import doing
-from gateway_compaction.admin.ui import routes as pages
+from gateway_compaction.admin.ui import doing as page_forms
+from gateway_compaction.admin.ui import routes as page
 
-__all__ = ["API", "PAGES", "include"]
+__all__ = ["API", "include"]
 
 API: tuple[APIRouter, ...] = (reading.router, acting.router, watching.router)
-PAGES: tuple[APIRouter, ...] = (pages.router, doing.router)
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
 def include(app: FastAPI) -> None:
-    """Serve everything below /compaction; what is nowhere is a problem document as well."""
-    for router in (*API, *PAGES):
+    """Serve the API and the page; what is nowhere below /compaction is a problem document as well."""
+    for router in (*API, page.router, page_forms.router):
         app.include_router(router)
+    app.add_api_route(PATH, _to_page, include_in_schema=False)
     app.add_api_route(f"{PATH}/{{rest:path}}", _nowhere, methods=METHODS, include_in_schema=False)
 
 
+async def _to_page(request: Request) -> Response:
+    return RedirectResponse(f"{request.scope.get('root_path', '')}{PATH}/ui")
+
+
 async def _nowhere(request: Request) -> Response:
-    return problem_response(Problem(404, f"{request.method} is no route here; docs/api.md lists them."))
+    return problem_response(Problem(404, f"{request.method} finds no route here; docs/api.md lists them."))

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from dataclasses import dataclass
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from fastapi.responses import StreamingResponse
 
-from gateway_compaction.admin.access import Reader
+from gateway_compaction.admin.access import Reader, new_router
 from gateway_compaction.admin.answers import UNCACHED, as_json
-from gateway_compaction.admin.origin import PATH
 from gateway_compaction.admin.parts import PartsDep
-from gateway_compaction.admin.problems import PROBLEMS, STORE_DOWN, Problem, ProblemRoute
+from gateway_compaction.admin.problems import STORE_DOWN, Problem
 from gateway_compaction.archive import Query, SessionRow
 from gateway_compaction.errors import StoreError
 
-__all__ = ["frames", "router"]
+__all__ = ["frames", "router", "streams"]
 
-router = APIRouter(prefix=PATH, tags=["compaction"], route_class=ProblemRoute, responses=PROBLEMS)
+router = new_router()
 BEAT_SECONDS = 15.0
 # A key that was blocked meanwhile must not see more: browsers and our command line connect again.
 LONGEST_SECONDS = 300.0
@@ -33,13 +33,22 @@ STREAM: dict[int | str, dict[str, Any]] = {
         " stops answering; comments keep the line open. Ends after five minutes: connect again.",
     }
 }
-_open = 0
+
+
+@dataclass(slots=True)
+class _Streams:
+    """How many this process serves."""
+
+    open: int = 0
+
+
+streams = _Streams()
 
 
 @router.get("/watch", operation_id="compaction_watch", response_class=StreamingResponse, responses=STREAM)
 async def watch(viewer: Reader, parts: PartsDep) -> Response:
     """Rows of sessions as they change, from now on."""
-    if _open >= MOST_STREAMS:
+    if streams.open >= MOST_STREAMS:
         raise Problem(503, f"This process serves {MOST_STREAMS} streams already; ask for pages instead.")
     # Once the stream has begun, nothing but the stream can say that the store is down.
     await parts.archive.sessions(viewer.scope, Query(limit=1))
@@ -51,8 +60,7 @@ async def frames(
     rows: AsyncIterator[SessionRow], beat: float = BEAT_SECONDS, longest: float = LONGEST_SECONDS
 ) -> AsyncIterator[str]:
     """Rows as text of a stream, with a comment where nothing happens for ``beat`` seconds."""
-    global _open
-    _open += 1
+    streams.open += 1
     until = time.monotonic() + longest
     coming: asyncio.Task[SessionRow] | None = None
     try:
@@ -70,9 +78,12 @@ async def frames(
     except StoreError:
         yield f"event: down\ndata: {as_json({'detail': STORE_DOWN})}\n\n"
     finally:
-        _open -= 1
+        streams.open -= 1
         if coming is not None:
             coming.cancel()
+            await asyncio.wait({coming})
+        if isinstance(rows, AsyncGenerator):
+            await rows.aclose()
 
 
 async def _next(rows: AsyncIterator[SessionRow]) -> SessionRow:

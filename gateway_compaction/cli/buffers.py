@@ -23,7 +23,7 @@ from gateway_compaction.cli.buffers_reach import (
     find,
     on_archive,
 )
-from gateway_compaction.cli.buffers_text import as_json, block, cell
+from gateway_compaction.cli.buffers_text import as_json, block, cell, print_json
 from gateway_compaction.cli.buffers_view import (
     call_table,
     console,
@@ -76,7 +76,7 @@ def list_sessions(
     query = Query(team, model, level, state, text, _since(since), None, sort, reverse, cursor)
     page = invocation.work(lambda reached: _pages(reached, query, None if everything else limit))
     if invocation.as_json:
-        typer.echo(as_json(page))
+        print_json(page)
         return
     out = console()
     out.print(row_table(page.rows, width=out.width, full=full))
@@ -98,7 +98,7 @@ def show(
     detail = invocation.work(lambda reached: _detail(reached, session))
     chosen = _chosen(invocation, detail, version) if version else None
     if invocation.as_json:
-        typer.echo(as_json(chosen or detail))
+        print_json(chosen or detail)
         return
     out = console()
     if chosen is not None:
@@ -127,7 +127,7 @@ def events(
     detail = invocation.work(lambda reached: _detail(reached, session))
     listed = detail.events[:limit]
     if invocation.as_json:
-        typer.echo(as_json({"session": detail.row.session, "events": listed}))
+        print_json({"session": detail.row.session, "events": listed})
         return
     console().print(event_table(listed))
 
@@ -151,7 +151,7 @@ def diff(
     before = _chosen(invocation, detail, old) if old else _parent(invocation, detail, after)
     found = changes(before, after)
     if invocation.as_json:
-        typer.echo(as_json({"from": version_of(before), "to": version_of(after), "changes": found}))
+        print_json({"from": version_of(before), "to": version_of(after), "changes": found})
         return
     _print_diff(before, after, found, full)
 
@@ -206,6 +206,8 @@ def _parent(invocation: Invocation, detail: SessionDetail, child: Compaction) ->
 def _print_messages(detail: SessionDetail, full: bool) -> None:
     """The messages themselves, where the policy lets them be kept and they are asked for."""
     call, out = detail.last_call, console()
+    if call is not None and call.omitted:
+        out.print("The messages themselves were too large to be kept.", soft_wrap=True)
     if call is None or call.client is None or call.model is None:
         return
     if not full:

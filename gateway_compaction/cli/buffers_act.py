@@ -16,7 +16,7 @@ import typer
 
 from gateway_compaction.archive import Query
 from gateway_compaction.cli.buffers_reach import PAGE, Invocation, Named, Reached, find, on_archive
-from gateway_compaction.cli.buffers_text import as_json, cell
+from gateway_compaction.cli.buffers_text import as_json, cell, print_json
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.errors import NotThere, Refused
 
@@ -153,7 +153,7 @@ def export(
 
     ref, document = invocation.work(deed)
     if out == STDIO:
-        typer.echo(as_json(document))
+        print_json(document)
         return
     with invocation.telling():
         _write(out, f"{as_json(document)}\n")
@@ -256,8 +256,13 @@ def _read(file: Path) -> Mapping[str, Any]:
 
 def _write(file: Path, text: str) -> None:
     """To a new file of the owner's alone, put in place when it is whole."""
+    file = file.resolve()
     part = file.with_name(f".{file.name}.part")
     try:
+        if file.exists() and not file.is_file():
+            # A pipe or a terminal cannot be replaced.
+            file.write_text(text, encoding="utf-8")
+            return
         part.unlink(missing_ok=True)
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as sink:
             sink.write(text)

@@ -11,12 +11,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import wraps
+from io import TextIOWrapper
 from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 
 from gateway_compaction.archive import Archive, Query, Scope, SessionRow
-from gateway_compaction.cli.buffers_text import as_json, cell, defused
+from gateway_compaction.cli.buffers_text import cell, defused, print_json
 from gateway_compaction.cli.launch import without_password
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.errors import ArchiveError, NotThere, Refused, StoreError
@@ -118,7 +119,10 @@ class Invocation:
 
     def tell(self, document: Mapping[str, Any], sentence: str) -> None:
         """What was done: the document with ``--json``, else the sentence."""
-        typer.echo(as_json(document) if self.as_json else f"{sentence}.")
+        if self.as_json:
+            print_json(document)
+        else:
+            typer.echo(f"{sentence}.")
 
     def confirm(self, question: str) -> None:
         """Ask a person, on stderr; anything but yes ends the command."""
@@ -135,6 +139,10 @@ def on_archive(command: Callable[..., None]) -> Callable[..., None]:
     def typed(
         *, ctx: typer.Context, url: str | None, key: str | None, redis: str | None, **given: Any
     ) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            # A terminal that is not UTF-8 gets escapes, not an exception.
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
         source, in_json = _source_of(ctx, url, key, redis), given.pop("as_json")
         command(Invocation(source, in_json, ctx.obj or open_archive), **given)
 

@@ -7,12 +7,14 @@ cursor or retitle the window, marks that turn the reading direction, Rich's mark
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 import regex
+import typer
 
-__all__ = ["as_json", "block", "cell", "defused"]
+__all__ = ["as_json", "block", "cell", "defused", "print_json"]
 
 CELL, BLOCK = 40, 2_000
 MARKS = 8
@@ -63,6 +65,14 @@ def as_json(value: Any, *, indent: int | None = 1) -> str:
         value: of plain JSON types and the contract's.
     """
     return HARMFUL.sub(_escaped, json.dumps(value, default=_plain, ensure_ascii=False, indent=indent))
+
+
+def print_json(value: Any, *, indent: int | None = 1) -> None:
+    """Print a document, in ASCII where stdout is not UTF-8."""
+    text = as_json(value, indent=indent)
+    if (sys.stdout.encoding or "").lower().replace("-", "") != "utf8":
+        text = json.dumps(json.loads(text), indent=indent)
+    typer.echo(text)
 
 
 def _symbol(character: str) -> str:

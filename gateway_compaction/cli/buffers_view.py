@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from itertools import groupby
 from math import isfinite
 
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -33,6 +34,8 @@ __all__ = [
 # Wider than any table: what is no terminal is not squeezed.
 PIPE_WIDTH = 4_000
 SHORT = 12
+# The least width of what may be cut; what a table draws around a cell.
+NARROW, FRAME = 10, 3
 STATES = {"idle": "", "summarizing": "cyan", "failed": "red"}
 SPANS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
 
@@ -52,19 +55,18 @@ def print_text(out: Console, text: Text) -> None:
 
 def row_table(rows: Iterable[SessionRow], *, width: int = PIPE_WIDTH, full: bool = False) -> Table:
     """The session list; on a narrow terminal without the columns that can be missed."""
-    columns = [column for column in COLUMNS if width >= column.least]
+    listed = [*rows]
+    shown = {column: [column.shown(row) for row in listed] for column in COLUMNS}
+    if full:
+        shown[COLUMNS[0]] = [row.session.slot for row in listed]
+    columns, room = _fitting(shown, width)
     table = Table()
     for column in columns:
-        table.add_column(
-            column.name,
-            justify="right" if column.right else "left",
-            # An id that is cut cannot be typed.
-            overflow="fold" if column is COLUMNS[0] else "ellipsis",
-            no_wrap=column is not COLUMNS[0],
-        )
-    for row in rows:
-        cells = [column.shown(row) for column in columns]
-        table.add_row(row.session.slot if full else cells[0], *cells[1:])
+        widest = room if column.flexible else None
+        justify: JustifyMethod = "right" if column.right else "left"
+        table.add_column(column.name, justify=justify, no_wrap=True, overflow="ellipsis", max_width=widest)
+    for cells in zip(*(shown[column] for column in columns), strict=True):
+        table.add_row(*cells)
     return table
 
 
@@ -144,7 +146,8 @@ def event_table(events: Sequence[CompactionEvent]) -> Table:
         table.add_column(name, no_wrap=True)
     for name in ("client → model", "version", "seconds", "cost"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("reason", overflow="fold")
+    for name in ("reason", "by"):
+        table.add_column(name, overflow="fold")
     for one in events:
         tokens = f"{one.tokens_before:,} → {one.tokens_after:,}" if one.tokens_before else ""
         table.add_row(
@@ -157,6 +160,7 @@ def event_table(events: Sequence[CompactionEvent]) -> Table:
             "" if one.seconds is None else f"{one.seconds:.2f}",
             "" if one.cost is None else f"${one.cost:.4f}",
             cell(one.reason, 200),
+            cell(one.by, 100),
         )
     return table
 
@@ -214,27 +218,50 @@ def _state(row: SessionRow) -> Text:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column of the session list, shown on terminals at least ``least`` wide."""
+    """A column of the session list.
+
+    Attributes:
+        rank: the highest goes first where the terminal is too narrow; 0 stays.
+        flexible: it may be cut.
+    """
 
     name: str
     shown: Callable[[SessionRow], str | Text]
+    rank: int = 0
     right: bool = False
-    least: int = 0
+    flexible: bool = False
 
 
 COLUMNS = (
     _Column("session", lambda row: row.session.key[:SHORT]),
-    _Column("team", lambda row: cell(_owned(row.owner))),
-    _Column("labels", lambda row: cell(", ".join(row.labels)), least=100),
-    _Column("model", lambda row: cell(row.model), least=130),
+    _Column("team", lambda row: cell(_owned(row.owner)), 1, flexible=True),
+    _Column("labels", lambda row: cell(", ".join(row.labels)), 4, flexible=True),
+    _Column("model", lambda row: cell(row.model), 7, flexible=True),
     _Column("state", _state),
-    _Column("level", lambda row: cell(row.level), least=110),
-    _Column("calls", lambda row: f"{row.calls:,}", right=True, least=120),
-    _Column("client → model", lambda row: f"{row.tokens_before:,} → {row.tokens_after:,}", right=True),
-    _Column("saved", _saved, right=True, least=80),
-    _Column("versions", lambda row: str(row.versions or ""), right=True, least=120),
-    _Column("seen", lambda row: ago(row.seen), right=True),
+    _Column("level", lambda row: cell(row.level, 12), 6),
+    _Column("calls", lambda row: f"{row.calls:,}", 8, right=True),
+    _Column("client → model", lambda row: f"{row.tokens_before:,} → {row.tokens_after:,}", 2, right=True),
+    _Column("saved", _saved, 5, right=True),
+    _Column("versions", lambda row: str(row.versions or ""), 9, right=True),
+    _Column("seen", lambda row: ago(row.seen), 3, right=True),
 )
+
+
+def _fitting(shown: dict[_Column, list[str | Text]], width: int) -> tuple[list[_Column], int]:
+    """The columns that there is room for, and how wide a flexible one may be."""
+    columns = list(shown)
+    while True:
+        flexible = [column for column in columns if column.flexible]
+        taken = sum(_widest(column, shown[column]) for column in columns if column not in flexible)
+        room = (width - taken - FRAME * len(columns) - 1) // max(1, len(flexible))
+        last = max(columns, key=lambda column: column.rank)
+        if room >= (NARROW if flexible else 0) or last.rank == 0:
+            return columns, max(1, room)
+        columns.remove(last)
+
+
+def _widest(column: _Column, cells: Iterable[str | Text]) -> int:
+    return max(map(cell_len, (column.name, *map(str, cells))))
 
 
 def _span(seconds: float) -> str:

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from gateway_compaction.archive import Query, SessionRow
 from gateway_compaction.cli.buffers_reach import Invocation, Reached, on_archive
-from gateway_compaction.cli.buffers_text import as_json, cell
+from gateway_compaction.cli.buffers_text import cell, print_json
 from gateway_compaction.cli.buffers_view import console, row_table
 from gateway_compaction.core.compaction import SessionRef
 
@@ -78,7 +78,7 @@ def add_to(app: typer.Typer) -> None:
 async def _lines(reached: Reached, count: int | None, invocation: Invocation) -> None:
     async for row in _changes(reached, count):
         if invocation.as_json:
-            typer.echo(as_json(row, indent=None))
+            print_json(row, indent=None)
         else:
             typer.echo(_line(row))
         # A pipe is a block behind otherwise.

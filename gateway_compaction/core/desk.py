@@ -22,6 +22,7 @@ from gateway_compaction.core.summary import (
     block_tokens,
     cache_mark,
     carrier,
+    facts_told,
     frame,
     marked,
 )
@@ -44,6 +45,7 @@ class Desk:
     is written into a view never changes when the calibration does.
     ``memos`` hold what was made before, by the digest of what it stands for; they outlive the request, since
     nothing in them depends on anything else of it. ``digests`` name each message of the history.
+    ``pins`` are what operators pinned.
     """
 
     transcript: Transcript
@@ -57,6 +59,7 @@ class Desk:
     digests: tuple[bytes, ...] = ()
     memos: Memos = field(default_factory=Memos)
     index_tokens: int = INDEX_TOKENS
+    pins: tuple[str, ...] = ()
 
     def limit(self, cut: int) -> int:
         """Tokens of the summary block for the first ``cut`` messages."""
@@ -76,7 +79,13 @@ class Desk:
         return min(compaction.limit, self.window // 4 if by_rate else self.limit(compaction.covers))
 
     def rest(self, cut: int) -> int:
-        """Tokens of everything but the summary block, when the first ``cut`` messages are covered."""
+        """Tokens of everything but the summary block, when the first ``cut`` messages are covered.
+
+        What operators pinned comes on top of a block's length, and so counts here.
+        """
+        return self._beside(cut) + self._facts[1]
+
+    def _beside(self, cut: int) -> int:
         opener = self.transcript.openers.get(cut)
         total = self.measure.overhead + self.measure.between(cut, len(self.transcript.history))
         if opener is not None:
@@ -102,7 +111,7 @@ class Desk:
         cut = compaction.covers
         message, tokens = self._carrier(compaction)
         opener = self.transcript.openers.get(cut)
-        view = View(self.rest(cut) + tokens, compaction, message, self.acknowledges(cut), opener)
+        view = View(self._beside(cut) + tokens, compaction, message, self.acknowledges(cut), opener)
         return self._weighed(view) if compaction.clip else view
 
     def _weighed(self, view: View) -> View:
@@ -112,14 +121,32 @@ class Desk:
 
     def _carrier(self, compaction: Compaction) -> tuple[Message, int]:
         limit = self._bound(compaction)
-        key = (compaction.digest, compaction.text, limit, *self._framed)
+        facts = self._facts[0]
+        key = (compaction.digest, compaction.text, limit, facts, *self._framed)
         frame_ = self._frame(compaction.covers, limit)
-        made = self.memos.frames.get(key, lambda: carrier(compaction.text, frame_, self.count))
+        made = self.memos.frames.get(key, lambda: carrier(compaction.text, frame_, self.count, facts))
         opener = self.transcript.openers.get(compaction.covers)
         covered = self.transcript.history[: compaction.covers]
         # Marks are no part of a digest: clients move them, so they are looked for anew.
         message = marked(made, cache_mark([m for i, m in enumerate(covered) if i != opener]))
         return message, self.weigh(message)
+
+    @property
+    def _facts(self) -> tuple[tuple[str, ...], int]:
+        """What is pinned, and its tokens: of what would fill a quarter of the window, the newest."""
+
+        def make() -> tuple[tuple[str, ...], int]:
+            kept = self.pins
+            while kept and self._told(kept) > self.window // 4:
+                kept = kept[1:]
+            return kept, self._told(kept)
+
+        if not self.pins:
+            return (), 0
+        return self.memos.frames.get(("pins", self.pins, self.window), make)
+
+    def _told(self, facts: tuple[str, ...]) -> int:
+        return self.count("\n".join(facts_told(facts)))
 
     def _frame(self, cut: int, limit: int) -> Frame:
         opener = self.transcript.openers.get(cut)
@@ -239,5 +266,5 @@ class Desk:
                 count=self.count,
             )
 
-        key = ("recall", compaction.digest, compaction.text, self.chain[number + 1], room, taken)
+        key = ("recall", compaction.digest, compaction.text, self.pins, self.chain[number + 1], room, taken)
         return self.memos.frames.get(key, make)

@@ -9,15 +9,16 @@ from collections.abc import Callable, Sequence
 
 from gateway_compaction.core.ledger import Piece, density, ledger, listed, sources, weights
 from gateway_compaction.core.messages import Message
+from gateway_compaction.core.prompts import defused
 from gateway_compaction.core.salience import telling
 from gateway_compaction.core.terms import search_terms
 
 __all__ = ["extract"]
 
 Count = Callable[[str], int]
-DENSE = 5.0
+DENSE = 4.0
 SPARE = 1.2
-LEDGER_SHARE, LIST_SHARE, LEAST_SHARE = 0.65, 0.25, 0.05
+LEDGER_SHARE, LIST_SHARE, LEAST_SHARE = 0.8, 0.2, 0.05
 
 
 def extract(messages: Sequence[Message], max_tokens: int, count: Count) -> str:
@@ -60,13 +61,15 @@ def _told(pieces: Sequence[Piece]) -> str:
     last: Piece | None = None
     for piece in sorted(pieces, key=lambda p: (p.message, p.place)):
         same = last is not None and last.message == piece.message
-        if same and piece.text in lines[-1]:
+        # The labels are ours: what was said must not pass for one.
+        text = defused(piece.text)
+        if same and text in lines[-1]:
             continue
         if same and piece.prose:
-            lines[-1] += " " + piece.text
+            lines[-1] += " " + text
         elif last is not None and last.role == piece.role:
-            lines.append(piece.text)
+            lines.append(text)
         else:
-            lines.append(f"[{piece.role}] {piece.text}")
+            lines.append(f"[{piece.role}] {text}")
         last = piece
     return "\n".join(lines)

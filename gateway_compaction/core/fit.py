@@ -12,7 +12,7 @@ from gateway_compaction.core.render import View
 from gateway_compaction.core.shorten import is_clearable, shorten
 from gateway_compaction.core.summary import LEAST_TEXT
 
-__all__ = ["clear", "fit"]
+__all__ = ["clear", "compacted", "fit"]
 
 LEAST_BLOCK = 100
 OLD_SHARE = 0.6
@@ -33,6 +33,20 @@ def clear(desk: Desk, keep_last: int) -> tuple[Compaction, View] | None:
     after = view.tokens - desk.measure.overhead - desk.measure.between(cut, len(history))
     made = Compaction(desk.chain[cut], cut, "cleared", tokens_before=before, tokens_after=after)
     return made, replace(view, compaction=made)
+
+
+def compacted(desk: Desk, keep_last: int, goal: int) -> tuple[Compaction, View] | None:
+    """An extract though there is room yet: to ``goal`` tokens, or of all but the last ``keep_last`` messages.
+
+    Returns None where nothing can be covered. What is made is at most half as long as what it stands for.
+    """
+    cuts = [c for c in desk.transcript.cuts if c <= len(desk.transcript.history) - keep_last]
+    if not cuts:
+        return None
+    above = [c for c in cuts if desk.measure.total > goal and desk.rest(c) + desk.limit(c) <= goal]
+    cut = above[0] if above else cuts[-1]
+    half = max(LEAST_BLOCK, desk.measure.between(0, cut) // 2)
+    return _extended(desk, None, cut, min(desk.limit(cut), half))
 
 
 def fit(

@@ -34,6 +34,11 @@ def _is_identifier(token: str) -> bool:
     return INITIALS.fullmatch(token) is None
 
 
+def forget_identifiers() -> None:
+    """Drop the words that were looked at."""
+    _is_identifier.cache_clear()
+
+
 def identifiers(text: str) -> list[str]:
     """The identifiers of a text, each once, in order of appearance."""
     seen = dict.fromkeys(token.rstrip(TRIM) for token in dict.fromkeys(TOKEN.findall(text)))

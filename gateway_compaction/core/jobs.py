@@ -39,7 +39,8 @@ def job_of(s: Situation, used: Compaction | None) -> Job | None:
         return None
     if base is not None and base.covers >= cut:
         return None
-    if replaced is None and not triggered(s) and not _gains(s, base, cut):
+    asked = triggered(s) or s.steering.rebuild
+    if replaced is None and not asked and not _gains(s, base, cut):
         return None
     # An extract is made anew from its source; only what a model wrote is built upon.
     built_on = base if base is not None and base.kind == "model" else None
@@ -81,7 +82,9 @@ def _cut(s: Situation) -> int | None:
         # A long turn is divided only where no other cut is left.
         covered = _covered(s)
         allowed = [c for c in allowed if s.transcript.openers[c] is None and c > covered] or allowed
-    for cut in () if triggered(s) else allowed:
+    # What operators want rebuilt may be far below the target.
+    small = s.steering.rebuild and s.measure.total <= level.target * s.window
+    for cut in () if small or triggered(s) else allowed:
         if s.desk.rest(cut) + s.desk.limit(cut) <= level.target * s.window:
             return cut
     return allowed[-1] if allowed else None

@@ -70,7 +70,7 @@ COMMON = tuple((code, frozenset(words.split())) for code, words in _COMMON)
 
 def language_of(texts: Iterable[str]) -> str:
     """The ISO code of the language that most of the text is in; English when in doubt."""
-    sample = " ".join(text[:SAMPLE] for text in texts)[: 4 * SAMPLE]
+    sample = _sample(texts)
     letters = sum(c.isalpha() for c in sample) or 1
     for code, pattern in SCRIPTS:
         # Japanese is told from Chinese by any fair share of kana; other scripts by a plain share.
@@ -80,6 +80,18 @@ def language_of(texts: Iterable[str]) -> str:
     hits = {code: sum(w in common for w in words) for code, common in COMMON}
     best = max(hits, key=hits.__getitem__)
     return best if hits[best] > len(words) * 0.05 else "en"
+
+
+def _sample(texts: Iterable[str]) -> str:
+    """The beginnings of the first texts."""
+    taken: list[str] = []
+    room = 4 * SAMPLE
+    for text in texts:
+        taken.append(text[: min(SAMPLE, room)])
+        room -= len(taken[-1]) + 1
+        if room <= 0:
+            break
+    return " ".join(taken)
 
 
 @dataclass(frozen=True, slots=True)

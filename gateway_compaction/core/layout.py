@@ -2,49 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 from gateway_compaction.core.compaction import Compaction
+from gateway_compaction.core.last_call import LastCall
 from gateway_compaction.core.messages import Message
 from gateway_compaction.core.plan import Plan, light_tokens
 from gateway_compaction.core.render import View
 from gateway_compaction.core.shorten import is_clearable
 from gateway_compaction.core.situation import Situation
 
-__all__ = ["LastCall", "layout"]
-
-
-@dataclass(frozen=True, slots=True)
-class LastCall:
-    """What the client sent and what the model got at the latest call that was looked at closely.
-
-    Attributes:
-        at: seconds since 1970.
-        sent: per message of the client: role, tokens, and what became of it: ``verbatim``, ``covered``,
-            ``cleared``, ``shortened``, ``recalled`` (covered, and quoted) or ``preamble``.
-        saw: per message of the model: role, tokens, and its origin: ``verbatim``, ``preamble``, ``summary``,
-            ``acknowledgement``, ``opener``, ``cleared``, ``shortened`` or ``quoting``.
-        client, model: the messages themselves, only where ``storage.content`` is ``full``.
-        levels: tokens of the three level lines: light, medium, aggressive.
-        fixed: tokens of tools, response format and output reserve.
-        cuts: indexes in ``sent`` at which the history may be divided.
-        omitted: the messages were too large to be kept.
-    """
-
-    at: float
-    sent: tuple[tuple[str, int, str], ...]
-    saw: tuple[tuple[str, int, str], ...]
-    client: tuple[Mapping[str, Any], ...] | None = None
-    model: tuple[Mapping[str, Any], ...] | None = None
-    levels: tuple[int, int, int] = (0, 0, 0)
-    window: int = 0
-    fixed: int = 0
-    covers: int = 0
-    version: int | None = None
-    cuts: tuple[int, ...] = ()
-    omitted: bool = False
+__all__ = ["layout"]
 
 
 def layout(s: Situation, plan: Plan, messages: Sequence[Message] | None, at: float) -> LastCall:

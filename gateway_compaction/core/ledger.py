@@ -21,12 +21,12 @@ Count = Callable[[str], int]
 OWN, USER, OTHER, LATE = 3.0, 2.0, 1.0, 1.0
 CROWD = 20
 RANKED = 400
-WORDS_BEFORE, WORDS_BEHIND, WHOLE_WORDS, WHOLE_CHARS = 4, 3, 14, 240
+WORDS_BEFORE, WORDS_BEHIND, WHOLE_WORDS, WHOLE_CHARS = 3, 2, 14, 240
 LONGEST_LINE = 2_000
 ERROR_BOOST, SAID_BOOST = 1.3, 1.2
-PIECE_TOKENS = 2
+PIECE_TOKENS = 1
 # Squared weight for a token: less is to be had of what a tool named once among many others.
-LEAST_GAIN = 0.12
+LEAST_GAIN = 0.05
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from gateway_compaction.core.compaction import KIND_RANK, Compaction
 from gateway_compaction.core.events import Outcome
-from gateway_compaction.core.fit import clear, fit
+from gateway_compaction.core.fit import clear, compacted, fit
 from gateway_compaction.core.jobs import Job, has_triggers, job_of, replaceable, triggered, turn_starts
 from gateway_compaction.core.messages import Transcript
 from gateway_compaction.core.policy import Policy
@@ -72,9 +72,12 @@ def make_plan(s: Situation) -> Plan:
     if view.compaction is not None:
         plan = replace(plan, outcome="applied", reason=view.compaction.kind)
     elif level == "medium":
-        plan = replace(plan, outcome="passthrough", reason="nothing is ready yet; it still fits")
+        ready = "what is ready is no smaller" if fitting(s) else "nothing is ready yet"
+        plan = replace(plan, outcome="passthrough", reason=f"{ready}; it still fits")
     if level == "aggressive":
         plan = _made_to_fit(s, plan)
+    elif s.steering.compact and view.compaction is None:
+        plan = _asked_for(s, plan)
     elif level == "medium" and view.compaction is None:
         plan = _cleared(s, plan)
     return _with_job(s, plan)
@@ -83,7 +86,7 @@ def make_plan(s: Situation) -> Plan:
 def _choose(s: Situation, raw: View) -> View:
     """By the three rules: raw while it is below medium; else the shortest that is; else the longest."""
     medium = s.policy.levels.medium.at * s.window
-    if s.policy.triggers.then == "apply" and has_triggers(s.policy):
+    if s.steering.compact or (s.policy.triggers.then == "apply" and has_triggers(s.policy)):
         found = _first_below(s, reversed(_views(s)), min(medium, raw.tokens))
         if found is not None:
             return found
@@ -93,10 +96,9 @@ def _choose(s: Situation, raw: View) -> View:
     found = _first_below(s, views, medium)
     if found is not None:
         return found
-    shortest = min([raw, *reversed(views)], key=lambda v: v.tokens)
-    quoting = s.desk.recalling(shortest)
+    view = s.desk.recalling(min([raw, *reversed(views)], key=lambda v: v.tokens))
     # With what it quotes a view may be no smaller than what came.
-    return quoting if quoting.tokens < raw.tokens else shortest
+    return view if view.tokens < raw.tokens else raw
 
 
 def _first_below(s: Situation, views: Iterable[View], tokens: float) -> View | None:
@@ -141,6 +143,18 @@ def _cleared(s: Situation, plan: Plan) -> Plan:
     return replace(plan, view=made[1], made=made[0], outcome="fallback", reason="old tool results cleared")
 
 
+def _asked_for(s: Situation, plan: Plan) -> Plan:
+    """An operator wants the session compacted whatever its usage, and nothing is ready yet."""
+    levels = s.policy.levels
+    for keep in (levels.medium.keep_last, levels.aggressive.keep_last):
+        found = compacted(s.desk, keep, int(levels.aggressive.target * s.window))
+        view = s.desk.recalling(found[1]) if found else plan.view
+        if found and view.tokens < plan.view.tokens:
+            reason = "an operator asked for it; made without a model"
+            return replace(plan, view=view, made=found[0], outcome="fallback", reason=reason)
+    return replace(plan, reason=f"{plan.reason}; an operator asked, but nothing would be saved")
+
+
 def _made_to_fit(s: Situation, plan: Plan) -> Plan:
     level = s.policy.levels.aggressive
     keep = min(level.keep_last, s.policy.levels.medium.keep_last)
@@ -168,7 +182,8 @@ def _base(s: Situation, view: View) -> Compaction | None:
 
 def _with_job(s: Situation, plan: Plan) -> Plan:
     used = plan.made or plan.view.compaction
-    if plan.level is None and not triggered(s) and replaceable(s, used) is None:
+    wanted = plan.level is not None or triggered(s) or s.steering.rebuild
+    if not wanted and replaceable(s, used) is None:
         return plan
     if s.in_flight or s.backoff is not None:
         why = "a summary is being made" if s.in_flight else s.backoff

@@ -123,7 +123,13 @@ class Outline(PolicyFile):
 
 def policy_schema() -> dict[str, Any]:
     """The JSON schema of a policy file, for editors."""
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **PolicyFile.model_json_schema()}
+    schema = PolicyFile.model_json_schema()
+    for section in (schema, *schema["$defs"].values()):
+        for name, field in section.get("properties", {}).items():
+            if "$ref" in field and name not in section.get("required", ()):
+                # A section left empty inherits.
+                field["anyOf"] = [{"$ref": field.pop("$ref")}, {"type": "null"}]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
 @dataclass(frozen=True, slots=True)

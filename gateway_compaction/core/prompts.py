@@ -43,7 +43,7 @@ PACKS: Mapping[str, str] = {
 }
 OWN_TAGS = regex.compile(
     r"(?i)<(?=\s*+(?:/\s*+)?"
-    r"(?:conversation_summary|summary|transcript|previous_summary|task|rules|anchors|recall)\b)"
+    r"(?:conversation_summary|summary|transcript|previous_summary|task|rules|anchors|pins|recall)\b)"
 )
 LINE = r"(?im)(?:^|(?<=[\r\v\f\x85\u2028\u2029]))"
 ROLE = r"(?:user|assistant|system|developer|human|ai|tool)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gateway_compaction.core.compaction import Compaction
@@ -11,6 +11,7 @@ from gateway_compaction.core.desk import Desk
 from gateway_compaction.core.messages import Transcript
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.recall import recall_reserve
+from gateway_compaction.core.steering import Steering
 from gateway_compaction.core.tokens import Measure, output_reserve
 
 __all__ = ["Situation", "fitting", "reserved", "wants_json"]
@@ -22,6 +23,7 @@ class Situation:
 
     ``compactions`` are those whose digest the request's own chain holds at their cover; ``in_flight``,
     ``bypass`` and ``backoff`` are as the store tells. ``digests`` names each message of the history.
+    ``steering`` is what operators asked of the session.
     """
 
     transcript: Transcript
@@ -35,6 +37,11 @@ class Situation:
     bypass: str | None = None
     backoff: str | None = None
     digests: tuple[bytes, ...] = ()
+    steering: Steering = field(default_factory=Steering)
+
+    def steered(self, steering: Steering) -> Situation:
+        """The same, with what operators asked for."""
+        return replace(self, steering=steering, desk=replace(self.desk, pins=steering.pins))
 
 
 def fitting(s: Situation) -> list[Compaction]:

@@ -26,6 +26,7 @@ __all__ = [
     "block_tokens",
     "cache_mark",
     "carrier",
+    "facts_told",
     "frame",
     "marked",
 ]
@@ -140,13 +141,22 @@ def _pins(body: Sequence[Message], room: int, rule_tokens: int, count: Count) ->
     return pins if count(pins.task) <= spare else pins_of(body, max(spare, LEAST_TASK), most, count)
 
 
-def carrier(text: str, around: Frame, count: Count) -> Message:
-    """The user message that stands for covered messages; the same bytes for the same text and frame."""
+def carrier(text: str, around: Frame, count: Count, facts: Sequence[str] = ()) -> Message:
+    """The user message that stands for covered messages; the same bytes for the same text, frame and facts.
+
+    ``facts`` are what operators pinned; they come on top of the block's length.
+    """
     # Once more behind the cut: a line may begin there that was within one.
     short = shorten(defused(text, labelled=True), around.room, count, "[…]")
     body = defused(short, labelled=True)
-    block = "\n".join([f"<{TAG}>", *around.lines, *([body] if body else []), f"</{TAG}>"])
+    lines = [*around.lines[:1], *facts_told(facts), *around.lines[1:], *([body] if body else [])]
+    block = "\n".join([f"<{TAG}>", *lines, f"</{TAG}>"])
     return {"role": "user", "content": block}
+
+
+def facts_told(facts: Sequence[str]) -> list[str]:
+    """What operators pinned, as it stands in a block; nothing where nothing is pinned."""
+    return ["<pins>\n" + "\n".join(f"- {defused(fact)}" for fact in facts) + "\n</pins>"] if facts else []
 
 
 def marked(message: Message, mark: Any) -> Message:

@@ -50,7 +50,8 @@ async def authenticated(request: Request, api_key: str) -> UserAPIKeyAuth:
 def keyed() -> Iterator[None]:
     """A proxy with a master key and custom authentication, whose common checks are on."""
     before = (proxy_server.master_key, proxy_server.user_custom_auth, dict(proxy_server.general_settings))
-    proxy_server.master_key, proxy_server.user_custom_auth = MASTER, authenticated
+    host: Any = proxy_server
+    host.master_key, host.user_custom_auth = MASTER, authenticated
     proxy_server.general_settings["custom_auth_run_common_checks"] = True
     declare_routes()
     yield
@@ -114,7 +115,9 @@ def app(mounted: FastAPI, parts: Parts) -> FastAPI:
 async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
     """A client without a key, as curl is one."""
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost:4000", trust_env=False) as client:
+    async with httpx.AsyncClient(
+        transport=transport, base_url="http://localhost:4000", trust_env=False
+    ) as client:
         yield client
 
 

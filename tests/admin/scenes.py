@@ -17,6 +17,8 @@ ANSI = "\x1b]0;owned\x07\x1b[31mred\x1b[2J"
 RLO = "\u202egnp.exe\u2066"
 RESEARCH = Owner("team-7c1f", "research", "ann", "a" * 32, "ann-laptop")
 SUPPORT = Owner("team-2b90", "support", None, "b" * 32, "helpdesk")
+RUTH = Owner(user_id="ruth@example.org")
+CLAUDE, BUSY = "claude-sonnet", "summarizing"
 TEXTS = (
     "Ann compares three libraries for parsing dates. She needs time zones and ranges, and ruled out dateutil"
     " because of its licence in the appliance build (ticket OPS-4471). Budget: 2 ms for each call.",
@@ -86,13 +88,13 @@ def hostile() -> SessionDetail:
 def scenes() -> list[SessionDetail]:
     """The long talk and others of other teams and states."""
     others: list[Mapping[str, Any]] = [
-        {"owner": SUPPORT, "labels": ("case-90031",), "model": "claude-sonnet", "level": "light", "state": "summarizing"},
+        {"owner": SUPPORT, "labels": ("case-90031",), "model": CLAUDE, "level": "light", "state": BUSY},
         {
-            "owner": SUPPORT, "labels": ("case-90027",), "model": "claude-sonnet", "level": "aggressive",
+            "owner": SUPPORT, "labels": ("case-90027",), "model": CLAUDE, "level": "aggressive",
             "state": "failed", "reason": "the summariser is rate limited",
         },
-        {"owner": RESEARCH, "labels": (), "model": "gpt-4o-mini", "level": None, "saved": 0, "would_save": 12_400},
-        {"owner": Owner(user_id="ruth@example.org"), "labels": ("회의록 정리",), "model": "gpt-4o", "level": "medium"},
+        {"owner": RESEARCH, "labels": (), "model": "gpt-4o-mini", "saved": 0, "would_save": 12_400},
+        {"owner": RUTH, "labels": ("회의록 정리",), "model": "gpt-4o", "level": "medium"},
     ]  # fmt: skip
     made = [long_talk()]
     for number, fields in enumerate(others):
@@ -122,7 +124,8 @@ def hours(now: float = NOW) -> list[Hour]:
                 Hour(
                     start, owner, model, busy * weight, 0 if shadow else busy * weight // 2, sent,
                     sent if shadow else sent - saved, 0 if shadow else saved, saved if shadow else 0,
-                    busy // 6, busy * weight // 9, int(number == 5 and owner is SUPPORT), 0.004 * busy * weight,
+                    busy // 6, busy * weight // 9, int(number == 5 and owner is SUPPORT),
+                    0.004 * busy * weight,
                 )
             )  # fmt: skip
     return found
@@ -190,6 +193,7 @@ def _call() -> LastCall:
         *client[29:],
     ]
     return LastCall(
-        NOW - 40, tuple(sent), tuple(saw), tuple(client), tuple(model), (15_600, 20_400, 22_800), 24_000, 900, 28, 3,
+        NOW - 40, tuple(sent), tuple(saw), tuple(client), tuple(model), (15_600, 20_400, 22_800), 24_000,
+        900, 28, 3,
         tuple(range(3, 41, 2)),
     )  # fmt: skip

@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.admin.conftest import bearer
-from tests.admin.people import KEYS, MASTER
+from tests.admin.people import MASTER
 
 pytestmark = pytest.mark.usefixtures("keyed")
 ALL = {"tr.1", "tr.2", "tb.1", "tu.1"}

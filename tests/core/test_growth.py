@@ -75,7 +75,10 @@ def test_a_corrected_count_changes_no_byte_of_a_compaction(case: Case, factor: f
     used = before.view.compaction
     kept = used is not None and used in case.compactions and used.limit is not None
     if kept and after.view.compaction == used:
-        assert sent_by(after, again) == sent_by(before, situation)
+        assert after.view.carrier == before.view.carrier
+        # How much is quoted depends on the room there is.
+        if after.view.recalls == before.view.recalls:
+            assert sent_by(after, again) == sent_by(before, situation)
 
 
 @search

@@ -91,6 +91,17 @@ def test_below_medium_the_messages_are_sent_as_they_came(case: Case) -> None:
 
 @search
 @given(cases)
+def test_what_is_told_is_what_is_sent(case: Case) -> None:
+    _, plan, sent = decided(case)
+    rewritten = plan.outcome in ("applied", "fallback")
+    assert rewritten == (plan.view.compaction is not None)
+    assert not rewritten or plan.view.tokens < plan.tokens_before
+    if plan.outcome == "fallback":
+        assert [*sent] != [*case.messages]
+
+
+@search
+@given(cases)
 def test_the_same_situation_gives_the_same_plan(case: Case) -> None:
     before = json.dumps(case.messages)
     plan = make_plan(case.situation())

@@ -116,24 +116,20 @@ class TestChoice:
         situation = bench().situation(table(total))
         return situation.desk.view(stored(situation, covers)).tokens
 
-    def test_quotes_never_make_a_view_larger_than_what_came(self) -> None:
-        """Where the smallest view is hardly smaller, it is sent without them."""
-        desk = bench(recall__max_tokens=200, levels__medium__at=0.5, levels__aggressive__at=0.95)
-        facts = [f"The code of gate {number} in harbour {number * 7} is {4700 + number}." for number in range(4)]
-        talk: list[Any] = [
-            {"role": ("user", "assistant")[i % 2], "content": fact} for i, fact in enumerate(facts)
-        ]
-        talk += [
-            {"role": "user", "content": "What is the code of gate 2 in harbour 14? " + "word " * 600},
-        ]
+    def test_a_view_that_its_quotes_make_no_smaller_is_not_sent(self) -> None:
+        """Without its quotes it would be sent now, with them at the next call: the prefix would change."""
+        desk = bench(recall__max_tokens=90)
+        facts = [f"Gate {n} of harbour {7 * n} opens with code {4700 + n}, said Ingrid." for n in range(6)]
+        talk: list[Any] = [{"role": ("user", "assistant")[i % 2], "content": f} for i, f in enumerate(facts)]
+        talk.append({"role": "user", "content": "Which code opens gate 2 of harbour 14? " + "word " * 740})
         situation = desk.situation(talk)
-        kept = stored(situation, 4, text="They named the codes. ")
+        kept = stored(situation, 6, text="They named the codes of all gates.")
         view = situation.desk.view(kept)
-        quoting = situation.desk.recalling(view)
-        assert view.tokens < situation.measure.total <= quoting.tokens
+        assert view.tokens < situation.measure.total <= situation.desk.recalling(view).tokens
         plan = desk.plan(talk, [kept])
-        assert plan.view.compaction == kept and not plan.view.recalls
-        assert plan.outcome == "applied" and plan.view.tokens < plan.tokens_before
+        assert plan.view.compaction is None and plan.view.tokens == plan.tokens_before
+        assert (plan.outcome, plan.level) == ("passthrough", "medium")
+        assert plan.reason.startswith("what is ready is no smaller")
 
     @pytest.mark.parametrize("order", [("extractive", "model"), ("model", "extractive")])
     def test_on_a_tie_the_better_kind(self, order: tuple[str, str]) -> None:

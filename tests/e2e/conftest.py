@@ -42,10 +42,10 @@ def summariser(upstream: Upstream, redis_server: RedisServer) -> Iterator[Summar
     script = Summariser()
 
     def own(seen: Seen) -> Reply:
-        # A summary that an earlier test started must not count for this one.
-        return (
-            script(seen) if any(mark in seen.text for mark in MARKS) else Reply(text="<summary>-</summary>")
-        )
+        # A summary that an earlier test started must not count for this one. Where segments are merged, only
+        # what the summariser wrote itself is shown to it.
+        known = any(mark in seen.text for mark in (*MARKS, f"{script.name} "))
+        return script(seen) if known else Reply(text="<summary>-</summary>")
 
     upstream.scripts[served(SUMMARISER)] = own
     yield script

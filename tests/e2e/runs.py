@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -91,6 +93,23 @@ class Stage:
             text = self.summariser.mark(number)
             await until(lambda text=text: text in self.redis_server.text(), f"{text} in Redis")  # type: ignore[misc]
 
+    async def at_rest(self, call: Call) -> None:
+        """Wait until a call is on record and no summary of its session is under way."""
+        session = call.answer.told("session")
+        if session is None:
+            return
+
+        def over() -> bool:
+            with self.redis_server.client() as redis:
+                told = [json.loads(event) for event in redis.lrange(f"gwc:{{{session}}}:events", 0, 9)]
+                recorded = any(e.get("messages_before") == len(call.history) for e in told)
+                return recorded and not redis.exists(f"gwc:{{{session}}}:claims")
+
+        await until(over, "the call to be recorded and its summary to be stored")
+        # What claims a summary and what records the call are two commands on their way at the same time.
+        await asyncio.sleep(0.03)
+        await until(over, "the call's summary to be stored")
+
     async def prepare(self, client: Client, history: Sequence[Message], mark: str, **body: Any) -> Call:
         """One call that starts a summary, and the wait until it is stored."""
         asked = len(self.summariser.about(mark))
@@ -109,6 +128,7 @@ class Stage:
         calls = []
         for history in grow(messages, stride=stride):
             calls.append(await self.call(client, history, **body))
+            await self.at_rest(calls[-1])
             await self.settle(mark)
         return calls
 

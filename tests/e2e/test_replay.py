@@ -39,7 +39,6 @@ def on(stage: Stage, model: str) -> Stage:
         ("korean", "ko-manual-iphone-test-3", "chat-4k", 2),
     ],
 )
-
 async def test_a_recorded_conversation_stays_in_its_window(
     client: Client, stage: Stage, name: str, identity: str, model: str, stride: int
 ) -> None:
@@ -62,7 +61,6 @@ async def test_a_recorded_conversation_stays_in_its_window(
     ],
     ids=["support", "coding", "korean", "chat"],
 )
-
 async def test_a_made_up_conversation_stays_in_its_window(
     client: Client, stage: Stage, talk: object, model: str, stride: int
 ) -> None:

@@ -119,5 +119,7 @@ class TestSpans:
 
     async def test_a_quiet_request_says_little(self, host: Host) -> None:
         span = Span()
-        await host.call(chat(3), auth=UserAPIKeyAuth(api_key="hash", parent_otel_span=span)).whole()
+        await host.call(
+            [{"role": "user", "content": "Hi"}], auth=UserAPIKeyAuth(api_key="hash", parent_otel_span=span)
+        ).whole()
         assert set(span.said) == {f"gateway_compaction.{n}" for n in ("outcome", "reason", "policy")}

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from gateway_compaction.admin.ui.text import fold, plural, short
 from gateway_compaction.archive import SessionDetail
 from gateway_compaction.core.compaction import Compaction
+from gateway_compaction.core.digest import fingerprint
 
-__all__ = ["Deed", "deed_of"]
+__all__ = ["Deed", "deed_of", "pin_mark"]
 
 AUDITED = "An event records that it was you, and when."
 CACHE = "The provider's prompt cache breaks once, since the next call starts differently."
@@ -26,9 +27,17 @@ class Deed:
     asks: str = ""
     version: int | None = None
     text: str = ""
+    mark: str = ""
 
 
-def deed_of(name: str, detail: SessionDetail, version: int | None = None, text: str = "") -> Deed | None:
+def pin_mark(text: str) -> str:
+    """A name for a pin that fits into an address, whatever the pin holds."""
+    return fingerprint("pin", text)[:16]
+
+
+def deed_of(
+    name: str, detail: SessionDetail, version: int | None = None, text: str = "", mark: str = ""
+) -> Deed | None:
     """The deed of that name on this session, None where there is none such."""
     match name:
         case "compact":
@@ -44,8 +53,7 @@ def deed_of(name: str, detail: SessionDetail, version: int | None = None, text: 
             )
             return Deed(name, "Pin a fact", "Pin", (*told, AUDITED), asks="The fact", text=text)
         case "unpin":
-            told = (f"“{short(text, 400)}” no longer stands in the summary.", CACHE)
-            return Deed(name, "Unpin this fact?", "Unpin", (*told, AUDITED), text=text)
+            return _unpin(detail, mark)
         case "reset":
             return Deed(name, "Reset the session?", "Reset", (*_reset(detail), CACHE, AUDITED), danger=True)
         case "forget":
@@ -103,10 +111,18 @@ def _stands(compaction: Compaction) -> str:
     )
 
 
+def _unpin(detail: SessionDetail, mark: str) -> Deed | None:
+    text = next((pin for pin in detail.steering.pins if pin_mark(pin) == mark), None)
+    if text is None:
+        return None
+    told = (f"“{short(text, 400)}” no longer stands in the summary.", CACHE, AUDITED)
+    return Deed("unpin", "Unpin this fact?", "Unpin", told, text=text, mark=mark)
+
+
 def _reset(detail: SessionDetail) -> tuple[str, ...]:
     versions, pins = plural(len(detail.compactions), "version"), plural(len(detail.steering.pins), "pin")
     return (
-        f"{versions.capitalize()}, {pins}, every pause and every wish are forgotten; they cannot be brought back.",
+        f"{versions.capitalize()}, {pins}, every pause and every wish are forgotten for good.",
         "Events and labels stay.",
         "The next call is sent whole, or made to fit without a model where it must be.",
     )

@@ -31,6 +31,7 @@ HEIGHT, TOP = 200.0, 18.0
 ACROSS = 1000.0
 STRIP_LEAST = 0.25
 LABELLED = 4
+NAME_HEIGHT = 13.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +84,13 @@ class CallPoint:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A horizontal line with its name."""
+    """A horizontal line with its name, which stands beside it at ``name_y``."""
 
     y: float
+    name_y: float
     label: str
     kind: str
+    value: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,12 +218,22 @@ def token_chart(
         _path([(p.x, p.sent) for p in points]),
         got,
         f"{got}L{points[-1].x * 10:g} {HEIGHT:g}L{points[0].x * 10:g} {HEIGHT:g}Z",
-        tuple(Line(_down(value, top), f"{label} {compact(value)}", kind) for value, label, kind in near),
+        _named(near, top),
         tuple((points[i].x, name, words) for i, name, words in marks if 0 <= i < len(points)),
         ticks,
         _spread(names, xs),
         ", ".join(far),
     )
+
+
+def _named(lines: Sequence[tuple[int, str, str]], top: float) -> tuple[Line, ...]:
+    """Lines whose names do not stand on one another: those of close lines move down."""
+    found = list[Line]()
+    for value, label, kind in sorted(lines, key=lambda line: -line[0]):
+        y = _down(value, top)
+        name_y = max(y + 4, found[-1].name_y + NAME_HEIGHT if found else 0)
+        found.append(Line(y, name_y, label, kind, compact(value)))
+    return tuple(found)
 
 
 def _path(points: Sequence[tuple[float, float]]) -> str:

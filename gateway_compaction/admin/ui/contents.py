@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from typing import Any
 
 from gateway_compaction.admin.ui.history import preamble_of
 from gateway_compaction.admin.ui.text import Folded, fold, thousands
 from gateway_compaction.archive import LastCall
 
-__all__ = ["Comparison", "Item", "Pair", "comparison", "message_text"]
+__all__ = ["Comparison", "Item", "Pair", "Stretch", "comparison", "message_text"]
 
 BODY = 4000
 HEAD = 240
 SHOWN = 200
+FIRST, LAST = 1, 4
 IN_BLOCK = frozenset({"summary", "acknowledgement", "opener"})
 REPLACED = frozenset({"covered", "recalled"})
 
@@ -40,13 +41,26 @@ class Pair:
     saw: tuple[Item, ...]
     block: bool = False
 
+    @property
+    def same(self) -> bool:
+        """Whether a message was passed on as it came."""
+        return all(len(side) == 1 and side[0].fate == "verbatim" for side in (self.sent, self.saw))
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Pairs in a row; ``folded`` ones are shown on demand, since both their sides are the same."""
+
+    pairs: tuple[Pair, ...]
+    folded: bool
+    left_out: int = 0
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Both sides; ``left_out`` pairs in the middle are only in the export."""
+    """Both sides."""
 
-    pairs: tuple[Pair, ...]
-    left_out: int
+    stretches: tuple[Stretch, ...]
     kept: bool
     omitted: bool
     sent: str
@@ -71,12 +85,9 @@ def comparison(call: LastCall) -> Comparison:
     pairs = [Pair((left,), (right,)) for left, right in zip(sent[:start], head, strict=False)]
     if block:
         pairs.append(Pair(tuple(sent[start:end]), tuple(block), True))
-    tail = [Pair(_one(left), _one(right)) for left, right in zip_longest(sent[end:], rest)]
-    out = max(0, len(tail) - SHOWN)
-    pairs += tail[: SHOWN // 4] + tail[SHOWN // 4 + out :] if out else tail
+    pairs += [Pair(_one(left), _one(right)) for left, right in zip_longest(sent[end:], rest)]
     return Comparison(
-        tuple(pairs),
-        out,
+        tuple(_stretches(pairs)),
         call.client is not None or call.model is not None,
         call.omitted,
         thousands(sum(tokens for _, tokens, _ in call.sent)),
@@ -84,6 +95,19 @@ def comparison(call: LastCall) -> Comparison:
         len(sent),
         len(saw),
     )
+
+
+def _stretches(pairs: Sequence[Pair]) -> Iterator[Stretch]:
+    """Long runs of the same on both sides folded, but for their ends; never more than can be looked at."""
+    for same, run in groupby(pairs, key=lambda pair: pair.same):
+        found = tuple(run)
+        if not same or len(found) <= FIRST + LAST + 1:
+            yield Stretch(found[:SHOWN], False, max(0, len(found) - SHOWN))
+            continue
+        middle = found[FIRST:-LAST]
+        yield Stretch(found[:FIRST], False)
+        yield Stretch(middle[:SHOWN], True, max(0, len(middle) - SHOWN))
+        yield Stretch(found[-LAST:], False)
 
 
 def _one(item: Item | None) -> tuple[Item, ...]:
@@ -102,7 +126,8 @@ def _items(rows: Sequence[tuple[str, int, str]], messages: Sequence[Mapping[str,
 def message_text(message: Mapping[str, Any]) -> str:
     """A message as one text: its parts, then the calls it makes."""
     content = message.get("content")
-    parts = [content] if isinstance(content, str) else [_part(part) for part in content or ()]
+    listed = content if isinstance(content, list | tuple) else () if content is None else (content,)
+    parts = [_part(part) for part in listed]
     calls = message.get("tool_calls")
     for call in calls if isinstance(calls, list | tuple) else ():
         function = call.get("function") if isinstance(call, Mapping) else None

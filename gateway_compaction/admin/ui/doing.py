@@ -87,10 +87,11 @@ async def confirm(
     name: str,
     version: int | None = None,
     text: str = "",
+    pin: str = "",
 ) -> Response:
     """What a deed will mean, before it is done."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
-    return await _asked(request, viewer, detail, _deed(name, detail, version, text))
+    return await _asked(request, viewer, detail, deed_of(name, detail, version, text, pin))
 
 
 @router.post("/sessions/{id}/do/{name}")
@@ -103,7 +104,10 @@ async def do(request: Request, viewer: Reader, parts: PartsDep, id: Id, name: st
     session = ref_of(id)
     detail = await parts.archive.detail(viewer.scope, session)
     number = form.get("version", "")
-    deed = _deed(name, detail, int(number) if number.isdecimal() else None, form.get("text", "").strip())
+    version = int(number) if number.isdecimal() and len(number) < 10 else None
+    deed = deed_of(name, detail, version, form.get("text", "").strip(), form.get("pin", ""))
+    if deed is None:
+        raise NotThere(name)
     try:
         await _done(parts, viewer, session, deed)
     except Refused as refusal:
@@ -136,16 +140,16 @@ def _word(deed: Deed) -> str:
     return "nothing" if deed.name == "rollback" and not deed.version else deed.name
 
 
-def _deed(name: str, detail: SessionDetail, version: int | None, text: str) -> Deed:
-    deed = deed_of(name, detail, version, text)
-    if deed is None:
-        raise NotThere(name)
-    return deed
-
-
 async def _asked(
-    request: Request, viewer: Viewer, detail: SessionDetail, deed: Deed, problem: str = "", status: int = 200
+    request: Request,
+    viewer: Viewer,
+    detail: SessionDetail,
+    deed: Deed | None,
+    problem: str = "",
+    status: int = 200,
 ) -> Response:
+    if deed is None:
+        raise NotThere("no such deed")
     if not viewer.may_act:
         raise Problem(403, LOOK_ONLY)
     values: dict[str, Any] = {

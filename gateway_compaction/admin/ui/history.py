@@ -143,8 +143,8 @@ def statistics(detail: SessionDetail) -> Statistics | None:
     return Statistics(
         f"{number} version{'' if number == 1 else 's'}",
         ", ".join(part for part in (turns, messages) if part),
-        f"{thousands(longest.tokens_before)} tokens",
-        f"{thousands(longest.tokens_after)} tokens",
+        thousands(longest.tokens_before),
+        thousands(longest.tokens_after),
         percent(saved),
         len(detail.retired),
     )

@@ -62,6 +62,7 @@ def _environment() -> Environment:
         text.visible,
         text.plain,
         text.short,
+        text.quoted,
         text.thousands,
         text.compact,
         text.percent,

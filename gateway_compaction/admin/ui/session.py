@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gateway_compaction.admin.ui.actions import pin_mark
 from gateway_compaction.admin.ui.charts import Strip, TokenChart, strip, token_chart
 from gateway_compaction.admin.ui.contents import Comparison, comparison
 from gateway_compaction.admin.ui.history import Card, Statistics, cards, preamble_of, statistics
@@ -68,7 +69,7 @@ class SessionView:
     comparison: Comparison | None
     looked_at: str
     events: tuple[EventLine, ...]
-    pins: tuple[str, ...]
+    pins: tuple[tuple[str, str], ...]
 
 
 def session_view(detail: SessionDetail, now: float) -> SessionView:
@@ -90,7 +91,7 @@ def session_view(detail: SessionDetail, now: float) -> SessionView:
         comparison(call) if call else None,
         f"{stamp(call.at)}, {ago(call.at, now)}" if call else "",
         tuple(_event(event, now) for event in detail.events),
-        detail.steering.pins,
+        tuple((pin, pin_mark(pin)) for pin in detail.steering.pins),
     )
 
 
@@ -139,7 +140,7 @@ def _tiles(detail: SessionDetail) -> tuple[Tile, ...]:
     of = f" · {percent(row.tokens_after / row.window)} of {compact(row.window)}" if row.window else ""
     cost = sum(event.cost or 0.0 for event in detail.events)
     named = "Would have saved" if would else "Saved"
-    paid = f"{money(cost)} of the recent ones" if cost else "at no cost"
+    paid = f"{money(cost)} paid lately" if cost else "at no cost"
     return (
         Tile("Calls", thousands(row.calls), f"last {row.outcome or 'not decided'}"),
         Tile("Client sent", compact(row.tokens_before), "tokens, at the last call"),

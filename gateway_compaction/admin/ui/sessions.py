@@ -76,7 +76,7 @@ class Asked:
         values |= {"sort": self.sort, "dir": "up" if self.ascending else "down", "cursor": ""} | changes
         if values["sort"] == "seen" and values["dir"] == "down":
             values |= {"sort": "", "dir": ""}
-        return urlencode({name: value for name, value in values.items() if value})
+        return urlencode({name: value for name, value in values.items() if value}, errors="replace")
 
     @property
     def here(self) -> str:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
@@ -21,6 +22,7 @@ __all__ = [
     "percent",
     "plain",
     "plural",
+    "quoted",
     "short",
     "span",
     "stamp",
@@ -37,7 +39,13 @@ HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
-BIDI = {
+# Names rather than the symbols that Unicode has for controls: many fonts lack those.
+CONTROLS = tuple(
+    "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC"
+    " FS GS RS US".split()
+)
+NAMES = {
+    "\x7f": "DEL",
     "\u061c": "ALM",
     "\u200e": "LRM",
     "\u200f": "RLM",
@@ -81,11 +89,7 @@ def fold(text: str, head: int = HEAD_CHARS, body: int = BODY_CHARS) -> Folded:
 
 def _symbol(char: str) -> str:
     code = ord(char)
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if char in BIDI:
-        return f"⟨{BIDI[char]}⟩"
-    return "␡" if code == 0x7F else f"⟨U+{code:04X}⟩"
+    return f"⟨{CONTROLS[code] if code < len(CONTROLS) else NAMES.get(char, f'U+{code:04X}')}⟩"
 
 
 def plain(text: object) -> str:
@@ -107,6 +111,11 @@ def visible(text: object) -> Markup:
 
 def _name(char: str) -> str:
     return f"U+{ord(char):04X} {unicodedata.name(char, 'control character').lower()}"
+
+
+def quoted(text: object) -> str:
+    """``text`` as a value in an address."""
+    return quote(str(text), safe="", errors="replace")
 
 
 def short(text: object, chars: int = LABEL_CHARS) -> str:

@@ -46,12 +46,12 @@
   });
 
   // What was unfolded stays unfolded, and tables stay scrolled where they were.
-  const kept = { open: new Map(), left: [] };
+  const kept = { open: new Map(), at: [] };
   body.addEventListener("htmx:beforeSwap", (event) => {
     const part = event.detail.target;
     if (part.id !== "live" || !event.detail.shouldSwap) return;
     kept.open = new Map([...part.querySelectorAll("details[id]")].map((one) => [one.id, one.open]));
-    kept.left = [...part.querySelectorAll(".scroll")].map((one) => one.scrollLeft);
+    kept.at = [...part.querySelectorAll(".scroll, .cards")].map((one) => [one.scrollLeft, one.scrollTop]);
   });
   body.addEventListener("htmx:afterSettle", () => {
     const part = document.getElementById("live");
@@ -59,7 +59,9 @@
     for (const one of part.querySelectorAll("details[id]")) {
       if (kept.open.has(one.id)) one.open = kept.open.get(one.id);
     }
-    part.querySelectorAll(".scroll").forEach((one, at) => { one.scrollLeft = kept.left[at] ?? 0; });
+    part.querySelectorAll(".scroll, .cards").forEach((one, at) => {
+      [one.scrollLeft, one.scrollTop] = kept.at[at] ?? [0, 0];
+    });
   });
 
   const tell = (sentence) => {

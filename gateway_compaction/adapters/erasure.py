@@ -1,0 +1,106 @@
+"""Erasing sessions and tenants: their keys, their places in every index, and what processes remember."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Sequence
+
+from gateway_compaction.adapters.indexing import (
+    FORGOTTEN,
+    FORGOTTEN_SECONDS,
+    PARTS,
+    WISHES,
+    Command,
+    dropping,
+    tenant_key,
+    vacating,
+)
+from gateway_compaction.adapters.records import milliseconds, script, session_keys
+from gateway_compaction.adapters.store_calls import StoreCalls
+from gateway_compaction.core.compaction import SessionRef
+
+__all__ = ["erase_session", "erase_tenant"]
+
+NOTICE = script("notice")
+SCANNED, BATCH = 1_000, 500
+
+
+async def erase_session(
+    store: StoreCalls, session: SessionRef, facts: Sequence[bytes], seconds: float
+) -> int:
+    """Erase a session; the number of keys that went.
+
+    First its keys, and with them what lets others write; then its name is noted. Who wrote before, and comes
+    with the indexes only now, finds a note that is later, and takes all back. Then everything goes again.
+    """
+    [gone] = await store.send(("UNLINK", *session_keys(session, *PARTS)), seconds=seconds)
+    await _noted(store, session.slot, seconds)
+    labels = [key async for key in _scanned(store, tenant_key(session.tenant, "label:*"), seconds)]
+    left = 0
+    for start in range(0, max(1, len(labels)), BATCH):
+        removed, left, _ = await store.send(
+            *dropping(session, labels[start : start + BATCH]), seconds=seconds
+        )
+        gone += removed
+    if not left:
+        await store.send(*vacating(session.tenant, facts), seconds=seconds)
+        await _disowned(store, session.tenant, seconds)
+    return gone
+
+
+async def erase_tenant(store: StoreCalls, tenant: str, seconds: float) -> int:
+    """Erase all sessions of a tenant, its indexes and its counts; the number of sessions that went."""
+    sessions = await _swept(store, tenant, seconds)
+    await _noted(store, tenant, seconds)
+    sessions |= await _swept(store, tenant, seconds)
+    await store.send(*vacating(tenant), seconds=seconds)
+    await _disowned(store, tenant, seconds)
+    [wishes] = await store.send(("ZRANGE", WISHES, 0, -1), seconds=seconds)
+    own = [wish for wish in wishes if wish.startswith(f"{tenant}.".encode())]
+    if own:
+        await store.send(("ZREM", WISHES, *own), seconds=seconds)
+    return len(sessions)
+
+
+async def _swept(store: StoreCalls, tenant: str, seconds: float) -> set[str]:
+    """Unlink every key of a tenant; the sessions among them."""
+    # A key's tenant stands in its braces: alone, or before the session.
+    name, sessions = re.compile(rf"gwc:\{{{tenant}\.(\w+)\}}:(\w+)"), set[str]()
+    batch: list[Command] = []
+    async for key in _scanned(store, f"gwc:{{{tenant}[.}}]*", seconds):
+        found = name.fullmatch(key)
+        sessions |= {found[1]} if found and found[2] in PARTS else set()
+        batch.append(("UNLINK", key))
+        if len(batch) >= BATCH:
+            await store.send(*batch, seconds=seconds)
+            batch = []
+    if batch:
+        await store.send(*batch, seconds=seconds)
+    return sessions
+
+
+async def _noted(store: StoreCalls, name: str, seconds: float) -> None:
+    await store.run(NOTICE, [FORGOTTEN], [milliseconds(FORGOTTEN_SECONDS), "at", name], seconds)
+
+
+async def _disowned(store: StoreCalls, tenant: str, seconds: float) -> None:
+    """Take a tenant out of every owner's list, also of those who had to share it."""
+    owners = [key async for key in _scanned(store, "gwc:owner:*", seconds)]
+    for start in range(0, len(owners), BATCH):
+        commands = [("ZREM", key, tenant) for key in owners[start : start + BATCH]]
+        await store.send(*commands, seconds=seconds)
+
+
+async def _scanned(store: StoreCalls, pattern: str, seconds: float) -> AsyncIterator[str]:
+    """Names of keys, a little at a time: neither Redis nor the loop stands still."""
+    cursor = 0
+    while True:
+        asked: Command = ("SCAN", cursor, "MATCH", pattern, "COUNT", SCANNED)
+        [(following, keys)] = await store.send(asked, seconds=seconds)
+        for key in keys:
+            yield key.decode()
+        cursor = int(following)
+        if not cursor:
+            return
+        await asyncio.sleep(0)

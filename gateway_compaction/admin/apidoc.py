@@ -1,0 +1,174 @@
+"""``python -m gateway_compaction.admin.apidoc > docs/api.md``: the routes as Markdown, from their OpenAPI."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fastapi import FastAPI
+
+from gateway_compaction.admin.problems import MEANINGS
+from gateway_compaction.admin.routes import API
+
+__all__ = ["markdown", "specification"]
+
+Schema = Mapping[str, Any]
+INTRODUCTION = """\
+<!-- Made by `python -m gateway_compaction.admin.apidoc > docs/api.md`; do not edit. -->
+
+# API
+
+The plugin serves these routes on the proxy itself. They are in the proxy's `/openapi.json` as well, under the
+tag `compaction`; the page at `/compaction/ui` and `gateway-compaction buffers` use the same ones.
+
+```console
+$ curl -s -H "Authorization: Bearer $KEY" "$PROXY/compaction/sessions?level=aggressive&limit=5"
+```
+
+## Who sees what
+
+LiteLLM checks the key, in any header that it takes keys from, as it does for a chat completion. Then:
+
+| the key | sees and may change |
+|---|---|
+| the master key; keys of users with the role `proxy_admin` | every tenant's sessions |
+| keys of users with the role `proxy_admin_viewer` | the same, and may change nothing |
+| keys of users who are an admin of a team | the sessions of that team, besides their own |
+| any other key | sessions made with that key; where it belongs to a user and to no team, also that \
+user's sessions outside of teams |
+| keys of users with the role `internal_user_viewer` | their own, and may change nothing |
+
+Who is an admin of a team is in the team's list of members; custom authentication says so in
+`team_member.role`.
+Metadata of a key give no rights here: whoever makes a key writes them. A key whose `allowed_routes` leave
+`/compaction/*` out is refused. What is not yours to see is answered as what is not there: 404, with the same
+body.
+
+A proxy that asks nobody for a key (`--no-auth`) shows everything to everybody who can reach it. It does so
+only under an address that no web page can take for its own (`localhost`, an IP address, a name without a
+dot), and to no page of another site.
+
+## Failures
+
+Every failure is a problem document (RFC 9457, `application/problem+json`) with `title`, `status` and
+`detail`, a sentence for people; where several things are wrong, `errors` lists them with `at` and `problem`.
+
+| status | meaning |
+|---|---|
+"""
+EMPTY = "–"
+LIMITS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
+
+
+def specification() -> Schema:
+    """The routes' part of the proxy's OpenAPI document."""
+    app = FastAPI()
+    for router in API:
+        app.include_router(router)
+    return app.openapi()
+
+
+def markdown(document: Schema) -> str:
+    """The page."""
+    meanings = "".join(f"| {status} | {meaning} |\n" for status, meaning in MEANINGS.items())
+    routes = [
+        _route(method, path, operation, document)
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+    ]
+    types = [_type(name, schema) for name, schema in _named(document)]
+    return "\n".join([INTRODUCTION + meanings, "## Routes\n", *routes, "## Values\n", *types])
+
+
+def _route(method: str, path: str, operation: Schema, document: Schema) -> str:
+    lines = [f"### `{method.upper()} {path}`", "", operation["description"], ""]
+    rows = [*_parameters(operation), *_body(operation, document)]
+    if rows:
+        lines += ["| parameter | in | type | default | |", "|---|---|---|---|---|", *rows, ""]
+    status, response = next((s, r) for s, r in operation["responses"].items() if s.startswith("2"))
+    given = next(iter(response["content"].items()))
+    said = _said(given[1].get("schema", {})) if given[0] == "application/json" else f"`{given[0]}`"
+    note = "" if response["description"] == "Successful Response" else f". {response['description']}"
+    return "\n".join([*lines, f"Answers {status} with {said}{note}", ""])
+
+
+def _parameters(operation: Schema) -> Iterator[str]:
+    for parameter in operation.get("parameters", ()):
+        schema = parameter["schema"]
+        default = "required" if parameter["required"] else _default(schema)
+        said = parameter.get("description", "")
+        yield f"| `{parameter['name']}` | {parameter['in']} | {_said(schema)} | {default} | {said} |"
+
+
+def _body(operation: Schema, document: Schema) -> Iterator[str]:
+    if "requestBody" not in operation:
+        return
+    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+    if "$ref" not in schema:
+        yield f"| | body | {_said(schema)} | required | {schema.get('description', '')} |"
+        return
+    model = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    for name, field in model["properties"].items():
+        default = "required" if name in model.get("required", ()) else _default(field)
+        yield f"| `{name}` | body | {_said(field)} | {default} | {field.get('description', '')} |"
+
+
+def _named(document: Schema) -> Iterator[tuple[str, Schema]]:
+    bodies = [name for name in document["components"]["schemas"] if name.endswith("Body")]
+    for name, schema in sorted(document["components"]["schemas"].items()):
+        if name not in bodies and "properties" in schema and not name.startswith("HTTP"):
+            yield name, schema
+
+
+def _type(name: str, schema: Schema) -> str:
+    lines = [f"### {name}", "", *_prose(schema.get("description", "")), "| field | type |", "|---|---|"]
+    lines += [f"| `{field}` | {_said(found)} |" for field, found in schema["properties"].items()]
+    return "\n".join([*lines, ""])
+
+
+def _prose(text: str) -> list[str]:
+    """A docstring as Markdown: its attributes become a list."""
+    told, _, attributes = text.partition("Attributes:")
+    lines = [" ".join(paragraph.split()).replace("``", "`") for paragraph in told.split("\n\n")]
+    found = [part for paragraph in lines if paragraph for part in (paragraph, "")]
+    items: list[str] = []
+    for line in attributes.strip("\n").splitlines():
+        if not line.strip():
+            continue
+        if line.startswith("    ") and items and line[4:5] == " ":
+            items[-1] += f" {line.strip()}"
+        else:
+            names, _, said = line.strip().partition(": ")
+            listed = ", ".join(f"`{n.strip()}`" for n in names.split(","))
+            items.append(f"- {listed}: {said}")
+    return [*found, *(item.replace("``", "`") for item in items), *([""] if items else [])]
+
+
+def _said(schema: Schema) -> str:
+    """A type in a few words."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "anyOf" in schema:
+        return " or ".join(_said(option) for option in schema["anyOf"])
+    if "enum" in schema:
+        return ", ".join(f"`{value}`" for value in schema["enum"])
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    kind = str(schema.get("type", "any JSON"))
+    if kind == "array":
+        places = schema.get("prefixItems")
+        return f"[{', '.join(_said(p) for p in places)}]" if places else f"list of {_said(schema['items'])}"
+    limits = [f"{sign} {schema[key]}" for key, sign in LIMITS.items() if key in schema]
+    longest = f"of at most {schema['maxLength']} characters" if "maxLength" in schema else ""
+    return " ".join(filter(None, (kind, ", ".join(limits), longest)))
+
+
+def _default(schema: Schema) -> str:
+    found = schema.get("default")
+    return EMPTY if found is None else f"`{str(found).lower() if isinstance(found, bool) else found}`"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(markdown(specification()))

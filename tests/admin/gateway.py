@@ -1,0 +1,97 @@
+"""A real proxy with the demo model, and conversations that the OpenAI SDK sends it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from openai import AsyncOpenAI
+
+from tests.lab import Proxy, grow
+from tests.lab.proxy import MASTER_KEY
+
+__all__ = ["KEYS", "converse", "demo_gateway", "example"]
+
+ROOT = Path(__file__).resolve().parents[2]
+KEYS: dict[str, dict[str, Any]] = {
+    "sk-support-1": {"team_id": "team-2b90", "team_alias": "support", "key_alias": "helpdesk"},
+    "sk-research-1": {"team_id": "team-7c1f", "team_alias": "research", "key_alias": "ann-laptop"},
+    "sk-legal-1": {"team_id": "team-99aa", "team_alias": "legal", "key_alias": "contracts"},
+}
+POLICIES = {
+    "version": 1,
+    "defaults": {
+        "mode": "enforce",
+        "context_window": 4000,
+        "output_reserve": 400,
+        "summary": {"model": "demo", "max_tokens": 400},
+        "storage": {"content": "full"},
+    },
+    "policies": [
+        {"name": "only watch", "match": {"team": "legal"}, "mode": "observe"},
+        {"name": "research", "match": {"team": "research"}, "levels": {"medium": {"keep_last": 6}}},
+    ],
+}
+CONFIG: dict[str, Any] = {
+    "model_list": [
+        {
+            "model_name": "demo",
+            "litellm_params": {
+                "model": "demo/demo",
+                "input_cost_per_token": 2.5e-6,
+                "output_cost_per_token": 1e-5,
+            },
+            "model_info": {"max_input_tokens": 4000},
+        }
+    ],
+    "litellm_settings": {
+        "telemetry": False,
+        "num_retries": 0,
+        "callbacks": ["gateway_compaction.hook.handler"],
+        "custom_provider_map": [
+            {"provider": "demo", "custom_handler": "gateway_compaction.adapters.demo_model.demo"}
+        ],
+    },
+    "router_settings": {"num_retries": 0, "disable_cooldowns": True},
+    "general_settings": {"master_key": MASTER_KEY, "custom_auth": "lab_auth.authenticate"},
+}
+
+
+def demo_gateway(redis_url: str | None = None) -> Proxy:
+    """The proxy, not started yet."""
+    return Proxy(CONFIG, name="page", policies=POLICIES, redis_url=redis_url, keys=KEYS)
+
+
+def example() -> list[Mapping[str, Any]]:
+    """The conversation that the documentation uses."""
+    loaded: list[Mapping[str, Any]] = json.loads((ROOT / "docs/examples/support_chat.json").read_text())
+    return loaded
+
+
+async def converse(
+    proxy: Proxy,
+    key: str,
+    messages: Sequence[Mapping[str, Any]],
+    label: str,
+    *,
+    pause: float = 0.3,
+) -> int:
+    """Send a conversation call by call, as a chat client does; how many calls it took.
+
+    Args:
+        pause: seconds between calls, in which a summary may become ready.
+    """
+    calls = 0
+    async with AsyncOpenAI(base_url=f"{proxy.url}/v1", api_key=key, max_retries=0) as client:
+        for history in grow(messages):
+            await client.chat.completions.create(
+                model="demo",
+                messages=list(history),  # type: ignore[arg-type]
+                extra_headers={"x-session-id": label},
+            )
+            calls += 1
+            await asyncio.sleep(pause)
+    return calls

@@ -1,0 +1,180 @@
+"""What comes back: texts of strangers as they were, failures as sentences."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+from fastapi.routing import APIRoute
+from pydantic import TypeAdapter
+
+from gateway_compaction.admin.routes import API
+from gateway_compaction.archive import Owner, Steering
+from gateway_compaction.core.compaction import Compaction, Segment
+from gateway_compaction.core.events import CompactionEvent
+from tests.admin.conftest import bearer
+from tests.admin.memory_archive import MemoryArchive
+from tests.admin.people import HOSTILE, MASTER, session
+from tests.admin.test_roles import ROUTES, ask
+
+pytestmark = pytest.mark.usefixtures("keyed")
+NAMELESS = {
+    ("GET", "/compaction/overview"): {},
+    ("GET", "/compaction/sessions"): {},
+    ("GET", "/compaction/health"): {},
+    ("GET", "/compaction/watch"): {},
+    ("DELETE", "/compaction/tenants/tr"): {},
+    ("POST", "/compaction/import"): {"json": {"v": 1}},
+}
+
+
+@pytest.mark.parametrize("route", [*ROUTES, *NAMELESS], ids=" ".join)
+async def test_with_the_store_down_a_sentence_says_so(
+    client: httpx.AsyncClient, archive: MemoryArchive, route: tuple[str, str]
+) -> None:
+    archive.down = True
+    body: dict[str, Any] = NAMELESS[route] if route in NAMELESS else ROUTES[route][0]
+    answer = await ask(client, MASTER, route, "tr.1", body)
+    assert answer.status_code == 503
+    assert "The store does not answer" in answer.text
+    assert "10.0.0.7" not in answer.text
+
+
+async def test_what_needs_no_store_answers_without_it(
+    client: httpx.AsyncClient, archive: MemoryArchive
+) -> None:
+    archive.down = True
+    for path in ("policy", "metrics"):
+        assert (await client.get(f"/compaction/{path}", headers=bearer(MASTER))).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "extra"),
+    [
+        ("GET", "sessions?limit=0", {}),
+        ("GET", "sessions?limit=many", {}),
+        ("GET", "sessions?sort=colour", {}),
+        ("GET", "sessions?state=sleepy", {}),
+        ("GET", "sessions?since=nan", {}),
+        ("GET", "sessions?since=-1", {}),
+        ("GET", f"sessions?text={'x' * 201}", {}),
+        ("GET", "overview?hours=0", {}),
+        ("GET", "overview?hours=99999999", {}),
+        ("GET", "sessions/tr.1/versions/x", {}),
+        ("GET", "sessions/tr.1/versions/99999999999999999999", {}),
+        ("POST", "sessions/tr.1/rollback", {"json": {}}),
+        ("POST", "sessions/tr.1/rollback", {"json": {"version": -1}}),
+        ("POST", "sessions/tr.1/rollback", {"json": {"version": 1, "force": True}}),
+        ("POST", "sessions/tr.1/rollback", {"content": b"{not json"}),
+        ("POST", "sessions/tr.1/pins", {"json": {"text": ""}}),
+        ("POST", "sessions/tr.1/pins", {"json": {"text": "x" * 401}}),
+        ("POST", "sessions/tr.1/preview", {"json": {"rate": 0.9}}),
+        ("POST", "sessions/tr.1/preview", {"json": {"colour": "red"}}),
+        ("POST", "import", {"json": []}),
+        ("POST", "import", {}),
+    ],
+)
+async def test_what_cannot_be_used_is_named(
+    client: httpx.AsyncClient, archive: MemoryArchive, method: str, path: str, extra: dict[str, Any]
+) -> None:
+    headers = {**bearer(MASTER), "Content-Type": "application/json"}
+    answer = await client.request(method, f"/compaction/{path}", headers=headers, **extra)
+    assert answer.status_code == 422, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["errors"][0]["at"] and not archive.deeds
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", "nothing"), ("PUT", "sessions"), ("POST", "sessions/tr.1")]
+)
+async def test_what_is_nowhere_is_a_problem_too(client: httpx.AsyncClient, method: str, path: str) -> None:
+    answer = await client.request(method, f"/compaction/{path}")
+    assert answer.status_code == 404 and answer.headers["content-type"] == "application/problem+json"
+
+
+async def test_bodies_have_a_longest_length(client: httpx.AsyncClient, archive: MemoryArchive) -> None:
+    headers = {**bearer(MASTER), "Content-Length": "40000000"}
+    answer = await client.post("/compaction/import", content=b"{}", headers=headers)
+    assert answer.status_code == 413
+
+    async def endless() -> Any:
+        yield b"{}"
+
+    answer = await client.post("/compaction/import", content=endless(), headers=bearer(MASTER))
+    assert answer.status_code == 411
+
+
+async def test_a_fault_of_ours_is_a_problem_that_tells_nothing(
+    client: httpx.AsyncClient, archive: MemoryArchive, caplog: pytest.LogCaptureFixture
+) -> None:
+    archive.hours = [object()]  # type: ignore[list-item]
+    answer = await client.get("/compaction/overview", headers=bearer(MASTER))
+    assert answer.status_code == 500 and "object" not in answer.text
+    assert "a fault while answering" in caplog.text
+
+
+async def test_refusals_of_the_archive_are_told(client: httpx.AsyncClient, archive: MemoryArchive) -> None:
+    full = replace(archive.known["tr.1"], steering=Steering("g", tuple(map(str, range(20)))))
+    archive.add(full)
+    answer = await client.post("/compaction/sessions/tr.1/pins", json={"text": "x"}, headers=bearer(MASTER))
+    assert answer.status_code == 409 and "20 pins" in answer.json()["detail"]
+    answer = await client.get("/compaction/sessions?cursor=none", headers=bearer(MASTER))
+    assert answer.status_code == 409
+
+
+async def test_texts_of_strangers_arrive_as_they_were(
+    client: httpx.AsyncClient, archive: MemoryArchive
+) -> None:
+    long = HOSTILE * 20_000
+    summary = Compaction("d", 1, "model", (Segment(0, 1, long),), version=1)
+    detail = session("th", "1", Owner(team_id=HOSTILE), labels=(HOSTILE,), reason=HOSTILE, policy=HOSTILE)
+    last = detail.last_call
+    assert last is not None
+    archive.add(
+        replace(
+            detail,
+            compactions=(summary,),
+            steering=Steering("g", (HOSTILE,)),
+            events=(CompactionEvent("audit", 1.0, "pin", HOSTILE),),
+            last_call=replace(last, client=({"role": "user", "content": HOSTILE},)),
+        )
+    )
+    answer = await client.get("/compaction/sessions/th.1", headers=bearer(MASTER))
+    assert answer.content.isascii()
+    found = json.loads(answer.content)
+    assert found["row"]["labels"] == [HOSTILE]
+    assert found["compactions"][0]["segments"][0]["text"] == long
+    assert found["steering"]["pins"] == [HOSTILE]
+    assert found["last_call"]["client"][0]["content"] == HOSTILE
+    version = await client.get("/compaction/sessions/th.1/versions/1", headers=bearer(MASTER))
+    assert json.loads(version.content)["text"] == long
+    for text, status in ((HOSTILE.replace("\ud800", ""), 200), (HOSTILE, 422)):
+        content, typed = json.dumps({"text": text}), {"Content-Type": "application/json", **bearer(MASTER)}
+        answer = await client.post("/compaction/sessions/tr.1/pins", content=content, headers=typed)
+        assert answer.status_code == status
+        assert (text in archive.known["tr.1"].steering.pins) == (status == 200)
+
+
+async def test_nothing_is_kept_by_browsers_or_guessed_at(client: httpx.AsyncClient) -> None:
+    for key in (MASTER, None):
+        answer = await client.get("/compaction/sessions", headers=bearer(key))
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_every_answer_keeps_what_its_schema_says(client: httpx.AsyncClient) -> None:
+    """Answers are not validated on their way out, so a test holds them to the published models."""
+    checked = 0
+    for route in (r for router in API for r in router.routes if isinstance(r, APIRoute)):
+        method = min(route.methods or {""})
+        if route.response_model is None or method == "DELETE" or route.path.endswith("import"):
+            continue
+        body = ROUTES.get((method, route.path), ({}, False))[0]
+        answer = await ask(client, MASTER, (method, route.path), "tr.1", body)
+        assert answer.status_code == 200, answer.text
+        TypeAdapter(route.response_model).validate_json(answer.content)
+        checked += 1
+    assert checked == 16

@@ -1,0 +1,39 @@
+"""The page about the API is made from the API."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fastapi.routing import APIRoute
+
+from gateway_compaction.admin.apidoc import markdown, specification
+from gateway_compaction.admin.routes import API
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "api.md"
+ROUTES = [route for router in API for route in router.routes if isinstance(route, APIRoute)]
+HOW = "make it anew: python -m gateway_compaction.admin.apidoc > docs/api.md"
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert PAGE.read_text(encoding="utf-8") == markdown(specification()), HOW
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda r: r.path)
+def test_every_route_is_in_it_with_a_sentence(route: APIRoute) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    for method in route.methods or ():
+        _, found, after = text.partition(f"### `{method} {route.path}`\n\n")
+        assert found and after.partition("\n")[0].endswith(".")
+
+
+def test_ids_of_operations_are_ours_alone() -> None:
+    ids = [route.operation_id for route in ROUTES]
+    assert len(set(ids)) == len(ids) and all(str(i).startswith("compaction_") for i in ids)
+
+
+def test_every_route_says_how_to_bring_a_key_and_how_it_fails() -> None:
+    for operations in specification()["paths"].values():
+        for operation in operations.values():
+            assert operation["security"] and {"401", "403", "404", "503"} <= set(operation["responses"])
+            assert "application/problem+json" in operation["responses"]["401"]["content"]

@@ -1,0 +1,101 @@
+"""Prices of a router, the mounting itself, and what it leaves as it was."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from litellm import Router
+from litellm.proxy._types import LiteLLMRoutes
+
+from gateway_compaction.admin import mount as mounting
+from gateway_compaction.admin.access import declare_routes
+from gateway_compaction.admin.parts import STATE
+from gateway_compaction.admin.prices import InputPrices
+from gateway_compaction.core.policy_book import PolicyBook
+from tests.admin.memory_archive import MemoryArchive
+
+
+def group(name: str, model: str, **params: Any) -> dict[str, Any]:
+    """One deployment."""
+    return {"model_name": name, "litellm_params": {"model": model, "api_key": "sk-x", **params}}
+
+
+class TestPrices:
+    """Dollars for one token."""
+
+    @pytest.fixture
+    def prices(self) -> InputPrices:
+        models = [
+            group("catalogued", "openai/gpt-4o"),
+            group("written", "openai/none-such", input_cost_per_token=0.5),
+            group("cheapest", "openai/gpt-4o"),
+            group("cheapest", "openai/gpt-4o-mini"),
+            group("unknown", "openai/none-such-2"),
+        ]
+        with warnings.catch_warnings():
+            # LiteLLM's own types warn as they are built.
+            warnings.simplefilter("ignore")
+            router = Router(model_list=models)
+        return InputPrices(lambda: router)
+
+    @pytest.mark.parametrize(
+        ("model", "price"),
+        [("catalogued", 2.5e-6), ("written", 0.5), ("cheapest", 1.5e-7), ("unknown", None), ("nowhere", None)],
+    )
+    def test_of_a_group(self, prices: InputPrices, model: str, price: float | None) -> None:
+        assert prices(model) == price
+
+    def test_without_a_router_the_catalogue_is_asked(self) -> None:
+        assert InputPrices(lambda: None)("gpt-4o") == 2.5e-6
+
+    def test_they_are_remembered_for_a_while(self) -> None:
+        asked, now = [], [0.0]
+
+        def router() -> None:
+            asked.append(now[0])
+
+        prices = InputPrices(router, lambda: now[0])
+        for now[0] in (1.0, 2.0, 299.0, 302.0):
+            prices("gpt-4o")
+        assert asked == [1.0, 302.0]
+
+
+class TestMount:
+    """On LiteLLM's application, once, or not at all."""
+
+    @staticmethod
+    def runtime() -> Any:
+        return SimpleNamespace(
+            policies=PolicyBook.default, settings=SimpleNamespace(metrics_public=False), archive=MemoryArchive()
+        )
+
+    def test_twice_is_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        app = FastAPI()
+        monkeypatch.setitem(sys.modules, mounting.PROXY, SimpleNamespace(app=app))
+        mounting.mount(self.runtime())
+        number = len(app.routes)
+        assert "/compaction/overview" in app.openapi()["paths"]
+        mounting.mount(self.runtime())
+        assert len(app.routes) == number
+        assert getattr(app.state, STATE).policies is PolicyBook.default
+
+    def test_where_there_is_no_proxy_nothing_is_loaded(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delitem(sys.modules, mounting.PROXY)
+        mounting.mount(self.runtime())
+
+    def test_a_failure_is_logged_once_and_goes_no_further(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        monkeypatch.setitem(sys.modules, mounting.PROXY, SimpleNamespace(app=None))
+        mounting.mount(self.runtime())
+        assert [r.getMessage() for r in caplog.records] == ["admin: /compaction is not served"]
+
+    def test_routes_are_declared_once(self) -> None:
+        for _ in range(2):
+            declare_routes()
+        assert LiteLLMRoutes.self_managed_routes.value.count("/compaction/*") == 1

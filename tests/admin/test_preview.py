@@ -1,0 +1,177 @@
+"""What other values would have sent, against what planning the same call does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+
+from gateway_compaction.admin.preview import ACKNOWLEDGED, previewed
+from gateway_compaction.admin.problems import Problem
+from gateway_compaction.admin.schemas import Preview, PreviewBody
+from gateway_compaction.archive import LastCall, Owner
+from gateway_compaction.core.desk import Desk
+from gateway_compaction.core.digest import chain, history_digests
+from gateway_compaction.core.jobs import job_of
+from gateway_compaction.core.layout import layout
+from gateway_compaction.core.messages import parse
+from gateway_compaction.core.plan import make_plan
+from gateway_compaction.core.policy import Policy
+from gateway_compaction.core.policy_book import Identity, PolicyBook
+from gateway_compaction.core.situation import Situation
+from gateway_compaction.core.summary import ACKNOWLEDGEMENT
+from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.settings import use_bundled_encodings
+from tests.admin.conftest import bearer
+from tests.admin.memory_archive import MemoryArchive
+from tests.admin.people import MASTER, call, session
+
+BOOK = PolicyBook({"version": 1, "defaults": {"summary": {"model": "small"}}}, "test")
+POLICY = BOOK.resolve(Identity())
+
+
+def asked(last: LastCall | None, policy: Policy = POLICY, owner: Owner | None = None, **body: Any) -> Preview:
+    """A preview of a call."""
+    detail = replace(session("t", "k", owner or Owner(team_id="red")), last_call=last)
+    return previewed(detail, policy, PreviewBody(**body))
+
+
+def situation(policy: Policy, rounds: int, window: int = 4000) -> Situation:
+    """A conversation with tools, as the compactor would lay it out."""
+    use_bundled_encodings()
+    messages: list[dict[str, Any]] = [{"role": "system", "content": "You look after ships. " * 4}]
+    for number in range(rounds):
+        call_ = {"id": f"c{number}", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+        messages += [
+            {"role": "user", "content": f"Where is ship {number}? " * 6},
+            {"role": "assistant", "content": None, "tool_calls": [call_]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": f"harbour {number} berth " * 12},
+            {"role": "assistant", "content": f"Ship {number} lies in harbour {number}. " * 5},
+        ]
+    counter, transcript = TokenCounter(), parse([*messages, {"role": "user", "content": "And now?"}])
+    digests = history_digests(transcript.history)
+    measure = counter.measure(transcript, {}, "gpt-4o", 300, digests)
+    desk = Desk(
+        transcript,
+        chain(digests),
+        measure,
+        window,
+        policy,
+        lambda m: counter.message(m, "gpt-4o"),
+        lambda t: counter.text(t, "gpt-4o"),
+        digests=tuple(digests),
+    )
+    return Situation(transcript, desk.chain, measure, window, policy, desk, digests=tuple(digests))
+
+
+@pytest.mark.parametrize("rounds", [3, 8, 12, 16])
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"target": 0.2}, {"target": 0.6, "keep_last": 2}, {"keep_last": 30}, {"rate": 0.1}, {"max_tokens": 90}],
+)
+def test_the_cut_is_the_one_that_planning_finds(rounds: int, body: dict[str, Any]) -> None:
+    seen = situation(POLICY, rounds)
+    last = layout(seen, make_plan(seen), None, 1.0)
+    found = asked(last, **body)
+    values = {**body}
+    written: dict[str, Any] = {"levels": {"medium": {k: values[k] for k in ("target", "keep_last") if k in values}}}
+    written["summary"] = {"model": "small", **{k: values[k] for k in ("rate", "max_tokens") if k in values}}
+    policy = PolicyBook({"version": 1, "defaults": written}, "test").resolve(Identity())
+    real = situation(policy, rounds)
+    job = job_of(real, None)
+    assert found.covers == (job.covers if job else None)
+    assert found.total_sent == real.measure.total
+    if job is not None:
+        assert found.summary == job.block
+        assert abs(found.total - real.desk.rest(job.covers) - job.block) <= ACKNOWLEDGED
+        opener = real.transcript.openers[job.covers]
+        assert found.fates.count("covered") == job.covers - (opener is not None)
+
+
+def test_the_acknowledgement_is_no_longer_than_assumed() -> None:
+    use_bundled_encodings()
+    assert TokenCounter().message(ACKNOWLEDGEMENT, "gpt-4o") <= ACKNOWLEDGED
+
+
+def test_a_lower_target_covers_more_and_sends_less() -> None:
+    much, little = asked(call(), target=0.6), asked(call(), target=0.3)
+    assert much.covers is not None and little.covers is not None
+    assert little.covers > much.covers and little.total < much.total
+
+
+def test_a_smaller_rate_leaves_a_shorter_summary() -> None:
+    long = call(tokens=400, window=20_000)
+    assert asked(long, rate=0.1).summary < asked(long, rate=0.3).summary
+
+
+def test_keep_last_is_kept() -> None:
+    found = asked(call(), keep_last=24, target=0.2)
+    assert found.kept >= 24 and not found.fits
+    assert found.fates[:1] == ("preamble",) and set(found.fates[-24:]) == {"verbatim"}
+
+
+def test_a_short_call_would_not_be_compacted_yet() -> None:
+    assert not asked(call(turns=19)).compacts
+    assert asked(call(turns=20)).compacts
+
+
+def test_nothing_to_cut() -> None:
+    found = asked(call(turns=2))
+    assert found.covers is None and found.total == found.total_sent and found.summary == 0
+
+
+@pytest.mark.parametrize("last", [None, replace(call(), window=0), replace(call(), sent=())])
+def test_without_a_call_there_is_nothing_to_try_on(last: LastCall | None) -> None:
+    with pytest.raises(Problem) as error:
+        asked(last)
+    assert error.value.status == 409
+
+
+@pytest.mark.parametrize("body", [{"target": 0.8}, {"rate": 0.2, "max_tokens": 500}])
+def test_values_that_do_not_hold_together(body: dict[str, Any]) -> None:
+    with pytest.raises(Problem) as error:
+        asked(call(), **body)
+    assert error.value.status == 422
+
+
+def test_a_number_of_tokens_takes_the_place_of_a_rate() -> None:
+    by_rate = PolicyBook({"version": 1, "defaults": {"summary": {"rate": 0.5}}}, "t").resolve(Identity())
+    found = asked(call(), by_rate, max_tokens=60)
+    assert found.values["summary.rate"] is None and found.summary == 60
+
+
+@pytest.mark.parametrize(
+    "owner",
+    [
+        Owner(team_id="red", team="Red's: {team}"),
+        Owner(team="\u202e\"quoted'\n- x"),
+        Owner(team_id="r[e]d*?"),
+        Owner(team_id="x" * 200),
+        Owner(user_id="ruth"),
+    ],
+)
+def test_the_change_is_a_policy_file_that_makes_it_so(owner: Owner) -> None:
+    found = asked(call(), owner=owner, target=0.3, keep_last=12, rate=0.2)
+    written = yaml.safe_load(found.change)
+    book = PolicyBook({"version": 1, **written}, "committed")
+    team = owner.team_id or owner.team
+    policy = book.resolve(Identity(team_id=team))
+    assert (policy.levels.medium.target, policy.levels.medium.keep_last, policy.summary.rate) == (0.3, 12, 0.2)
+    if team:
+        assert book.resolve(Identity(team_id="redd")).levels.medium.keep_last == 10
+
+
+def test_nothing_changed_is_nothing_to_commit() -> None:
+    assert asked(call()).change == ""
+
+
+@pytest.mark.usefixtures("keyed")
+async def test_the_team_s_own_policy_is_tried(client: httpx.AsyncClient, archive: MemoryArchive) -> None:
+    url, kept = "/compaction/sessions/tr.1/preview", dict(archive.known)
+    found = (await client.post(url, json={"target": 0.3}, headers=bearer(MASTER))).json()
+    assert found["policy"] == "for red" and found["covers_now"] == 30
+    assert found["total_now"] == 100 + 50 + 100 + 10 * 40
+    assert archive.known == kept and not archive.deeds

@@ -1,0 +1,455 @@
+"""The pages over the wire: who sees them, what they hold, and what they refuse."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+
+from gateway_compaction.admin.origin import COOKIE
+from gateway_compaction.admin.ui import doing, routes
+from gateway_compaction.admin.ui.actions import pin_mark
+from gateway_compaction.admin.ui.render import STATIC
+from gateway_compaction.archive import SessionDetail
+from tests.admin.conftest import bearer
+from tests.admin.looking import looked
+from tests.admin.memory_archive import MemoryArchive
+from tests.admin.people import MASTER
+from tests.admin.scenes import FIRST_PIN, SCRIPT, hostile, long_talk
+
+pytestmark = pytest.mark.usefixtures("keyed")
+UI = "/compaction/ui"
+CONTENT = "text/html; charset=utf-8"
+OWN = "tr.1"
+PIN = "never deploy on Fridays"
+# Of every page that names a session: what it needs to be asked.
+SESSION_PAGES = {
+    ("GET", f"{UI}/sessions/{{id}}"): "",
+    ("GET", f"{UI}/sessions/{{id}}/live"): "",
+    ("GET", f"{UI}/sessions/{{id}}/versions/{{number}}"): "",
+    ("GET", f"{UI}/sessions/{{id}}/preview"): "?keep_last=3",
+    ("GET", f"{UI}/sessions/{{id}}/export"): "",
+    ("GET", f"{UI}/sessions/{{id}}/do/{{name}}"): "",
+    ("POST", f"{UI}/sessions/{{id}}/do/{{name}}"): "",
+}
+OTHERS = {
+    ("GET", UI),
+    ("GET", f"{UI}/live"),
+    ("GET", f"{UI}/sessions"),
+    ("GET", f"{UI}/static/{{name}}"),
+    ("GET", f"{UI}/signin"),
+    ("POST", f"{UI}/signin"),
+    ("POST", f"{UI}/signout"),
+}
+DEEDS: dict[str, dict[str, str]] = {
+    "compact": {},
+    "rebuild": {},
+    "rollback": {"version": "1"},
+    "pin": {"text": "Ann decides"},
+    "unpin": {"pin": pin_mark(PIN)},
+    "reset": {},
+    "forget": {},
+}
+
+
+@pytest.fixture
+async def browser(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    """A client that keeps cookies and says where its requests come from, as browsers do."""
+    headers = {"sec-fetch-site": "same-origin", "sec-fetch-mode": "navigate"}
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(
+        transport=transport, base_url="http://localhost:4000", headers=headers
+    ) as client:
+        yield client
+
+
+async def sign_in(browser: httpx.AsyncClient, key: str, wanted: str = "") -> httpx.Response:
+    """Give a key at the page that asks for one."""
+    return await browser.post(f"{UI}/signin", data={"key": key, "next": wanted})
+
+
+async def csrf(browser: httpx.AsyncClient) -> str:
+    """The token that every page of a signed-in browser holds."""
+    found = re.search(r'name="csrf" value="([^"]+)"', (await browser.get(UI)).text)
+    assert found is not None
+    return found[1]
+
+
+class TestSigningIn:
+    """From a key to a cookie."""
+
+    async def test_without_a_key_every_page_leads_there(self, browser: httpx.AsyncClient) -> None:
+        answer = await browser.get(f"{UI}/sessions/tr.1")
+        assert answer.status_code == 303
+        assert answer.headers["location"] == f"{UI}/signin?next=%2Fcompaction%2Fui%2Fsessions%2Ftr.1"
+        part = await browser.get(f"{UI}/sessions/tr.1/live", headers={"hx-request": "true"})
+        assert part.status_code == 204 and part.headers["hx-redirect"].startswith(f"{UI}/signin")
+
+    async def test_a_key_opens_the_page_that_was_wanted(self, browser: httpx.AsyncClient) -> None:
+        answer = await sign_in(browser, "sk-red-1", f"{UI}/sessions/tr.1")
+        assert (answer.status_code, answer.headers["location"]) == (303, f"{UI}/sessions/tr.1")
+        cookie = answer.headers["set-cookie"].lower()
+        assert "httponly" in cookie and "samesite=strict" in cookie and "path=/compaction" in cookie
+        assert (await browser.get(f"{UI}/sessions/tr.1")).status_code == 200
+
+    @pytest.mark.parametrize("key", ["", "sk-nobody", "sk-blocked", "x" * 2000, "sk-\x00", "ключ"])
+    async def test_another_key_does_not(self, browser: httpx.AsyncClient, key: str) -> None:
+        answer = await sign_in(browser, key)
+        assert answer.status_code == 401 and "does not accept" in answer.text
+        assert "set-cookie" not in answer.headers and (not key or key not in answer.text)
+
+    @pytest.mark.parametrize(
+        "wanted", ["https://evil.example", "//evil.example", f"{UI}evil", "/", f"{UI}/\\evil", "javascript:1"]
+    )
+    async def test_it_leads_nowhere_else(self, browser: httpx.AsyncClient, wanted: str) -> None:
+        assert (await sign_in(browser, "sk-red-1", wanted)).headers["location"] == UI
+
+    async def test_another_site_cannot_sign_anybody_in(self, browser: httpx.AsyncClient) -> None:
+        answer = await browser.post(
+            f"{UI}/signin", data={"key": "sk-red-1"}, headers={"sec-fetch-site": "cross-site"}
+        )
+        assert answer.status_code == 403 and "set-cookie" not in answer.headers
+
+    async def test_signing_out_takes_the_cookie_back(self, browser: httpx.AsyncClient) -> None:
+        await sign_in(browser, "sk-red-1")
+        assert (await browser.post(f"{UI}/signout", data={"csrf": "wrong"})).status_code == 403
+        token = await csrf(browser)
+        answer = await browser.post(f"{UI}/signout", data={"csrf": token})
+        assert answer.status_code == 303 and COOKIE not in browser.cookies
+        assert (await browser.get(UI)).status_code == 303
+
+
+class TestRoles:
+    """Nobody sees what is not theirs."""
+
+    def test_every_page_is_walked(self) -> None:
+        declared = {
+            (method, route.path)
+            for router in (routes.router, doing.router)
+            for route in router.routes
+            if isinstance(route, APIRoute)
+            for method in route.methods
+        }
+        assert declared == set(SESSION_PAGES) | OTHERS
+
+    @pytest.mark.parametrize("key", ["sk-red-admin", "sk-red-1", "sk-blue-1", "sk-ruth", "sk-claims", MASTER])
+    @pytest.mark.parametrize("route", SESSION_PAGES, ids=" ".join)
+    async def test_foreign_sessions_are_as_missing_ones(
+        self, browser: httpx.AsyncClient, archive: MemoryArchive, route: tuple[str, str], key: str
+    ) -> None:
+        await sign_in(browser, key)
+        token = await csrf(browser)
+        own = {
+            "sk-red-admin": {"tr.1", "tr.2"},
+            "sk-red-1": {"tr.1"},
+            "sk-blue-1": {"tb.1"},
+            "sk-ruth": {"tu.1"},
+            "sk-claims": set[str](),
+            MASTER: {"tr.1", "tr.2", "tb.1", "tu.1"},
+        }[key]
+        answers: dict[bool, list[httpx.Response]] = {True: [], False: []}
+        for name in ("tr.9", "tr.1", "tr.2", "tb.1", "tu.1"):
+            path = route[1].replace("{id}", name).replace("{number}", "1").replace("{name}", "compact")
+            sent = {"data": {"csrf": token}} if route[0] == "POST" else {}
+            answers[name in own].append(
+                await browser.request(route[0], path + SESSION_PAGES[route], **sent)  # type: ignore[arg-type]
+            )
+        assert {answer.status_code for answer in answers[True]} <= {200, 303}
+        missing = answers[False]
+        assert {answer.status_code for answer in missing} <= {404, 286}
+        assert len({answer.text for answer in missing}) == 1
+        assert {name for _, name, _ in archive.deeds} == (own if route[0] == "POST" else set())
+
+    async def test_lists_and_sums_hold_ones_own_only(self, browser: httpx.AsyncClient) -> None:
+        await sign_in(browser, "sk-red-1")
+        for path in (UI, f"{UI}/sessions", f"{UI}/live", f"{UI}/sessions?text=label-tb"):
+            page = await browser.get(path)
+            assert page.status_code == 200
+            assert not {"Blue", "tb.1", "label-tu-1", "unknown"} & set(re.findall(r"[\w.-]+", page.text))
+
+    @pytest.mark.parametrize("key", ["sk-viewer", "sk-looks"])
+    async def test_who_may_only_look_is_offered_nothing_else(
+        self, browser: httpx.AsyncClient, archive: MemoryArchive, key: str
+    ) -> None:
+        await sign_in(browser, key)
+        page = await browser.get(f"{UI}/sessions/tu.1")
+        assert page.status_code == 200 and "/do/" not in page.text
+        assert (await browser.get(f"{UI}/sessions/tu.1/do/forget")).status_code == 403
+        data = {"csrf": await csrf(browser)}
+        assert (await browser.post(f"{UI}/sessions/tu.1/do/forget", data=data)).status_code == 403
+        assert archive.deeds == []
+
+    async def test_a_header_works_too(self, client: httpx.AsyncClient) -> None:
+        answer = await client.get(f"{UI}/sessions", headers=bearer("sk-red-1"))
+        assert answer.status_code == 200 and "label-tr-1" in answer.text
+
+
+class TestDeeds:
+    """Asked for, confirmed, done."""
+
+    @pytest.mark.parametrize("name", DEEDS)
+    async def test_each_is_confirmed_and_done(
+        self, browser: httpx.AsyncClient, archive: MemoryArchive, name: str
+    ) -> None:
+        await sign_in(browser, "sk-red-1")
+        data = {"csrf": await csrf(browser), **DEEDS[name]}
+        question = await browser.get(f"{UI}/sessions/{OWN}/do/{name}", params=DEEDS[name])
+        assert question.status_code == 200
+        page = looked(question.text)
+        assert f"{UI}/sessions/{OWN}/do/{name}" in page.values("action")
+        assert page.tags.count("li") >= 2 and archive.deeds == []
+        part = await browser.get(
+            f"{UI}/sessions/{OWN}/do/{name}", params=DEEDS[name], headers={"hx-request": "true"}
+        )
+        assert "<html" not in part.text and "<form" in part.text
+        done = await browser.post(f"{UI}/sessions/{OWN}/do/{name}", data=data)
+        assert done.status_code == 303, done.text
+        assert [(deed, session) for deed, session, _ in archive.deeds] == [(name, OWN)]
+        after = await browser.get(done.headers["location"])
+        assert after.status_code == 200
+        if name != "forget":
+            assert 'role="status">' in after.text and looked(after.text).tags.count("p") > 1
+
+    @pytest.mark.parametrize("sent", [{}, {"csrf": ""}, {"csrf": "wrong"}, {"csrf": "ü"}])
+    async def test_only_forms_of_this_page_count(
+        self, browser: httpx.AsyncClient, archive: MemoryArchive, sent: dict[str, str]
+    ) -> None:
+        await sign_in(browser, "sk-red-1")
+        answer = await browser.post(f"{UI}/sessions/{OWN}/do/forget", data={"x": "1", **sent})
+        assert answer.status_code == 403 and archive.deeds == []
+
+    async def test_another_keys_token_does_not_count(
+        self, browser: httpx.AsyncClient, archive: MemoryArchive
+    ) -> None:
+        await sign_in(browser, "sk-red-2")
+        token = await csrf(browser)
+        await sign_in(browser, "sk-red-1")
+        answer = await browser.post(f"{UI}/sessions/{OWN}/do/forget", data={"csrf": token})
+        assert answer.status_code == 403 and archive.deeds == []
+
+    async def test_another_site_cannot_post(self, browser: httpx.AsyncClient, archive: MemoryArchive) -> None:
+        await sign_in(browser, "sk-red-1")
+        data = {"csrf": await csrf(browser)}
+        answer = await browser.post(
+            f"{UI}/sessions/{OWN}/do/reset", data=data, headers={"sec-fetch-site": "cross-site"}
+        )
+        assert answer.status_code == 403 and archive.deeds == []
+
+    async def test_a_refusal_is_said_where_it_was_asked(
+        self, browser: httpx.AsyncClient, archive: MemoryArchive
+    ) -> None:
+        await sign_in(browser, "sk-red-1")
+        data = {"csrf": await csrf(browser), "text": "one"}
+        for number in range(19):
+            await browser.post(f"{UI}/sessions/{OWN}/do/pin", data={**data, "text": f"pin {number}"})
+        answer = await browser.post(f"{UI}/sessions/{OWN}/do/pin", data={**data, "text": "one <b>too many"})
+        assert answer.status_code == 409 and "there are 20 pins already" in answer.text
+        assert "one &lt;b&gt;too many" in answer.text
+
+    @pytest.mark.parametrize("path", ["do/destroy", "do/rollback?version=9", "do/unpin?pin=0", "versions/9"])
+    async def test_what_is_not_there(self, browser: httpx.AsyncClient, path: str) -> None:
+        await sign_in(browser, "sk-red-1")
+        answer = await browser.get(f"{UI}/sessions/{OWN}/{path}")
+        assert answer.status_code == 404 and "<h1>Not there</h1>" in answer.text
+
+    async def test_a_form_without_end_is_not_read(
+        self, browser: httpx.AsyncClient, archive: MemoryArchive
+    ) -> None:
+        await sign_in(browser, "sk-red-1")
+        data = {"csrf": await csrf(browser), "text": "x" * 100_000}
+        answer = await browser.post(f"{UI}/sessions/{OWN}/do/pin", data=data)
+        assert answer.status_code == 413 and archive.deeds == []
+
+
+class TestHarm:
+    """Text by strangers, and the rules that browsers are given."""
+
+    async def test_every_answer_has_the_policy(self, browser: httpx.AsyncClient) -> None:
+        answers = [await browser.get(f"{UI}/signin"), await browser.get(f"{UI}/sessions")]
+        await sign_in(browser, "sk-red-1")
+        paths = ("", "/live", "/sessions", f"/sessions/{OWN}", f"/sessions/{OWN}/live", "/sessions/zz.1")
+        answers += [await browser.get(UI + path) for path in paths]
+        for answer in answers:
+            told = dict(part.split(" ", 1) for part in answer.headers["content-security-policy"].split("; "))
+            assert told["default-src"] == "'none'" and told["script-src"] == told["style-src"] == "'self'"
+            assert told["connect-src"] == told["form-action"] == "'self'"
+            assert told["frame-ancestors"] == told["base-uri"] == "'none'"
+            assert "unsafe" not in answer.headers["content-security-policy"]
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            assert answer.headers["cache-control"] == "no-store"
+
+    @pytest.mark.parametrize("name", STATIC)
+    async def test_scripts_and_styles_are_here(self, browser: httpx.AsyncClient, name: str) -> None:
+        answer = await browser.get(f"{UI}/static/{name}")
+        assert answer.status_code == 200 and answer.headers["content-type"].startswith(STATIC[name])
+        assert "immutable" in answer.headers["cache-control"] and len(answer.content) > 100
+
+    @pytest.mark.parametrize("name", ["..%2Frender.py", "nothing.js", "ui.css%00"])
+    async def test_nothing_else_is(self, browser: httpx.AsyncClient, name: str) -> None:
+        assert (await browser.get(f"{UI}/static/{name}")).status_code == 404
+
+    async def test_nothing_written_by_strangers_becomes_markup(
+        self, browser: httpx.AsyncClient, archive: MemoryArchive
+    ) -> None:
+        slot = archive.add(hostile())
+        await sign_in(browser, MASTER)
+        mark = pin_mark(hostile().steering.pins[0])
+        paths = [
+            "",
+            "/sessions",
+            f"/sessions/{slot}",
+            f"/sessions/{slot}/live",
+            f"/sessions/{slot}/versions/1",
+        ]
+        paths += [f"/sessions/{slot}/versions/2", f"/sessions/{slot}/preview?keep_last=2"]
+        paths += [
+            f"/sessions/{slot}/do/{name}" for name in ("rollback?version=1", "forget", f"unpin?pin={mark}")
+        ]
+        for path in paths:
+            answer = await browser.get(UI + path)
+            assert answer.status_code == 200, path
+            self._harmless(answer.text)
+        shown = looked((await browser.get(f"{UI}/sessions/{slot}")).text)
+        assert SCRIPT in shown.text and "⟨ESC⟩" in shown.text and "⟨RLO⟩gnp.exe" in shown.text
+        assert "{{7*7}}" in shown.text
+
+    @staticmethod
+    def _harmless(page: str) -> None:
+        found = looked(page)
+        assert not {"style", "img", "iframe", "object", "embed", "base"} & set(found.tags)
+        assert found.tags.count("script") in (0, 2)
+        assert all(src.startswith(f"{UI}/static/") for src in found.values("src"))
+        names = {name for _, name, _ in found.attributes}
+        assert "style" not in names and not any(name.startswith(("on", "hx-on")) for name in names)
+        assert not any(value.strip().lower().startswith("javascript:") for value in found.values("href"))
+        for name in ("href", "action", "hx-get"):
+            assert all(v.startswith(("/compaction/ui", "?", "#")) for v in found.values(name)), name
+        hidden = {c for c in page if unicodedata.category(c) in ("Cc", "Cs", "Cf", "Zl", "Zp")} - {"\n", "\t"}
+        assert not hidden
+
+    async def test_a_megabyte_is_cut_with_a_way_to_the_rest(
+        self, browser: httpx.AsyncClient, archive: MemoryArchive
+    ) -> None:
+        slot = archive.add(hostile())
+        await sign_in(browser, MASTER)
+        page = await browser.get(f"{UI}/sessions/{slot}")
+        assert len(page.content) < 300_000 and "THE-END" not in page.text
+        assert "Cut here, at 20,000 of 1,000," in page.text
+        assert f"{UI}/sessions/{slot}/export" in looked(page.text).values("href")
+
+    async def test_the_filter_is_shown_as_it_was_typed(self, browser: httpx.AsyncClient) -> None:
+        await sign_in(browser, MASTER)
+        page = await browser.get(f"{UI}/sessions", params={"text": f'"><{SCRIPT}', "sort": '"x', "dir": "<"})
+        assert page.status_code == 200 and "No session matches" in page.text
+        self._harmless(page.text)
+        assert f'"><{SCRIPT}' in looked(page.text).values("value")
+
+
+class TestLive:
+    """Parts that follow what happens."""
+
+    @pytest.mark.parametrize("path", [f"/sessions/{OWN}/live", "/sessions", "/live?hours=72"])
+    async def test_what_has_not_changed_is_not_sent(
+        self, browser: httpx.AsyncClient, archive: MemoryArchive, path: str
+    ) -> None:
+        await sign_in(browser, "sk-red-1")
+        ask = {"hx-request": "true"}
+        first = await browser.get(UI + path, headers=ask)
+        assert first.status_code == 200 and "<html" not in first.text
+        etag = first.headers["etag"]
+        assert etag in first.text
+        again = await browser.get(UI + path, headers={**ask, "if-none-match": etag})
+        assert again.status_code == 304 and again.content == b""
+        archive.hours = archive.hours * 2
+        archive.add(one_call_later(archive))
+        changed = await browser.get(UI + path, headers={**ask, "if-none-match": etag})
+        assert changed.status_code == 200 and changed.headers["etag"] != etag
+
+    async def test_a_session_that_is_gone_is_asked_for_no_more(self, browser: httpx.AsyncClient) -> None:
+        await sign_in(browser, "sk-red-1")
+        answer = await browser.get(f"{UI}/sessions/tr.404/live", headers={"hx-request": "true"})
+        assert answer.status_code == 286 and "no longer there" in answer.text
+
+    async def test_going_back_in_a_browser_gives_the_whole_page(self, browser: httpx.AsyncClient) -> None:
+        await sign_in(browser, "sk-red-1")
+        headers = {"hx-request": "true", "hx-history-restore-request": "true"}
+        assert "<html" in (await browser.get(f"{UI}/sessions", headers=headers)).text
+
+
+class TestPreview:
+    """Looking changes nothing."""
+
+    async def test_values_to_try(self, browser: httpx.AsyncClient, archive: MemoryArchive) -> None:
+        await sign_in(browser, "sk-red-1")
+        kept = archive.known[OWN]
+        answer = await browser.get(f"{UI}/sessions/{OWN}/preview", params={"keep_last": "3", "target": "0.3"})
+        assert answer.status_code == 200
+        page = looked(answer.text)
+        assert "Would have been sent" in page.words and "keep_last: 3" in page.text
+        assert archive.known[OWN] is kept and archive.deeds == []
+
+    @pytest.mark.parametrize(
+        "query", ["target=x", "target=0.9&keep_last=1", "keep_last=-1", "use_rate=1&rate=9"]
+    )
+    async def test_values_that_cannot_be(self, browser: httpx.AsyncClient, query: str) -> None:
+        await sign_in(browser, "sk-red-1")
+        answer = await browser.get(f"{UI}/sessions/{OWN}/preview?{query}")
+        assert answer.status_code == 200 and 'class="notice warn"' in answer.text
+
+
+class TestStoreDown:
+    """A sentence, not a stack."""
+
+    @pytest.mark.parametrize("path", ["", "/sessions", f"/sessions/{OWN}", f"/sessions/{OWN}/do/forget"])
+    async def test_pages(self, browser: httpx.AsyncClient, archive: MemoryArchive, path: str) -> None:
+        await sign_in(browser, "sk-red-1")
+        archive.down = True
+        answer = await browser.get(UI + path)
+        assert answer.status_code == 503 and answer.headers["content-type"] == CONTENT
+        page = looked(answer.text)
+        assert "The store does not answer" in page.words
+        assert not re.search(r"Traceback|redis://|10\.0\.0\.7", answer.text)
+
+
+class TestLooks:
+    """What a person chose."""
+
+    async def test_the_theme_is_a_cookies(self, browser: httpx.AsyncClient) -> None:
+        assert "data-theme" not in (await browser.get(f"{UI}/signin")).text
+        browser.cookies.set("gateway_compaction_theme", "dark")
+        assert '<html lang="en" data-theme="dark">' in (await browser.get(f"{UI}/signin")).text
+        browser.cookies.set("gateway_compaction_theme", '"><b>')
+        assert "data-theme" not in (await browser.get(f"{UI}/signin")).text
+
+    async def test_every_row_and_every_fate_is_there(
+        self, browser: httpx.AsyncClient, archive: MemoryArchive
+    ) -> None:
+        slot = archive.add(long_talk())
+        await sign_in(browser, MASTER)
+        page = looked((await browser.get(f"{UI}/sessions/{slot}")).text)
+        for words in (
+            "turns 1–14 in use",
+            "15.3k → 1.08k tokens · rate 7.1 %",
+            "93 %",
+            "messages 2 to 29",
+            FIRST_PIN,
+            "levels.medium.target",
+            "built-in default",
+            "covered 26",
+            "proxy admin, user ann",
+        ):
+            assert words in page.words, words
+        assert all(name for tag, name, _ in page.attributes if tag == "svg")
+        assert page.tags.count("h1") == 1
+
+
+def one_call_later(archive: MemoryArchive) -> SessionDetail:
+    """The session that the tests look at, after another call."""
+    detail = archive.known[OWN]
+    return replace(detail, row=replace(detail.row, calls=detail.row.calls + 1))

@@ -1,0 +1,336 @@
+"""The pages' values, made from sessions of the contract."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import pytest
+
+from gateway_compaction.admin.details import version_of
+from gateway_compaction.admin.measures import overview_of
+from gateway_compaction.admin.policy_view import explained
+from gateway_compaction.admin.preview import previewed
+from gateway_compaction.admin.ui.actions import deed_of, pin_mark
+from gateway_compaction.admin.ui.charts import HEIGHT, hour_chart, strip, token_chart
+from gateway_compaction.admin.ui.contents import comparison, message_text
+from gateway_compaction.admin.ui.history import cards, range_of, statistics, version_view
+from gateway_compaction.admin.ui.overview import overview_view
+from gateway_compaction.admin.ui.policy import policy_view, preview_body, preview_view
+from gateway_compaction.admin.ui.session import session_view
+from gateway_compaction.admin.ui.sessions import asked, listing
+from gateway_compaction.archive import Hour, LastCall, Owner, SessionDetail, SessionPage, SessionRow
+from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.core.policy_book import Identity, PolicyBook
+from tests.admin.scenes import FIRST_PIN, NOW, hours, long_talk, scenes
+
+EMPTY = SessionDetail(SessionRow(SessionRef("t", "k"), Owner()))
+
+
+def price(model: str) -> float | None:
+    return None if model == "claude-sonnet" else 2e-6
+
+
+class TestOverview:
+    """The first page."""
+
+    def test_figures(self) -> None:
+        found = overview_of(0, 6, hours(), price)
+        view = overview_view(found, 24, NOW)
+        tiles = {tile.name: tile for tile in view.tiles}
+        assert tiles["Sessions"].figure == "6"
+        assert tiles["Tokens saved"].figure.endswith("M") and "of" in tiles["Tokens saved"].note
+        assert "no price is known" in tiles["Money saved"].note
+        assert tiles["Failures"].tone == "bad"
+        assert (view.shadow, view.mixed) == (False, True)
+        assert [group.name for group in view.teams] == ["research", "support", "legal & compliance"]
+        assert len(view.chart.bars) == 24 and view.chart.would
+
+    def test_shadow_mode_tells_what_would_have_been_saved(self) -> None:
+        watched = [hour for hour in hours() if hour.would_save]
+        view = overview_view(overview_of(0, 1, watched, price), 24, NOW)
+        assert view.shadow and not view.mixed
+        names = [tile.name for tile in view.tiles]
+        assert "Tokens would have been saved" in names and "Money would have been saved" in names
+        assert view.teams[0].would_share == pytest.approx(9 / 21)
+
+    def test_an_empty_gateway(self) -> None:
+        view = overview_view(overview_of(0, 0, [], price), 168, NOW)
+        assert view.requests == 0 and view.teams == ()
+        assert len(view.chart.bars) == 28 and not any(bar.pieces for bar in view.chart.bars)
+
+    def test_sessions_without_a_team_are_no_filter(self) -> None:
+        view = overview_view(overview_of(0, 1, [Hour(0, Owner(user_id="ruth"), "m", 1)], price), 24, NOW)
+        assert view.teams[0].query == "" and view.models[0].query == "model"
+
+
+class TestCharts:
+    """Where things stand."""
+
+    def test_bars_end_at_the_axis(self) -> None:
+        chart = hour_chart([("a", 100, 50, 20), ("b", 0, 0, 0)])
+        first = chart.bars[0].pieces
+        assert [piece.kind for piece in first] == ["got", "would", "saved"]
+        assert first[0].y + first[0].height == pytest.approx(HEIGHT)
+        for below, above in itertools.pairwise(first):
+            assert above.y + above.height == pytest.approx(below.y, abs=0.11)
+        assert chart.bars[1].pieces == ()
+
+    def test_lines_that_are_far_above_are_named_only(self) -> None:
+        chart = token_chart(
+            [(10, 10, "", False)], [(1000, "window", "window"), (30, "light", "light")], [], ["x"]
+        )
+        assert chart is not None
+        assert [line.label for line in chart.lines] == ["light"] and chart.above == "window"
+
+    def test_names_of_close_lines_do_not_meet(self) -> None:
+        lines = [(100, "window", "w"), (99, "aggressive", "a"), (98, "medium", "m"), (10, "light", "l")]
+        chart = token_chart([(90, 90, "", False)], lines, [], ["x"])
+        assert chart is not None
+        names = [line.name_y for line in chart.lines]
+        assert all(b - a >= 13 for a, b in itertools.pairwise(names))
+
+    def test_without_calls_there_is_no_chart(self) -> None:
+        assert token_chart([], [], [], []) is None
+
+    def test_the_strip_is_as_wide_as_the_page(self) -> None:
+        messages = [("user", 0, "covered"), ("user", 300, "covered"), ("user", 100, "verbatim")]
+        drawn = strip(messages, [(0, 2, "v1", True), (2, 2, "v0", False)], [0, 1, 9])
+        assert [run.fate for run in drawn.runs] == ["covered", "verbatim"]
+        assert drawn.runs[-1].x + drawn.runs[-1].width == pytest.approx(100)
+        assert [bar.label for bar in drawn.versions] == ["v1"]
+        assert drawn.versions[0].width == pytest.approx(drawn.runs[0].width, abs=0.01)
+        assert len(drawn.cuts) == 1
+        assert "messages 1 to 2: covered, 300 tokens" in drawn.runs[0].title
+
+
+class TestHistory:
+    """The cards and what they come to."""
+
+    def test_cards_newest_first_then_those_taken_back(self) -> None:
+        found = cards(long_talk(), NOW)
+        assert [(c.version, c.retired, c.current) for c in found] == [
+            (3, False, True),
+            (2, False, False),
+            (1, True, False),
+        ]
+        newest = found[0]
+        assert (newest.turns, newest.range, newest.before, newest.after) == (
+            "turns 1–14",
+            "messages 1–28",
+            "15.3k",
+            "1.08k",
+        )
+        assert (newest.rate, newest.model, newest.parent, newest.when) == (
+            "7.1 %",
+            "gpt-4o-mini",
+            "v2",
+            "15 min ago",
+        )
+
+    def test_statistics_count_the_beginning_once(self) -> None:
+        found = statistics(long_talk())
+        assert found is not None
+        assert (found.number, found.covered) == ("2 versions", "turns 1–14, messages 1–28")
+        assert (found.before, found.after, found.saving, found.retired) == ("15,300", "1,080", "93 %", 1)
+        assert statistics(EMPTY) is None
+
+    def test_ranges(self) -> None:
+        assert range_of(0, 1, ()) == ("message 1", "")
+        assert range_of(0, 3, (1, 1, 2)) == ("messages 1–3", "turns 1–2")
+        assert range_of(0, 2, (0, 1)) == ("messages 1–2", "turn 1")
+        assert range_of(0, 9, (1, 1)) == ("messages 1–9", "")
+
+    def test_a_version_against_its_parent(self) -> None:
+        detail = long_talk()
+        view = version_view(detail, version_of(detail, 3), NOW)
+        assert view.parent == 2 and view.newer == ()
+        assert [piece.kind for piece in view.pieces] == ["same", "added"]
+        assert [name for name, _ in view.segments] == [
+            "turns 1–4 · messages 1–8",
+            "turns 5–9 · messages 9–18",
+            "turns 10–14 · messages 19–28",
+        ]
+
+
+class TestContents:
+    """Client sent beside model saw."""
+
+    def test_the_summary_stands_beside_what_it_stands_for(self) -> None:
+        call = long_talk().last_call
+        assert call is not None
+        found = comparison(call)
+        pairs = [pair for stretch in found.stretches for pair in stretch.pairs]
+        block = next(pair for pair in pairs if pair.block)
+        assert [item.number for item in block.sent] == list(range(2, 30))
+        assert [item.fate for item in block.saw] == ["summary"]
+        assert sum(len(pair.sent) for pair in pairs) == 41 and sum(len(pair.saw) for pair in pairs) == 14
+        tail = pairs[pairs.index(block) + 1 :]
+        assert all(a.sent[0].text == a.saw[0].text for a in tail)
+
+    def test_the_same_on_both_sides_is_folded_and_bounded(self) -> None:
+        rows = tuple(("user", 1, "verbatim") for _ in range(5000))
+        found = comparison(LastCall(0.0, rows, rows))
+        assert [stretch.folded for stretch in found.stretches] == [False, True, False]
+        assert sum(len(s.pairs) + s.left_out for s in found.stretches) == 5000
+        assert sum(len(s.pairs) for s in found.stretches) < 250
+
+    def test_contents_that_are_not_those_of_the_structure_are_not_shown(self) -> None:
+        rows = (("user", 1, "verbatim"), ("user", 1, "verbatim"))
+        found = comparison(LastCall(0.0, rows, rows, client=({"content": "lonely"},)))
+        assert all(p.sent[0].text is None for s in found.stretches for p in s.pairs)
+
+    def test_all_kinds_of_contents(self) -> None:
+        call = {"function": {"name": "look", "arguments": "{}"}}
+        assert message_text({"content": None, "tool_calls": [call, None]}) == "→ look({})"
+        image = {"type": "image_url", "image_url": {"url": "data:x"}}
+        assert message_text({"content": [{"type": "text", "text": "see"}, image, "str", 5]}).startswith(
+            'see\n[image_url: {"type"'
+        )
+        for odd in (
+            {},
+            {"content": ""},
+            {"content": []},
+            {"content": 5},
+            {"content": {"a": 1}},
+            {"tool_calls": 3},
+        ):
+            assert isinstance(message_text(odd), str)
+
+
+class TestSession:
+    """One session."""
+
+    def test_the_long_talk(self) -> None:
+        view = session_view(long_talk(), NOW)
+        assert view.line.name == "date-library-chat" and view.line.path == long_talk().row.session.slot
+        assert view.chart is not None and len(view.chart.points) == 40
+        assert [name for _, name, _ in view.chart.marks] == ["v2", "v3"]
+        assert {line.label for line in view.chart.lines} == {"window", "light", "medium", "aggressive"}
+        assert view.strip is not None and [bar.label for bar in view.strip.versions] == ["v3", "v2"]
+        assert {fate.name: fate.messages for fate in view.fates} == {
+            "preamble": 1,
+            "covered": 26,
+            "recalled": 2,
+            "cleared": 1,
+            "verbatim": 11,
+        }
+        assert view.events[0].type == "audit" and "user ann" in view.events[0].note
+        assert view.pins[0] == (FIRST_PIN, pin_mark(FIRST_PIN))
+
+    def test_a_session_of_which_nothing_is_known(self) -> None:
+        view = session_view(EMPTY, NOW)
+        assert (view.chart, view.strip, view.comparison, view.statistics) == (None, None, None, None)
+        assert view.line.name == "k" and view.line.owner == "nobody in particular"
+
+    def test_everything_unusual_is_said(self) -> None:
+        detail = replace(
+            EMPTY,
+            row=replace(EMPTY.row, state="failed", reason="no answer"),
+            claims=(("d", 1.0),),
+            bypass=(NOW + 60, "refused"),
+            backoff=(NOW - 1, "over"),
+        )
+        told = " ".join(sentence for _, sentence in session_view(detail, NOW).notices)
+        assert "no answer" in told and "being made" in told and "Left alone for 1 min: refused" in told
+        assert "over" not in told
+
+
+class TestList:
+    """The session list."""
+
+    def test_what_browsers_cannot_have_sent_is_not_asked(self) -> None:
+        form = asked(
+            {"level": "none", "state": "<b>", "age": "1y", "sort": "x", "text": " a ", "team": "t" * 999}
+        )
+        assert (form.level, form.state, form.age, form.sort, form.text) == ("", "", "", "seen", "a")
+        assert len(form.team) == 200
+
+    def test_the_query(self) -> None:
+        query = asked({"age": "1h", "state": "failed", "sort": "saved", "dir": "up", "cursor": "c"}).query(
+            NOW
+        )
+        assert (query.since, query.until, query.state) == (NOW - 3600, None, "failed")
+        assert (query.sort, query.ascending, query.cursor) == ("saved", True, "c")
+        assert asked({"age": "older"}).query(NOW).until == NOW - 7 * 86_400
+
+    def test_links_keep_the_filter_and_begin_anew(self) -> None:
+        form = asked({"team": "a&b", "cursor": "9", "sort": "saved"})
+        assert form.link(sort="calls") == "team=a%26b&sort=calls&dir=down"
+        assert form.here.endswith("cursor=9")
+
+    def test_lines(self) -> None:
+        rows = tuple(detail.row for detail in scenes())
+        found = listing(SessionPage(rows, "50", 99), asked({}), NOW)
+        assert [line.name for line in found.lines][:2] == ["date-library-chat", "case-90031"]
+        assert found.lines[3].would and found.lines[3].saved == "12.4k"
+        assert found.next == "cursor=50" and found.first is None
+        assert [column.order for column in found.columns if column.order != "none"] == ["descending"]
+
+
+class TestDeeds:
+    """What is said before it is done."""
+
+    @pytest.mark.parametrize("name", ["compact", "rebuild", "pin", "reset", "forget"])
+    def test_each_says_what_will_happen(self, name: str) -> None:
+        deed = deed_of(name, long_talk())
+        assert deed is not None and len(deed.consequences) >= 3
+
+    def test_a_rollback_names_what_comes_and_goes(self) -> None:
+        deed = deed_of("rollback", long_talk(), 2)
+        assert deed is not None and deed.version == 2
+        told = " ".join(deed.consequences)
+        assert "v3" in told and "first 18 messages" in told and "Ann compares" in told
+        nothing = deed_of("rollback", long_talk(), 0)
+        assert nothing is not None and "Every version is taken back" in " ".join(nothing.consequences)
+
+    def test_what_is_not_there_is_no_deed(self) -> None:
+        assert deed_of("rollback", long_talk(), 9) is None
+        assert deed_of("rollback", long_talk()) is None
+        assert deed_of("unpin", long_talk(), mark="0") is None
+        assert deed_of("destroy", long_talk()) is None
+
+    def test_unpinning_finds_the_pin_by_its_mark(self) -> None:
+        deed = deed_of("unpin", long_talk(), mark=pin_mark(FIRST_PIN))
+        assert deed is not None and deed.text == FIRST_PIN
+
+
+class TestPolicy:
+    """Values with their origin, and what others would send."""
+
+    BOOK = PolicyBook(
+        {
+            "version": 1,
+            "policies": [
+                {"name": "r", "match": {"team": "research"}, "levels": {"medium": {"keep_last": 12}}}
+            ],
+        },
+        "policies.yaml",
+    )
+    WHO = Identity(team_alias="research", model="gpt-4o")
+
+    def test_values_and_origins(self) -> None:
+        view = policy_view(explained(self.BOOK, self.WHO, everything=True), self.BOOK.resolve(self.WHO))
+        values = {setting.path: setting for setting in view.first}
+        assert values["levels.medium.keep_last"].value == "12" and values["levels.medium.keep_last"].own
+        assert "policies[0]" in values["levels.medium.keep_last"].source
+        assert values["levels.light.at"].source == "built-in default" and not values["levels.light.at"].own
+        assert [slider.value for slider in view.sliders] == ["0.35", "12"]
+
+    def test_only_what_was_moved_is_asked(self) -> None:
+        policy = self.BOOK.resolve(self.WHO)
+        body = preview_body({"target": "0.35", "keep_last": "4", "rate": "0.2"}, policy)
+        assert (body.target, body.keep_last, body.rate) == (None, 4, None)
+        assert preview_body({"use_rate": "1", "rate": "0.2"}, policy).rate == 0.2
+        for wrong in ({"target": "x"}, {"keep_last": "0"}, {"rate": "0.9", "use_rate": "1"}, {"target": "2"}):
+            with pytest.raises(ValueError):
+                preview_body(wrong, policy)
+
+    def test_the_answer(self) -> None:
+        detail, policy = long_talk(), self.BOOK.resolve(self.WHO)
+        assert detail.last_call is not None
+        found = previewed(detail, policy, preview_body({"keep_last": "4"}, policy))
+        shown = preview_view(found, detail.last_call)
+        lines = dict(shown.lines)
+        assert lines["Kept verbatim"] != lines["Covered"] and "keep_last: 4" in shown.change
+        assert {run.fate for run in shown.strip.runs} <= {"preamble", "covered", "verbatim"}

@@ -1,0 +1,220 @@
+"""Texts that repeat one thing without end: the answers are right, and there are answers.
+
+Where a pattern tries the same stretch again from each of its characters, there would be none for minutes: a
+test that needs many times what it should is given up. `python -m bench.worst_cases` has the times.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from gateway_compaction.core import identifiers as identifiers_
+from gateway_compaction.core import terms
+from gateway_compaction.core.chunks import passages
+from gateway_compaction.core.extract import extract
+from gateway_compaction.core.identifiers import identifiers
+from gateway_compaction.core.importance import Scoring, anchors_of
+from gateway_compaction.core.language import language_of, phrases
+from gateway_compaction.core.messages import Message
+from gateway_compaction.core.pins import pins_of
+from gateway_compaction.core.prompts import defused, rendered
+from gateway_compaction.core.recall import recalled
+from gateway_compaction.core.search_index import Query, build_index, query_of
+from gateway_compaction.core.sentences import sentences
+from gateway_compaction.core.shorten import clear_result, shorten
+from gateway_compaction.core.summary import accept, carrier, frame
+from gateway_compaction.core.terms import search_terms
+from gateway_compaction.errors import SummaryRejected
+from tests.core.hostile import KEYS, texts
+
+SIZE = 60_000
+GIVEN_UP_SECONDS = 8.0
+NAMES = list(texts(40))
+
+
+def rough(text: str) -> int:
+    """About how many tokens a text has."""
+    return (len(text) + 3) // 4
+
+
+def user(text: str) -> Message:
+    """A user's message."""
+    return {"role": "user", "content": text}
+
+
+@pytest.fixture(scope="module")
+def large() -> dict[str, str]:
+    """Every hostile text, long enough for what is not linear to be given up."""
+    return texts(SIZE)
+
+
+@pytest.fixture
+def ending() -> Iterator[None]:
+    """Gives a test up that has used too much of the processor; what other programs use does not count."""
+
+    def give_up(_number: int, _frame: object) -> None:
+        raise AssertionError("given up: the work grows faster than the text")
+
+    before = signal.signal(signal.SIGPROF, give_up)
+    signal.setitimer(signal.ITIMER_PROF, GIVEN_UP_SECONDS)
+    yield
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    signal.signal(signal.SIGPROF, before)
+
+
+@pytest.mark.usefixtures("ending")
+@pytest.mark.parametrize("name", NAMES)
+class TestEveryText:
+    """One test for each text and each way it takes through a request."""
+
+    def test_it_is_divided(self, large: dict[str, str], name: str) -> None:
+        text = large[name]
+        assert "".join("".join(sentences(text)).split()) == "".join(text.split())
+        found = passages(user(text))
+        assert all(text[p.start : p.end] == p.text for p in found)
+
+    def test_it_is_searched_for_what_it_asks(self, large: dict[str, str], name: str) -> None:
+        query = query_of(user(large[name]), KEYS)
+        assert set(search_terms("order id amount")) <= set(query.terms)
+        assert all(len(term) <= terms.LONGEST_WORD for term in query.terms)
+
+    def test_its_identifiers_are_found(self, large: dict[str, str], name: str) -> None:
+        found = identifiers(large[name])
+        assert all(i in large[name] for i in found[:100])
+        assert all(3 <= len(i) <= identifiers_.LONGEST for i in found)
+
+    def test_it_is_pinned_and_framed(self, large: dict[str, str], name: str) -> None:
+        talk = [user(large[name]), {"role": "assistant", "content": large[name]}]
+        pins = pins_of(talk, 100, 200, rough)
+        assert rough(pins.task) <= 100 and sum(map(rough, pins.rules)) <= 200
+        around = frame(
+            talk,
+            limit=1_000,
+            rule_tokens=200,
+            opener=None,
+            wants_json=False,
+            count=rough,
+            anchors=5,
+            scoring=Scoring(keys=KEYS),
+        )
+        assert rough(carrier(large[name], around, rough)["content"]) <= 1_100
+
+    def test_it_is_scored(self, large: dict[str, str], name: str) -> None:
+        talk: list[Message] = [user(large[name]), {"role": "tool", "content": large[name]}]
+        for anchor in anchors_of(talk, 5, 300, Scoring(keys=KEYS), rough):
+            assert 0 < len(anchor.text) <= 400
+
+    def test_it_is_shortened_and_cleared(self, large: dict[str, str], name: str) -> None:
+        assert rough(shorten(large[name], 500, rough)) <= 500
+        cleared = clear_result({"role": "tool", "content": large[name]}, rough)
+        assert rough(cleared["content"]) <= 100
+
+    def test_it_is_extracted(self, large: dict[str, str], name: str) -> None:
+        assert rough(extract([user(large[name])], 400, rough)) <= 400
+
+    def test_it_is_shown_to_a_summariser(self, large: dict[str, str], name: str) -> None:
+        safe = defused(large[name])
+        assert defused(safe) == safe
+        assert rough(rendered([user(large[name])], 0, 500, rough)) <= 700
+
+    def test_it_is_judged_as_a_summary(self, large: dict[str, str], name: str) -> None:
+        try:
+            assert rough(accept(large[name], "stop", False, SIZE, 300, rough)) <= 300
+        except SummaryRejected as rejected:
+            assert str(rejected)
+
+
+def test_a_question_at_the_end_of_a_long_line_is_found() -> None:
+    line = "and so it goes " * 20_000
+    query = query_of(user(f"{line}. Which marina was it?"))
+    assert query.terms["marina"] == 1.0 and query.asks
+
+
+@pytest.mark.usefixtures("ending")
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("a" + "A" * 100 + "%", []), ("a" + "A" * 100, ["a" + "A" * 100]), ("x/" * 59 + "%", [])],
+)
+def test_what_is_almost_an_identifier_is_told_at_once(text: str, found: list[str]) -> None:
+    assert identifiers(text) == found
+
+
+def test_nothing_large_is_remembered() -> None:
+    before = identifiers_._is_identifier.cache_info(), terms._term.cache_info()
+    assert identifiers("x" * 121 + " " + "y" * 100_000) == []
+    assert search_terms("x" * 43 + " " + "y" * 100_000) == []
+    assert (identifiers_._is_identifier.cache_info(), terms._term.cache_info()) == before
+
+
+@pytest.mark.parametrize("word", ["x" * 40, "x" * 40 + "'s", "x" * 40 + "’s"])
+def test_the_longest_word_counts_with_its_possessive(word: str) -> None:
+    assert search_terms(word) == ["x" * 40]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("The order id is A-17 now.", True),
+        ("order_id: A-17", True),
+        ("The order id" + " " * 30 + "A-17", True),
+        ("The order id" + " " * 3_000 + "A-17", False),
+        ("The order id " + "w" * 200 + " 17", False),
+        ("The order id was not known to us at all 17", False),
+    ],
+)
+def test_a_key_and_its_value_stand_near_one_another(said: str, kept: bool) -> None:
+    found = anchors_of([user(said)], 5, 300, Scoring(keys=("order id",)), rough)
+    assert bool(found) == kept
+
+
+def test_passages_inside_code_are_found_among_many_fences() -> None:
+    fences = "```\nWe decided to use Redis for the cache.\n```\n" * 300
+    text = fences + "We decided to use Valkey for the cache.\n"
+    found = anchors_of([user(text)], 5, 300, Scoring(), rough)
+    assert [a.text for a in found] == ["We decided to use Valkey for the cache."]
+
+
+class Unread(Mapping[str, float]):
+    """Terms that nobody may look at."""
+
+    def __getitem__(self, key: str) -> float:
+        raise AssertionError("searched")
+
+    def __iter__(self) -> Iterator[str]:
+        raise AssertionError("searched")
+
+    def __len__(self) -> int:
+        raise AssertionError("searched")
+
+
+@pytest.mark.parametrize("room", [-5, 0, 20])
+def test_where_nothing_can_be_quoted_nothing_is_searched(room: int) -> None:
+    story = [user("The marina opens at nine.")]
+    index = build_index(story, [passages(m) for m in story])
+    found = recalled(
+        index,
+        Query(Unread(), frozenset()),
+        room,
+        roles=["user"],
+        said=phrases("en"),
+        shown="",
+        taken=(),
+        hidden=None,
+        count=rough,
+    )
+    assert found.text == ""
+
+
+def test_the_language_is_told_from_a_sample() -> None:
+    read = []
+
+    def said() -> Iterator[str]:
+        for _ in range(1_000):
+            read.append(1)
+            yield "das ist nicht der Text " * 400
+
+    assert language_of(said()) == "de"
+    assert len(read) < 10

@@ -1,0 +1,405 @@
+"""The operators' side of the store, over an in-process Redis and over a real one: lists, sessions, counts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gateway_compaction.adapters.redis_archive import RedisArchive
+from gateway_compaction.adapters.redis_store import RedisStore, connect
+from gateway_compaction.archive import Archive, Owner, Query, Scope, SessionRow
+from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.last_call import LastCall
+from gateway_compaction.errors import NotThere, Refused
+from tests.lab.redis_server import RedisServer
+from tests.store_contract import TTL, digest, event, raw, record, session, stored
+
+ADMIN = Scope(everything=True, actor="the admin")
+TEAM = {"team_id": "7c1f", "team": "research", "user_id": "ana", "key_hash": digest("k1"), "key_alias": "k1"}
+USER = {"user_id": "ben", "key_hash": digest("k2")}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RedisServer]:
+    with RedisServer() as running:
+        yield running
+
+
+@pytest.fixture(params=["in-process", "redis-server"])
+async def store(request: pytest.FixtureRequest) -> AsyncIterator[RedisStore]:
+    url = None
+    if request.param == "redis-server":
+        running: RedisServer = request.getfixturevalue("server")
+        running.flush()
+        url = running.url
+    store = connect(url, timeout_seconds=2.0)
+    yield store
+    await store.aclose()
+
+
+@pytest.fixture
+def archive(store: RedisStore) -> RedisArchive:
+    return RedisArchive(store)
+
+
+def call(**changes: Any) -> CompactionEvent:
+    """A rewritten request."""
+    made = replace(event(), model="gpt-4o", policy="research", tokens_before=900, tokens_after=300)
+    return replace(made, window=1000, covers=4, **changes)
+
+
+async def talk(
+    store: RedisStore, name: str = "chat", tenant: str = "team", about: Any = TEAM, **changes: Any
+) -> SessionRef:
+    """One call of a conversation."""
+    where = session(name, tenant)
+    labels = changes.pop("labels", [f"label of {name}"])
+    await store.append(where, call(**changes), ttl=TTL, labels=labels, about=about, view=digest("a"))
+    return where
+
+
+async def listed(archive: RedisArchive, scope: Scope = ADMIN, **query: Any) -> list[SessionRow]:
+    """The first page."""
+    return list((await archive.sessions(scope, Query(**query))).rows)
+
+
+class TestList:
+    """One line for each session."""
+
+    async def test_it_is_an_archive(self, archive: RedisArchive) -> None:
+        contract: Archive = archive
+        page = await contract.sessions(ADMIN, Query())
+        assert (page.rows, page.cursor, page.total) == ((), None, 0)
+
+    async def test_a_row_tells_the_latest_call_and_what_all_calls_saved(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        where = await talk(store)
+        await talk(store, labels=["later"], level="aggressive", outcome="fallback", tokens_after=500)
+        await talk(store, labels=[], level=None, outcome="observed", tokens_after=850)
+        await store.put(where, record("a"), token=None, ttl=TTL, limit=9)
+        [row] = await listed(archive)
+        assert row.session == where and row.owner == Owner(**TEAM)
+        assert row.labels == ("later", "label of chat")
+        assert (row.model, row.policy, row.level, row.outcome) == ("gpt-4o", "research", None, "observed")
+        assert (row.calls, row.saved, row.would_save, row.versions) == (3, 600 + 400, 50, 1)
+        assert (row.tokens_before, row.tokens_after, row.window, row.covers) == (900, 850, 1000, 4)
+        assert (row.state, row.reason) == ("idle", None)
+        [second, _] = await raw(store).time()
+        assert second - 5 <= row.created <= row.seen <= second
+
+    async def test_its_state_is_that_of_its_summary(self, store: RedisStore, archive: RedisArchive) -> None:
+        where = await talk(store)
+        token = await store.claim(where, digest("b"), [], 60)
+        assert [r.state for r in await listed(archive)] == ["summarizing"]
+        await store.release(where, digest("b"), token, failure="rate limited", ttl=TTL)
+        [row] = await listed(archive)
+        assert (row.state, row.reason) == ("failed", "rate limited")
+        assert await listed(archive, state="failed") and not await listed(archive, state="idle")
+        await store.bypass(await talk(store, "other"), "answered 400", 60)
+        assert {r.reason for r in await listed(archive)} == {"rate limited", "answered 400"}
+
+    async def test_a_lease_that_ran_out_leaves_a_session_idle(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await store.claim(await talk(store), digest("b"), [], 0.05)
+        await asyncio.sleep(0.1)
+        assert [r.state for r in await listed(archive)] == ["idle"]
+
+    async def test_every_filter(self, store: RedisStore, archive: RedisArchive) -> None:
+        await talk(store, "one", labels=["Ticket <b>7</b>"])
+        await talk(store, "two", "ben", USER, model="claude", level=None)
+        found = {
+            "team id": await listed(archive, team="7c1f"),
+            "team name": await listed(archive, team="research"),
+            "model": await listed(archive, model="gpt-4o"),
+            "level": await listed(archive, level="medium"),
+            "text of a label": await listed(archive, text="ticket <B>"),
+            "text of an alias": await listed(archive, text="RESEARCH"),
+            "text of the id": await listed(archive, text=session("one").key[3:20]),
+        }
+        for name, rows in found.items():
+            assert [r.session for r in rows] == [session("one")], name
+        assert [r.session.tenant for r in await listed(archive, level="none")] == [session("", "ben").tenant]
+        assert not await listed(archive, text=digest("k1")), "a key's hash is not searched"
+        [now, _] = await raw(store).time()
+        assert len(await listed(archive, since=now - 60, until=now + 60)) == 2
+        assert not await listed(archive, since=now + 60) and not await listed(archive, until=now - 60)
+
+    @pytest.mark.parametrize("ascending", [False, True])
+    @pytest.mark.parametrize("sort", ["seen", "created", "saved", "tokens", "calls"])
+    async def test_pages_hold_every_session_once_in_order(
+        self, store: RedisStore, archive: RedisArchive, sort: Any, ascending: bool
+    ) -> None:
+        for number in range(11):
+            await talk(store, f"s{number}", f"t{number % 3}", tokens_before=1000 + number % 4)
+        for name in ("s3", "s5", "s9"):
+            await talk(store, name, f"t{int(name[1:]) % 3}")
+        query, rows = Query(sort=sort, ascending=ascending, limit=4), []
+        while True:
+            page = await archive.sessions(ADMIN, query)
+            assert page.total == 11
+            rows += page.rows
+            if page.cursor is None:
+                break
+            assert len(page.rows) == 4
+            query = replace(query, cursor=page.cursor)
+        assert len({r.session.slot for r in rows}) == len(rows) == 11
+        column = "tokens_before" if sort == "tokens" else sort
+        values = [(getattr(r, column), r.session.slot) for r in rows]
+        assert values == sorted(values, reverse=not ascending)
+
+    @pytest.mark.parametrize("cursor", ["", "x", "AAAA", "bnVsbA", "W10", "e30", "\ud800", "W1siYSJd"])
+    async def test_a_cursor_of_something_else_is_refused(self, archive: RedisArchive, cursor: str) -> None:
+        with pytest.raises(Refused):
+            await archive.sessions(ADMIN, Query(cursor=cursor))
+
+    async def test_a_cursor_of_another_order_is_refused(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        for name in ("one", "two"):
+            await talk(store, name)
+        page = await archive.sessions(ADMIN, Query(limit=1))
+        with pytest.raises(Refused):
+            await archive.sessions(ADMIN, Query(limit=1, sort="calls", cursor=page.cursor))
+
+    async def test_what_expired_is_not_listed(self, store: RedisStore, archive: RedisArchive) -> None:
+        await talk(store, "long")
+        await store.append(session("short"), call(), ttl=0.3, about=TEAM)
+        assert len(await listed(archive)) == 2
+        await asyncio.sleep(0.4)
+        page = await archive.sessions(ADMIN, Query())
+        assert [r.session for r in page.rows] == [session("long")] and page.total == 1
+
+    async def test_what_was_evicted_leaves_the_list(self, store: RedisStore, archive: RedisArchive) -> None:
+        gone, kept = await talk(store, "gone"), await talk(store, "kept")
+        await raw(store).delete(f"gwc:{{{gone.slot}}}:session")
+        page = await archive.sessions(ADMIN, Query())
+        assert [r.session for r in page.rows] == [kept] and page.total == 1
+        assert await raw(store).hexists(f"gwc:{{{gone.tenant}}}:rows", gone.key) == 0
+
+    async def test_rows_go_with_the_members_that_the_list_forgets(self, store: RedisStore) -> None:
+        await talk(store, "old")
+        names = [f"gwc:{{{session().tenant}}}:{name}" for name in ("sessions", "rows")]
+        await raw(store).zadd(names[0], {session("old").key: 1})
+        await talk(store, "new")
+        assert await raw(store).zrange(names[0], 0, -1) == [session("new").key.encode()]
+        assert set(await raw(store).hkeys(names[1])) == {
+            session("new").key.encode(), b"begun", b"written", b"dropped",
+        }  # fmt: skip
+
+    async def test_an_older_row_never_replaces_a_newer_one(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        where = await talk(store)
+        key = f"gwc:{{{where.tenant}}}:rows"
+        old = await raw(store).hget(key, where.key)
+        await talk(store)
+        from gateway_compaction.adapters.indexing import listing
+
+        await store.send(*listing(where, old, TTL))
+        assert [r.calls for r in await listed(archive)] == [2]
+
+    async def test_a_list_kept_by_the_process_follows_what_others_do(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        for number in range(3):
+            await talk(store, f"s{number}")
+        assert len(await listed(archive)) == 3
+        await talk(store, "s1")
+        await talk(store, "s9")
+        assert sorted(r.calls for r in await listed(archive)) == [1, 1, 1, 2]
+        other = RedisArchive(store)
+        for number in (0, 1, 2, 9):
+            await other.forget(ADMIN, session(f"s{number}"))
+        assert await listed(archive) == []
+        for number in range(3):
+            await talk(store, f"n{number}")
+        assert {r.session.key for r in await listed(archive)} == {session(f"n{n}").key for n in range(3)}
+
+    async def test_a_row_that_cannot_be_read_does_no_harm(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        where = await talk(store)
+        await raw(store).hset(f"gwc:{{{where.slot}}}:session", mapping={"calls": "many", "labels": "{", "window": "inf"})
+        await talk(store, "other")
+        await store.bypass(where, "x", 1)
+        rows = {r.session: r for r in await listed(archive)}
+        assert rows[where].calls == 0 and rows[where].window == 1000 or rows[where].window is None
+
+
+class TestDetail:
+    """Everything of one session."""
+
+    async def test_it_holds_all_that_is_kept(self, store: RedisStore, archive: RedisArchive) -> None:
+        where = session()
+        await store.put(where, record("a", "cleared"), token=None, ttl=TTL, limit=9)
+        await store.put(where, record("b", parent="a"), token=None, ttl=TTL, limit=9)
+        await store.claim(where, digest("c"), [], 60)
+        await store.bypass(where, "answered 400", 60)
+        await store.backoff(where, "did not help", 60)
+        last = LastCall(1.5, (("user", 3, "covered"),), (("user", 2, "summary"),), ({"role": "user"},), (), (1, 2, 3), 9, 1, 1, 2, (1,))
+        await store.append(where, call(), ttl=TTL, about=TEAM, used=digest("b"), last=last)
+        found = await archive.detail(ADMIN, where)
+        assert found.row.session == where and found.row.state == "summarizing"
+        assert found.compactions == (
+            stored(record("b", parent="a"), 2),
+            stored(record("a", "cleared"), 1),
+        )
+        assert found.retired == () and found.events == (call(),) and found.last_call == last
+        [(claimed, deadline)] = found.claims
+        [now, _] = await raw(store).time()
+        assert claimed == digest("c") and now < deadline < now + 61
+        assert found.bypass is not None and found.backoff is not None
+        assert found.bypass[1] == "answered 400" and now < found.bypass[0] < now + 61
+        assert found.backoff[1] == "did not help"
+        assert 0 < found.ttl <= TTL and found.steering.generation
+
+    @pytest.mark.parametrize("where", [session("none"), SessionRef("", ""), SessionRef("*", "{}")])
+    async def test_an_unknown_one_is_not_there(self, archive: RedisArchive, where: SessionRef) -> None:
+        with pytest.raises(NotThere):
+            await archive.detail(ADMIN, where)
+
+    async def test_what_cannot_be_read_is_left_out(self, store: RedisStore, archive: RedisArchive) -> None:
+        where = await talk(store)
+        name = f"gwc:{{{where.slot}}}:"
+        await raw(store).hset(f"{name}compactions", digest("x"), b"\xff{")
+        await raw(store).hset(f"{name}retired", "1", b"[]")
+        await raw(store).hset(f"{name}claims", digest("x"), b"nonsense")
+        await raw(store).lpush(f"{name}events", b"\xff", b"[]", b'{"type":"request"}', b'{"at":"now"}')
+        await raw(store).set(f"{name}last", b'{"sent": 3}')
+        found = await archive.detail(ADMIN, where)
+        assert (found.compactions, found.retired, found.claims, found.last_call) == ((), (), (), None)
+        assert found.events == (call(),)
+
+    async def test_a_last_call_over_2_mb_is_kept_without_its_messages(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        large = ({"role": "user", "content": "x" * 2_100_000},)
+        last = LastCall(1.0, (("user", 3, "verbatim"),), (("user", 3, "verbatim"),), large, large)
+        await store.append(session(), call(), ttl=TTL, about=TEAM, last=last)
+        kept = (await archive.detail(ADMIN, session())).last_call
+        assert kept == replace(last, client=None, model=None, omitted=True)
+
+
+class TestHours:
+    """Counts by hour, owner and model."""
+
+    async def test_they_add_up_what_events_tell(self, store: RedisStore, archive: RedisArchive) -> None:
+        where = await talk(store)
+        await talk(store, outcome="observed", tokens_after=500)
+        await store.append(where, call(), ttl=TTL, about=TEAM, view="raw")
+        made = replace(event(), type="summary", outcome="made", model="small", cost=0.25)
+        for outcome in ("made", "failed"):
+            await store.append(where, replace(made, outcome=outcome), ttl=TTL)
+        found = {hour.model: hour for hour in await archive.overview(ADMIN, 2)}
+        large, small = found["gpt-4o"], found["small"]
+        assert (large.requests, large.rewritten, large.breaks) == (3, 2, 1)
+        assert (large.tokens_before, large.tokens_after) == (2700, 300 + 900 + 300)
+        assert (large.saved, large.would_save) == (1200, 400)
+        assert (small.summaries, small.failures, small.cost) == (1, 1, 0.5)
+        assert large.owner == Owner(**TEAM) and large.start % 3600 == 0
+
+    async def test_owners_see_their_own_only(self, store: RedisStore, archive: RedisArchive) -> None:
+        await talk(store)
+        await talk(store, "two", about={**TEAM, "key_hash": digest("k9"), "user_id": "eve"})
+        await talk(store, "three", "ben", USER)
+        for scope, requests in (
+            (ADMIN, 3),
+            (Scope(teams=frozenset({"7c1f"})), 2),
+            (Scope(key_hash=digest("k1")), 1),
+            (Scope(key_hash=digest("k9")), 1),
+            (Scope(user_id="ben"), 1),
+            (Scope(user_id="ana"), 0),
+            (Scope(teams=frozenset({"7c1f"}), key_hash=digest("k9"), user_id="ben"), 3),
+            (Scope(), 0),
+        ):
+            found = await archive.overview(scope, 1)
+            assert sum(hour.requests for hour in found) == requests, scope
+            assert all(scope.allows(hour.owner) for hour in found)
+
+    async def test_models_and_hours_are_bounded(self, store: RedisStore, archive: RedisArchive) -> None:
+        for number in range(55):
+            await talk(store, model=f"m{number}")
+        key = f"gwc:{{{session().tenant}}}:hours"
+        assert len(await raw(store).hkeys(key)) == 1
+        found = {hour.model: hour.requests for hour in await archive.overview(ADMIN, 1)}
+        assert len(found) == 51 and found["others"] == 5
+        [hour] = await raw(store).hkeys(key)
+        await raw(store).hset(key, mapping={"7": "{}", str(int(hour) - 1): '{"m":{"requests":2}}'})
+        await raw(store).hdel(key, hour)
+        await talk(store)
+        assert await raw(store).hexists(key, "7") == 0
+        assert sum(hour.requests for hour in await archive.overview(ADMIN, 2)) == 3
+        assert sum(hour.requests for hour in await archive.overview(ADMIN, 1)) == 1
+
+
+class TestOwners:
+    """Whose a session is."""
+
+    async def test_what_several_keys_share_belongs_to_their_team_alone(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        where = await talk(store)
+        own, other = Scope(key_hash=digest("k1")), Scope(key_hash=digest("k9"))
+        assert await listed(archive, own) and not await listed(archive, other)
+        await talk(store, about={**TEAM, "key_hash": digest("k9"), "user_id": "eve"})
+        await talk(store)
+        for scope in (own, other, Scope(user_id="ana")):
+            assert not await listed(archive, scope)
+            with pytest.raises(NotThere):
+                await archive.detail(scope, where)
+        [row] = await listed(archive, Scope(teams=frozenset({"7c1f"})))
+        assert row.owner == Owner(team_id="7c1f", team="research", key_alias="k1")
+
+    async def test_a_session_of_nobody_is_for_proxy_admins_only(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        where = await talk(store, about=None)
+        assert await listed(archive)
+        for scope in (Scope(), Scope(teams=frozenset({""}), user_id="", key_hash="")):
+            assert not await listed(archive, scope)
+            with pytest.raises(NotThere):
+                await archive.detail(scope, where)
+
+    async def test_ids_that_only_begin_alike_are_not_one(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await talk(store, about={"team_id": "x" * 300})
+        for team in ("x" * 200, "x" * 300 + "y", "?"):
+            assert not await listed(archive, Scope(teams=frozenset({team})))
+        await talk(store, "two", "u", about={"team_id": "a\ud800"})
+        assert not await listed(archive, Scope(teams=frozenset({"a?"})))
+
+
+class TestWatch:
+    """Rows as they change."""
+
+    async def test_it_tells_what_happens_from_now_on(self, store: RedisStore, archive: RedisArchive) -> None:
+        await talk(store, "before")
+        rows: list[SessionRow] = []
+
+        async def follow(scope: Scope) -> None:
+            async for row in archive.watch(scope):
+                rows.append(row)
+
+        both = [asyncio.create_task(follow(s)) for s in (ADMIN, Scope(user_id="ben"))]
+        await asyncio.sleep(0.3)
+        first = await talk(store, "one")
+        await talk(store, "two", "ben", USER)
+        await archive.compact(ADMIN, session("before"))
+        for _ in range(60):
+            if len(rows) >= 4:
+                break
+            await asyncio.sleep(0.1)
+        assert sorted(r.session.slot for r in rows) == sorted(
+            s.slot for s in (first, session("before"), session("two", "ben"), session("two", "ben"))
+        )
+        for task in both:
+            task.cancel()
+        await asyncio.gather(*both, return_exceptions=True)

@@ -1,0 +1,514 @@
+"""What operators do to sessions, over an in-process Redis and over a real one; two processes share the store."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gateway_compaction.adapters.redis_archive import RedisArchive
+from gateway_compaction.adapters.redis_store import RedisStore, connect
+from gateway_compaction.archive import Query, Scope
+from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.core.last_call import LastCall
+from gateway_compaction.errors import NotThere, Refused
+from tests.lab.redis_server import RedisServer
+from tests.store_contract import TTL, digest, event, knows_nothing, raw, record, session, stored
+from tests.test_archive import ADMIN, TEAM, USER, call, talk
+
+S = session()
+A, B, C = digest("a"), digest("b"), digest("c")
+OWN = Scope(teams=frozenset({"7c1f"}), actor="team admin <b>\x1b[31m\nzoe")
+DEEDS: dict[str, Callable[[RedisArchive, Scope, SessionRef], Awaitable[Any]]] = {
+    "compact": lambda archive, scope, where: archive.compact(scope, where),
+    "rebuild": lambda archive, scope, where: archive.rebuild(scope, where),
+    "rollback": lambda archive, scope, where: archive.rollback(scope, where, 1),
+    "pin": lambda archive, scope, where: archive.pin(scope, where, "never on Fridays"),
+    "unpin": lambda archive, scope, where: archive.unpin(scope, where, "pinned before"),
+    "reset": lambda archive, scope, where: archive.reset(scope, where),
+}
+ALL = {
+    **DEEDS,
+    "detail": lambda archive, scope, where: archive.detail(scope, where),
+    "forget": lambda archive, scope, where: archive.forget(scope, where),
+    "export": lambda archive, scope, where: archive.export(scope, where),
+}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[RedisServer]:
+    with RedisServer() as running:
+        yield running
+
+
+@pytest.fixture(params=["in-process", "redis-server"])
+async def stores(request: pytest.FixtureRequest) -> AsyncIterator[tuple[RedisStore, RedisStore]]:
+    """Two processes of a gateway."""
+    if request.param == "redis-server":
+        running: RedisServer = request.getfixturevalue("server")
+        running.flush()
+        one, two = (connect(running.url, timeout_seconds=2.0) for _ in range(2))
+    else:
+        one = connect(None, timeout_seconds=2.0)
+        two = RedisStore(raw(one), timeout_seconds=2.0, embedded=True)
+    yield one, two
+    await one.aclose()
+    await two.aclose()
+
+
+@pytest.fixture
+def store(stores: tuple[RedisStore, RedisStore]) -> RedisStore:
+    return stores[0]
+
+
+@pytest.fixture
+def archive(stores: tuple[RedisStore, RedisStore]) -> RedisArchive:
+    """In the other process."""
+    return RedisArchive(stores[1])
+
+
+async def versions(store: RedisStore, *names: Any) -> dict[str, int]:
+    """What a request would find."""
+    found = (await store.load(S, [digest(n) for n in names])).compactions
+    return {c.digest: c.version for c in found}
+
+
+async def three(store: RedisStore) -> None:
+    """A session with versions 1, 2 and 3, and a pin."""
+    for name in "abc":
+        await store.put(S, record(name), token=None, ttl=TTL, limit=9)
+    await talk(store)
+    await raw(store).hset(f"gwc:{{{S.slot}}}:session", "pins", '["pinned before"]')
+
+
+async def generation(store: RedisStore) -> str:
+    """The session's, as a request sees it."""
+    return (await store.load(S, [A])).steering.generation
+
+
+async def trace(store: RedisStore, *names: str) -> list[str]:
+    """Keys and values that hold one of some names; the note that a session was forgotten aside."""
+    client, found = raw(store), []
+    read = {
+        b"hash": client.hgetall,
+        b"list": lambda key: client.lrange(key, 0, -1),
+        b"zset": lambda key: client.zrange(key, 0, -1),
+        b"string": client.get,
+    }
+    for key in await client.keys("*"):
+        value = await read[await client.type(key)](key)
+        found += [key.decode() for name in names if key != b"gwc:forgotten" and name in f"{key!r} {value!r}"]
+    return found
+
+
+class TestEveryDeed:
+    """What all of them have in common."""
+
+    @pytest.mark.parametrize("deed", DEEDS)
+    async def test_it_changes_the_generation_ends_claims_and_is_told(
+        self, store: RedisStore, archive: RedisArchive, deed: str
+    ) -> None:
+        await three(store)
+        before = await generation(store)
+        token = await store.claim(S, digest("d"), [], 60, before)
+        await DEEDS[deed](archive, OWN, S)
+        assert await generation(store) not in ("", before)
+        found = await archive.detail(OWN, S)
+        audit = found.events[0]
+        assert (audit.type, audit.outcome) == ("audit", deed)
+        assert audit.by == "team admin <b> [31m zoe"
+        assert found.claims == ()
+        assert await store.put(S, record("d"), token=token, ttl=TTL, limit=9, generation=before) == 0
+        assert await store.put(S, record("e"), token=None, ttl=TTL, limit=9, generation=before) == 0
+        assert await store.claim(S, digest("f"), [], 60, before) == 0
+        await store.append(S, call(), ttl=TTL, generation=before)
+        await store.bypass(S, "late", 60, before)
+        assert (await archive.detail(OWN, S)).events == found.events
+        assert (await store.load(S, [A])).bypass is None
+
+    @pytest.mark.parametrize("deed", ALL)
+    @pytest.mark.parametrize("scope", [Scope(), Scope(key_hash="x"), Scope(user_id="ana")])
+    async def test_out_of_scope_there_is_nothing(
+        self, store: RedisStore, archive: RedisArchive, deed: str, scope: Scope
+    ) -> None:
+        await three(store)
+        before = await trace(store, S.key)
+        kept = await archive.detail(ADMIN, S)
+        with pytest.raises(NotThere) as foreign:
+            await ALL[deed](archive, scope, S)
+        with pytest.raises(NotThere) as absent:
+            await ALL[deed](archive, scope, session("nowhere"))
+        assert str(foreign.value) == str(absent.value)
+        now = await archive.detail(ADMIN, S)
+        assert replace(now, ttl=0.0) == replace(kept, ttl=0.0) and await trace(store, S.key) == before
+        assert await raw(store).exists("gwc:forgotten") == 0
+
+    @pytest.mark.parametrize("deed", DEEDS)
+    async def test_what_it_writes_expires(self, store: RedisStore, archive: RedisArchive, deed: str) -> None:
+        await three(store)
+        await DEEDS[deed](archive, OWN, S)
+        assert all([await raw(store).pttl(key) > 0 for key in await raw(store).keys("*")])
+
+    async def test_two_in_a_row_are_two_generations(self, store: RedisStore, archive: RedisArchive) -> None:
+        await three(store)
+        seen = set()
+        for _ in range(5):
+            await archive.compact(OWN, S)
+            seen.add(await generation(store))
+        assert len(seen) == 5 and all(name.endswith("*") for name in seen)
+
+
+class TestVersions:
+    """Roll back, rebuild, reset."""
+
+    async def test_newer_versions_are_retired_and_can_come_back(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await three(store)
+        await archive.rollback(OWN, S, 1)
+        assert await versions(store, *"abc") == {A: 1}
+        found = await archive.detail(OWN, S)
+        assert [c.version for c in found.retired] == [3, 2] and found.row.versions == 3
+        await archive.rollback(OWN, S, 3)
+        assert await versions(store, *"abc") == {A: 1, C: 3}
+        assert (await archive.detail(OWN, S)).compactions[0] == stored(record("c"), 3)
+        assert await store.put(S, record("d"), token=None, ttl=TTL, limit=9) == 4
+        await archive.rollback(OWN, S, 2)
+        assert await versions(store, *"abcd") == {A: 1, B: 2}
+
+    async def test_two_versions_of_one_digest_change_places(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await three(store)
+        await archive.rollback(OWN, S, 2)
+        await store.put(S, record("c", text="again"), token=None, ttl=TTL, limit=9)
+        assert await versions(store, "c") == {C: 4}
+        await archive.rollback(OWN, S, 3)
+        found = await archive.detail(OWN, S)
+        assert [c.version for c in found.compactions] == [3, 2, 1]
+        assert [(c.version, c.text) for c in found.retired] == [(4, "again")]
+
+    async def test_zero_retires_all(self, store: RedisStore, archive: RedisArchive) -> None:
+        await three(store)
+        await archive.rollback(OWN, S, 0)
+        assert await versions(store, *"abc") == {}
+        assert len((await archive.detail(OWN, S)).retired) == 3
+
+    @pytest.mark.parametrize("version", [4, -1, 10**12])
+    async def test_an_unknown_version_changes_nothing(
+        self, store: RedisStore, archive: RedisArchive, version: int
+    ) -> None:
+        await three(store)
+        before = await archive.detail(OWN, S)
+        with pytest.raises(NotThere):
+            await archive.rollback(OWN, S, version)
+        assert replace(await archive.detail(OWN, S), ttl=0.0) == replace(before, ttl=0.0)
+
+    async def test_retired_versions_are_bounded(self, store: RedisStore, archive: RedisArchive) -> None:
+        await talk(store)
+        for number in range(60):
+            await store.put(S, record(number), token=None, ttl=TTL, limit=99)
+        await archive.rollback(OWN, S, 0)
+        assert [c.version for c in (await archive.detail(OWN, S)).retired] == list(range(60, 10, -1))
+
+    async def test_rebuild_retires_all_asks_for_a_summary_and_lets_it_be_made(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await three(store)
+        token = await store.claim(S, digest("d"), [], 60)
+        await store.release(S, digest("d"), token, failure="limited", ttl=TTL)
+        await archive.rebuild(OWN, S)
+        found = await store.load(S, [A, B, C])
+        assert found.steering.rebuild and not found.compactions and found.backoff is None
+        assert S.slot in (await store.notices()).wishes
+        token = await store.claim(S, C, [], 60, found.steering.generation)
+        await store.put(S, record("x"), token=None, ttl=TTL, limit=9)
+        assert (await store.load(S, [A])).steering.rebuild
+        assert await store.put(S, record("c"), token=token, ttl=TTL, limit=9) == 5
+        assert not (await store.load(S, [A])).steering.rebuild
+
+    async def test_reset_forgets_all_but_events_and_labels(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await three(store)
+        await archive.rollback(OWN, S, 2)
+        await archive.compact(OWN, S)
+        await store.bypass(S, "400", 60)
+        await store.backoff(S, "unused", 60)
+        await archive.reset(OWN, S)
+        found = await archive.detail(OWN, S)
+        assert (found.compactions, found.retired, found.bypass, found.backoff) == ((), (), None, None)
+        steering = found.steering
+        assert (steering.pins, steering.compact, steering.rebuild) == ((), False, False)
+        assert found.row.labels and len(found.events) == 4
+        assert (await store.notices()).wishes == frozenset()
+
+
+class TestPins:
+    """Facts that stand in every block."""
+
+    async def test_they_come_and_go(self, store: RedisStore, archive: RedisArchive) -> None:
+        await talk(store)
+        for text in ("first", "  second\n\tline\x07 ", "first"):
+            await archive.pin(OWN, S, text)
+        assert (await store.load(S, [A])).steering.pins == ("second line", "first")
+        await archive.unpin(OWN, S, "second  line")
+        await archive.unpin(OWN, S, "first")
+        assert (await store.load(S, [A])).steering.pins == ()
+        with pytest.raises(NotThere):
+            await archive.unpin(OWN, S, "first")
+
+    @pytest.mark.parametrize("text", ["", " \n\x00 ", "x" * 401, "\ud800"])
+    async def test_what_is_no_fact_is_refused(
+        self, store: RedisStore, archive: RedisArchive, text: str
+    ) -> None:
+        await talk(store)
+        with pytest.raises(Refused):
+            await archive.pin(OWN, S, text)
+
+    async def test_twenty_are_enough(self, store: RedisStore, archive: RedisArchive) -> None:
+        await talk(store)
+        for number in range(20):
+            await archive.pin(OWN, S, f"{number} {'ü' * 390}")
+        with pytest.raises(Refused):
+            await archive.pin(OWN, S, "one more")
+        await archive.pin(OWN, S, f"3 {'ü' * 390}")
+        assert len((await store.load(S, [A])).steering.pins) == 20
+
+
+class TestForget:
+    """Erasure."""
+
+    async def full(self, store: RedisStore) -> None:
+        """A session with something under every name, and a neighbour."""
+        await three(store)
+        await store.claim(S, digest("d"), [], 60)
+        last = LastCall(1.0, (), ())
+        for number in range(12):
+            await store.append(S, call(), ttl=TTL, labels=[f"l{number}"], about=TEAM, last=last)
+        await talk(store, "neighbour", labels=["l3"])
+
+    async def test_nothing_of_it_is_left(self, store: RedisStore, archive: RedisArchive) -> None:
+        await self.full(store)
+        await archive.rollback(OWN, S, 1)
+        await archive.compact(OWN, S)
+        assert len(await trace(store, S.key)) > 10
+        # The claims went with the deeds; six keys are left.
+        assert await archive.forget(OWN, S) == 6
+        assert await trace(store, S.key) == []
+        assert knows_nothing(await store.load(S, [A, B, C]))
+        page = await archive.sessions(ADMIN, Query())
+        assert [r.session for r in page.rows] == [session("neighbour")] and page.total == 1
+        with pytest.raises(NotThere):
+            await archive.forget(OWN, S)
+
+    async def test_with_its_last_session_a_tenant_is_gone(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await talk(store)
+        await talk(store, about={**TEAM, "key_hash": "other"})
+        await archive.forget(OWN, S)
+        assert {key for key in await trace(store, S.tenant) if ":hours" not in key} == set()
+        assert sum(hour.requests for hour in await archive.overview(ADMIN, 1)) == 0
+
+    async def test_a_request_under_way_does_not_bring_it_back(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await self.full(store)
+        known = await generation(store)
+        token = await store.claim(S, digest("e"), [], 60, known)
+        await archive.forget(OWN, S)
+        await self.late(store, known, token)
+        assert await trace(store, S.key) == []
+
+    async def test_nor_does_one_that_found_no_session_yet(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        unborn = await generation(store)
+        assert unborn.startswith("+")
+        await talk(store)
+        await archive.forget(OWN, S)
+        await self.late(store, unborn, 1)
+        assert await trace(store, S.key) == []
+        await self.late(store, "", 1)
+        assert await trace(store, S.key) == [], "nor one that the store did not answer"
+
+    async def late(self, store: RedisStore, known: str, token: int) -> None:
+        """Everything that a request or a summary still writes."""
+        assert await store.put(S, record("e"), token=token, ttl=TTL, limit=9, generation=known) == 0
+        assert await store.put(S, record("f"), token=None, ttl=TTL, limit=9, generation=known) == 0
+        assert await store.claim(S, digest("g"), [], 60, known) == 0
+        assert not await store.renew(S, digest("e"), token, 60)
+        await store.release(S, digest("e"), token, failure="late", ttl=TTL)
+        await store.append(S, call(), ttl=TTL, labels=["late"], about=TEAM, generation=known, view=A)
+        await store.bypass(S, "late", 60, known)
+        await store.backoff(S, "late", 60, known)
+
+    async def test_a_conversation_begins_anew(self, store: RedisStore, archive: RedisArchive) -> None:
+        await talk(store)
+        await archive.forget(OWN, S)
+        known = await generation(store)
+        await store.append(S, call(), ttl=TTL, about=TEAM, generation=known)
+        assert await store.put(S, record("a"), token=None, ttl=TTL, limit=9, generation=known) == 1
+        assert len((await archive.sessions(OWN, Query())).rows) == 1
+
+    async def test_every_process_learns_of_it(self, store: RedisStore, archive: RedisArchive) -> None:
+        await talk(store)
+        await archive.forget(OWN, S)
+        noted = (await store.notices()).forgotten
+        [now, _] = await raw(store).time()
+        assert list(noted) == [S.slot] and now - 5 < noted[S.slot] < now + 1
+        assert 590 < await raw(store).ttl("gwc:forgotten") <= 600
+
+    async def test_many_at_once_while_requests_go_on(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        async def chatter(number: int) -> None:
+            where = session(f"s{number % 4}")
+            for turn in range(6):
+                known = (await store.load(where, [A])).steering.generation
+                await store.put(where, record(turn), token=None, ttl=TTL, limit=9, generation=known)
+                await store.append(where, call(), ttl=TTL, labels=["x"], about=TEAM, generation=known)
+
+        async def erase(number: int) -> None:
+            for _ in range(4):
+                await asyncio.sleep(0.01)
+                try:
+                    await archive.forget(ADMIN, session(f"s{number}"))
+                except NotThere:
+                    pass
+
+        await asyncio.gather(*(chatter(n) for n in range(8)), *(erase(n) for n in range(4)))
+        for number in range(4):
+            try:
+                await archive.forget(ADMIN, session(f"s{number}"))
+            except NotThere:
+                pass
+        assert await trace(store, *(session(f"s{number}").key for number in range(4))) == []
+
+    async def test_a_whole_tenant(self, store: RedisStore, archive: RedisArchive) -> None:
+        await self.full(store)
+        await archive.compact(ADMIN, S)
+        other = await talk(store, "theirs", "ben", USER)
+        await archive.compact(ADMIN, other)
+        # A session that its list has forgotten goes too.
+        await raw(store).zrem(f"gwc:{{{S.tenant}}}:sessions", S.key)
+        for scope in (Scope(), Scope(user_id="ben"), Scope(key_hash="x")):
+            with pytest.raises(NotThere):
+                await archive.forget_tenant(scope, S.tenant)
+        assert await archive.forget_tenant(OWN, S.tenant) == 2
+        assert await trace(store, S.tenant) == []
+        assert [r.session for r in (await archive.sessions(ADMIN, Query())).rows] == [other]
+        assert (await store.notices()).wishes == {other.slot}
+        for tenant in (S.tenant, "*", "", "no such"):
+            with pytest.raises(NotThere):
+                await archive.forget_tenant(ADMIN, tenant)
+
+
+class TestDocuments:
+    """Export and import."""
+
+    async def test_a_round_trip_keeps_every_byte(self, store: RedisStore, archive: RedisArchive) -> None:
+        await three(store)
+        await store.put(S, record("s", text='lone \ud83d "kind"'), token=None, ttl=TTL, limit=9)
+        last = LastCall(1.0, (("user", 1, "verbatim"),), (("user", 1, "verbatim"),))
+        await store.append(S, call(), ttl=TTL, labels=["Ärzte"], about=TEAM, used=A, view=A, last=last)
+        await archive.rollback(OWN, S, 2)
+        await archive.compact(OWN, S)
+        names = [f"gwc:{{{S.slot}}}:{name}" for name in ("compactions", "retired")]
+        before = [await raw(store).hgetall(name) for name in names]
+        shown = await archive.detail(OWN, S)
+        document = json.loads(json.dumps(await archive.export(OWN, S)))
+        with pytest.raises(Refused):
+            await archive.load(ADMIN, document)
+        await archive.forget(OWN, S)
+        assert await archive.load(ADMIN, document) == S
+        assert [await raw(store).hgetall(name) for name in names] == before
+        now = await archive.detail(OWN, S)
+        assert (now.events[0].outcome, now.events[1:]) == ("import", shown.events)
+        assert now.last_call == last and abs(now.ttl - shown.ttl) < 5
+        same = ("owner", "labels", "model", "calls", "saved", "versions", "created", "seen")
+        assert [getattr(now.row, n) for n in same] == [getattr(shown.row, n) for n in same]
+        assert now.steering.pins == shown.steering.pins and now.steering.compact
+        assert now.steering.generation != shown.steering.generation
+        assert S.slot in (await store.notices()).wishes
+        again = dict(await archive.export(OWN, S))
+        again["events"] = again["events"][1:]
+        assert {**again, "ttl": 0} == {**document, "ttl": 0}
+        known = await generation(store)
+        assert await store.put(S, record("n"), token=None, ttl=TTL, limit=9, generation=known) == 5
+        assert all([await raw(store).pttl(key) > 0 for key in await raw(store).keys("*")])
+
+    async def test_the_owner_is_the_stores_own(self, store: RedisStore, archive: RedisArchive) -> None:
+        await three(store)
+        await talk(store, "neighbour", about={**TEAM, "key_hash": "other"})
+        document = {**await archive.export(OWN, S), "owner": {"team_id": "evil", "user_id": "eve"}}
+        await archive.forget(OWN, S)
+        for scope in (Scope(), Scope(teams=frozenset({"evil"})), Scope(user_id="eve", key_hash="x")):
+            with pytest.raises(NotThere):
+                await archive.load(scope, document)
+        await archive.load(OWN, document)
+        assert (await archive.detail(OWN, S)).row.owner.team_id == "7c1f"
+        await archive.forget(OWN, S)
+        await archive.load(ADMIN, document)
+        assert (await archive.detail(ADMIN, S)).row.owner.team_id == "evil"
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"schema": "other"},
+            {"version": 2},
+            {"more": 1},
+            {"tenant": "a}:x"},
+            {"session": ""},
+            {"owner": {"role": "admin"}},
+            {"ttl": 0},
+            {"ttl": float("inf")},
+            {"fields": {"about:team_id": "7c1f"}},
+            {"fields": {"version": "1"}},
+            {"fields": {"version": "x"}},
+            {"fields": {"version": "9", "pins": json.dumps(["x"] * 21)}},
+            {"fields": {"version": "9", "pins": json.dumps(["x" * 401])}},
+            {"compactions": {A: "{}"}},
+            {"compactions": {A: {"base64": "!"}}},
+            {"compactions": {A: {}}},
+            {"compactions": {A: "[" * 100_000}},
+            {"retired": {"1": json.dumps(record("a").to_dict())}},
+            {"events": ["{}"]},
+            {"events": ["x"] * 201},
+            {"last_call": "{}"},
+            {"used": {A: "nan"}},
+        ],
+    )
+    async def test_what_is_no_export_is_refused(
+        self, store: RedisStore, archive: RedisArchive, changes: dict[str, Any]
+    ) -> None:
+        await three(store)
+        document = {**await archive.export(OWN, S), **changes}
+        await archive.forget(OWN, S)
+        with pytest.raises(Refused):
+            await archive.load(ADMIN, document)
+        assert await trace(store, S.key) == []
+
+    async def test_a_changed_record_is_refused(self, store: RedisStore, archive: RedisArchive) -> None:
+        await three(store)
+        document = dict(await archive.export(OWN, S))
+        await archive.forget(OWN, S)
+        text = document["compactions"][A]
+        for changed in (text.replace('"v":1', '"v": 1'), text.replace(A, B), text[:-1] + ',"x":1}'):
+            with pytest.raises(Refused):
+                await archive.load(ADMIN, {**document, "compactions": {A: changed}})
+
+
+async def test_old_sessions_without_a_generation_are_usable(store: RedisStore, archive: RedisArchive) -> None:
+    await talk(store)
+    await raw(store).hdel(f"gwc:{{{S.slot}}}:session", "generation")
+    known = await generation(store)
+    assert known.startswith("+")
+    await store.append(S, event(), ttl=TTL, generation=known)
+    assert not (await generation(store)).startswith("+")
+    assert len((await archive.detail(OWN, S)).events) == 2

@@ -1,0 +1,92 @@
+"""What docs/operating.md, compose.yaml and CONTRIBUTING.md say holds."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from gateway_compaction.adapters.metrics import COUNTERS, GAUGES, HISTOGRAMS
+from gateway_compaction.cli.main import app
+from gateway_compaction.core.policy_book import PolicyBook
+from gateway_compaction.settings import PREFIX, Settings
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
+SOURCES = "\n".join(p.read_text("utf-8") for p in sorted((ROOT / "gateway_compaction").rglob("*.py")))
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))
+
+
+def reasons() -> list[str]:
+    """What the last table lists as reasons."""
+    table = PAGE.partition("| `x-compaction-reason` says |")[2]
+    cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| ") and line[2] != "-"]
+    return [found for cell in cells for found in re.findall(r"`([^`]+)`", cell) if found != "x-compaction"]
+
+
+@pytest.mark.parametrize("reason", reasons())
+def test_each_reason_is_one_that_is_given(reason: str) -> None:
+    for part in filter(None, (piece.strip() for piece in reason.split("…"))):
+        assert part in SOURCES
+
+
+def test_no_reason_of_a_plan_is_missing() -> None:
+    plan = (ROOT / "gateway_compaction" / "core" / "plan.py").read_text("utf-8")
+    told = [text for text in re.findall(r'"([a-z][a-z ;,]{12,})"', plan) if "touched" not in text]
+    assert len(told) > 6
+    assert [text for text in told if text not in PAGE] == []
+
+
+@pytest.mark.parametrize("block", re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL))
+def test_the_policies_load(block: str) -> None:
+    assert PolicyBook({"version": 1, **yaml.safe_load(block)}, "operating.md").names in ((), ("pilot",))
+
+
+def test_metrics_and_commands_and_variables_exist() -> None:
+    metrics = {f"gateway_compaction_{n}_total" for n in COUNTERS}
+    metrics |= {f"gateway_compaction_{n}" for n in (*GAUGES, *HISTOGRAMS)}
+    named = set(re.findall(r"gateway_compaction_\w+", PAGE))
+    assert {re.sub(r"_bucket$", "", name) for name in named} <= metrics
+    variables = set(re.findall(rf"{PREFIX}(\w+)", PAGE))
+    assert variables <= {name.upper() for name in Settings.model_fields}
+    for command in set(re.findall(r"`?gateway-compaction ((?:policy |buffers )?[a-z]+)", PAGE)):
+        assert CliRunner().invoke(app, [*command.split(), "--help"]).exit_code == 0, command
+
+
+@pytest.mark.parametrize("link", re.findall(r"\]\(([^)#]+)[^)]*\)", PAGE))
+def test_links_lead_somewhere(link: str) -> None:
+    assert (ROOT / "docs" / link).is_file()
+
+
+class TestCompose:
+    """The gateway beside its Redis."""
+
+    def test_its_services(self) -> None:
+        assert set(COMPOSE["services"]) == {"gateway", "redis"}
+        assert COMPOSE["services"]["gateway"]["depends_on"]["redis"]["condition"] == "service_healthy"
+        assert set(COMPOSE["volumes"]) == {"redis"}
+
+    def test_the_gateway_s_variables_are_known(self) -> None:
+        environment = COMPOSE["services"]["gateway"]["environment"]
+        ours = {name.removeprefix(PREFIX).lower() for name in environment if name.startswith(PREFIX)}
+        assert ours and ours <= set(Settings.model_fields)
+        assert environment["GATEWAY_COMPACTION_REDIS_URL"].startswith("redis://redis:")
+        assert ":?" in environment["LITELLM_MASTER_KEY"]
+
+    def test_the_folder_with_the_policies_is_mounted_where_the_image_looks(self) -> None:
+        [volume] = COMPOSE["services"]["gateway"]["volumes"]
+        source, target, mode = volume.split(":")
+        assert (ROOT / source / "policies.yaml").is_file() and mode == "ro"
+        assert f'"{target}/litellm.yaml"' in (ROOT / "Dockerfile").read_text("utf-8")
+
+    def test_it_waits_for_longer_than_a_drain(self) -> None:
+        seconds = int(COMPOSE["services"]["gateway"]["stop_grace_period"].removesuffix("s"))
+        assert seconds > Settings.model_fields["drain_seconds"].default
+
+    def test_redis_evicts(self) -> None:
+        command = COMPOSE["services"]["redis"]["command"]
+        assert command[command.index("--maxmemory-policy") + 1] == "allkeys-lru"
