@@ -12,13 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from gateway_compaction.core import identifiers as identifiers_
-from gateway_compaction.core import terms
 from gateway_compaction.core.accuracy import checked
 from gateway_compaction.core.chunks import passages
 from gateway_compaction.core.digest import message_digest
 from gateway_compaction.core.extract import extract
-from gateway_compaction.core.identifiers import identifiers, spelled_in
+from gateway_compaction.core.identifiers import forget_identifiers, identifiers, spelled_in
 from gateway_compaction.core.importance import Scoring, anchors_of
 from gateway_compaction.core.language import language_of, phrases
 from gateway_compaction.core.messages import Message
@@ -29,7 +27,7 @@ from gateway_compaction.core.search_index import build_index, query_of, user_wei
 from gateway_compaction.core.sentences import sentence_spans
 from gateway_compaction.core.shorten import clear_result, shorten
 from gateway_compaction.core.summary import accept, carrier, frame
-from gateway_compaction.core.terms import search_terms
+from gateway_compaction.core.terms import forget_words, search_terms
 from gateway_compaction.core.tokens import TokenCounter
 from gateway_compaction.errors import SummaryRejected
 from gateway_compaction.settings import use_bundled_encodings
@@ -157,8 +155,8 @@ def milliseconds(work: Work, text: str) -> float:
     """Milliseconds of CPU, the better of two runs with nothing remembered; infinite where it was given up."""
     best = float("inf")
     for _ in range(2):
-        identifiers_._is_identifier.cache_clear()
-        terms._term.cache_clear()
+        forget_identifiers()
+        forget_words()
         start = time.process_time()
         try:
             with _patience():

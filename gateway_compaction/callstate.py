@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from gateway_compaction.aftermath import Ending
+from gateway_compaction.archive import Owner
 from gateway_compaction.core.digest import fingerprint
 from gateway_compaction.core.policy_book import Identity
 from gateway_compaction.decision import Decision, Request
 from gateway_compaction.ports import Caller
 
-__all__ = ["KEY", "CallState", "identity_of", "request_of", "response_headers", "tell_span", "tenant_of"]
+__all__ = [
+    "KEY",
+    "CallState",
+    "identity_of",
+    "owner_of",
+    "request_of",
+    "response_headers",
+    "tell_span",
+    "tenant_of",
+]
 
 KEY = "gateway_compaction"
 BLOCK = "compaction"
@@ -62,6 +72,24 @@ def tenant_of(auth: Any) -> str:
     return fingerprint("tenant", "public", "", str(getattr(auth, "end_user_id", None) or ""))
 
 
+def owner_of(auth: Any) -> Owner:
+    """Whose a call is, for operators. The key's token is a hash already; only a hash of that is kept."""
+    token = getattr(auth, "api_key", None)
+    return Owner(
+        team_id=_text(auth, "team_id"),
+        team=_text(auth, "team_alias") or _text(auth, "team_id"),
+        user_id=_text(auth, "user_id"),
+        key_hash=fingerprint(str(token)) if token else None,
+        key_alias=_text(auth, "key_alias"),
+        end_user=_text(auth, "end_user_id"),
+    )
+
+
+def _text(auth: Any, name: str) -> str | None:
+    value = getattr(auth, name, None)
+    return str(value) if value else None
+
+
 def identity_of(auth: Any, model: str, metadata: Mapping[str, Any]) -> Identity:
     """What policies match on."""
     tags = metadata.get("tags")
@@ -84,12 +112,6 @@ def request_of(state: CallState, data: Mapping[str, Any]) -> Request:
     assert isinstance(metadata, Mapping)
     model = str(first.get("model"))
     sent = first.get("proxy_server_request") or {}
-    about = {
-        "team": auth.team_alias or auth.team_id,
-        "team_id": auth.team_id,
-        "user": auth.user_id,
-        "key": auth.key_alias,
-    }
     return Request(
         messages=data["messages"],
         body={k: v for k, v in first.items() if k not in ("messages", "metadata")},
@@ -99,7 +121,7 @@ def request_of(state: CallState, data: Mapping[str, Any]) -> Request:
         caller=Caller(model, {**metadata, "user_api_key_auth": auth}),
         headers={str(k).lower(): str(v) for k, v in (sent.get("headers") or {}).items()},
         body_labels=_body_labels(sent.get("body")),
-        about={k: str(v) for k, v in about.items() if v},
+        about={name: value for name, value in asdict(owner_of(auth)).items() if value},
     )
 
 

@@ -25,6 +25,7 @@ from openai import OpenAIError
 from gateway_compaction.adapters.callbacks import has_pre_call_hook, is_guard, may_block_later
 from gateway_compaction.adapters.litellm_models import ProxyModels, RouterSummarizer
 from gateway_compaction.adapters.metrics import prometheus
+from gateway_compaction.admin.mount import mount
 from gateway_compaction.aftermath import Ending
 from gateway_compaction.callstate import KEY, CallState, request_of, response_headers, tell_span, tenant_of
 from gateway_compaction.errors import CompactionError
@@ -275,6 +276,7 @@ def _ending(kwargs: Mapping[str, Any], response: Any) -> Ending:
 def _wired() -> CompactionHook:
     settings, models = Settings(), ProxyModels()
     runtime = build(settings, models, RouterSummarizer(), policies_from(settings), prometheus())
+    mount(runtime)
     return CompactionHook(runtime, models)
 
 

@@ -67,7 +67,8 @@ class Store(Protocol):
     replicas agree. Everything written expires.
 
     ``generation`` is the one that the request was given: what it decided is refused, silently, where an
-    operator's deed has changed it since, and where the session was forgotten. Empty, it is not compared.
+    operator's deed has changed it since, and where the session was forgotten (an event only there: the call
+    was made). Empty, it is not compared.
     """
 
     async def load(self, session: SessionRef, digests: Sequence[str]) -> Buffer:

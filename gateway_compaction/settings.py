@@ -15,8 +15,10 @@ from typing import Any
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from gateway_compaction.adapters.redis_archive import RedisArchive
 from gateway_compaction.adapters.redis_store import RedisStore, connect
 from gateway_compaction.aftermath import Aftermath
+from gateway_compaction.attending import Attending
 from gateway_compaction.compactor import Compactor
 from gateway_compaction.composer import Composing
 from gateway_compaction.core.policy_book import PolicyBook
@@ -69,6 +71,8 @@ class Runtime:
     composer: Composing
     policies: Callable[[], PolicyBook]
     telemetry: Telemetry
+    archive: RedisArchive
+    attending: Attending
 
     @property
     def policy_state(self) -> PolicyState | None:
@@ -79,7 +83,7 @@ class Runtime:
     def tasks(self) -> tuple[Callable[[], Coroutine[Any, Any, None]], ...]:
         """What runs in the background as long as the process does; each for a task of its own."""
         watch = (self.policies.watch,) if isinstance(self.policies, PolicySource) else ()
-        return (self.calibrate, self.measure, *watch)
+        return (self.calibrate, self.measure, self.attending.run, *watch)
 
     async def measure(self) -> None:
         """Tell now and then how the process is doing."""
@@ -147,9 +151,20 @@ def build(
         store, worker, policies, models, counter, front, local, guard, settings.recall_cold_tokens
     )
     aftermath = Aftermath(store, worker, counter, local, guard, back, telemetry=telemetry)
-    executors = (front, back)
+    archive = RedisArchive(store)
     return Runtime(
-        settings, store, worker, compactor, aftermath, counter, executors, composer, policies, telemetry
+        settings=settings,
+        store=store,
+        worker=worker,
+        compactor=compactor,
+        aftermath=aftermath,
+        counter=counter,
+        executors=(front, back),
+        composer=composer,
+        policies=policies,
+        telemetry=telemetry,
+        archive=archive,
+        attending=Attending(store, worker, compactor, local, [archive.clear]),
     )
 
 

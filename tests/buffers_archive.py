@@ -32,7 +32,6 @@ FIRST = SessionRef(digest("research"), "aa11" + digest("one")[4:])
 SECOND = SessionRef(digest("support"), "aa22" + digest("two")[4:])
 # Retitles the window, clears the screen, turns the text round, and says what Rich would paint red.
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\u202egnp.exe\u2066 [red]bold[/red] \x9b31m \u2028 \x08\r\n"
-NOW = time.time()
 
 
 def version(number: int, parent: int | None, *segments: Segment) -> Compaction:
@@ -48,12 +47,13 @@ def version(number: int, parent: int | None, *segments: Segment) -> Compaction:
         tokens_before=9_000 * number,
         tokens_after=900 * number,
         cost=0.0012,
-        created_at=NOW - 600,
+        created_at=time.time() - 600,
     )
 
 
 def sessions() -> list[SessionDetail]:
     """Two: one long and well, one hostile without a summary."""
+    now = time.time()
     kept = Segment(0, 8, "Ana wants the March figures by region.")
     old = version(1, None, kept, Segment(8, 12, "The north is missing.\nShe waits for Ben."))
     new = version(2, 1, kept, Segment(8, 20, "The north has come.\nShe waits for Ben.\nThe south is late."))
@@ -66,8 +66,8 @@ def sessions() -> list[SessionDetail]:
         level="medium",
         outcome="applied",
         state="summarizing",
-        created=NOW - 7200,
-        seen=NOW - 60,
+        created=now - 7200,
+        seen=now - 90 * 60,
         calls=12,
         tokens_before=91_408,
         tokens_after=33_120,
@@ -77,10 +77,10 @@ def sessions() -> list[SessionDetail]:
         versions=2,
     )
     decided = CompactionEvent(
-        "request", NOW - 60, "applied", "usage", "medium", "gpt-4o", tokens_before=91_408
+        "request", now - 60, "applied", "usage", "medium", "gpt-4o", tokens_before=91_408
     )
     call = LastCall(
-        NOW - 60,
+        now - 60,
         sent=(("system", 100, "preamble"), *[("user", 10, "covered")] * 20, ("user", 30, "verbatim")),
         saw=(("system", 100, "preamble"), ("user", 900, "summary"), ("user", 30, "verbatim")),
         client=({"role": "system", "content": "Be brief."}, {"role": "user", "content": HOSTILE}),
@@ -92,14 +92,14 @@ def sessions() -> list[SessionDetail]:
     first = SessionDetail(
         row,
         compactions=(new, old),
-        claims=((digest("third"), NOW + 30),),
+        claims=((digest("third"), now + 30),),
         events=(
             decided,
-            replace(decided, at=NOW - 90, outcome="prepared", level="light"),
-            CompactionEvent("audit", NOW - 95, "pinned", "asked for", by="team admin, key notebook"),
+            replace(decided, at=now - 90, outcome="prepared", level="light"),
+            CompactionEvent("audit", now - 95, "pinned", "asked for", by="team admin, key notebook"),
         ),
         steering=Steering("g1", ("Amounts are in euro.",)),
-        backoff=(NOW + 300, "two summaries did not help"),
+        backoff=(now + 300, "two summaries did not help"),
         last_call=call,
         ttl=600_000,
     )
@@ -109,7 +109,7 @@ def sessions() -> list[SessionDetail]:
         labels=(HOSTILE, "x" * 1_000_000),
         state="failed",
         reason=HOSTILE,
-        seen=NOW - 9000,
+        seen=now - 9000,
         calls=1,
     )
     return [first, SessionDetail(other)]

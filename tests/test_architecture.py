@@ -15,7 +15,8 @@ FILES = sorted(p.relative_to(PACKAGE).as_posix() for p in PACKAGE.rglob("*.py"))
 LONGEST_FILE, LONGEST_FUNCTION = 300, 40
 
 CORE = {"errors", "core"}
-DOMAIN = CORE | {"ports", "archive", "telemetry", "memory", "worker", "composer", "decision", "compactor", "aftermath"}
+DOMAIN = CORE | {"ports", "archive", "telemetry", "memory", "worker", "composer", "decision", "compactor"}
+DOMAIN |= {"aftermath", "attending"}
 WIRED = DOMAIN | {"adapters", "policy_files", "policy_source", "settings"}
 # What each room may import besides itself. A new room needs a line here.
 ROOMS: dict[str, set[str]] = {
@@ -35,7 +36,8 @@ ROOMS: dict[str, set[str]] = {
     "policy_files": CORE,
     "policy_source": CORE | {"policy_files"},
     "settings": WIRED - {"settings"},
-    "callstate": CORE | {"ports", "decision", "aftermath"},
+    "attending": CORE | {"ports", "memory", "worker", "compactor"},
+    "callstate": CORE | {"ports", "archive", "decision", "aftermath"},
     "admin": WIRED,
     "hook": WIRED | {"callstate", "admin"},
     "replaying": WIRED,
@@ -53,8 +55,13 @@ BROAD = {
     "hook.py": {"guarded"},
     "adapters/litellm_models.py": {"_info_of", "_catalogued", "_ask"},
     "adapters/probes.py": {"_refused"},
+    "admin/mount.py": {"mount"},
+    "admin/prices.py": {"_catalogued"},
+    "admin/problems.py": {"told"},
+    "admin/roster.py": {"_teams_of", "_team"},
 }
 BANNED_WORDS = {"manager", "helper", "helpers", "util", "utils", "processor", "service", "handler"}
+GIVEN = {"get_route_handler"}  # FastAPI's own name for what is overridden
 BANNED_FILES = {"utils", "util", "helpers", "helper", "common", "misc"}
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -207,7 +214,8 @@ class TestOutside:
     @pytest.mark.parametrize(
         ("packages", "allowed"),
         [
-            ({"litellm"}, r"hook\.py|adapters/.*"),
+            ({"litellm"}, r"hook\.py|adapters/.*|admin/[a-z_]+\.py"),
+            ({"fastapi"}, r"admin/.*"),
             ({"redis", "fakeredis"}, r"adapters/redis_store\.py"),
             ({"tiktoken"}, r"core/tokens\.py"),
             ({"prometheus_client"}, r"adapters/metrics\.py"),
@@ -281,7 +289,8 @@ class TestNames:
         assert not BANNED_FILES & set(file.removesuffix(".py").split("/"))
         for node, _ in definitions(file):
             words = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", node.name)
-            assert not {word.lower() for word in words} & BANNED_WORDS, f"{file}: {node.name}"
+            found = {word.lower() for word in words} & BANNED_WORDS
+            assert not found or node.name in GIVEN, f"{file}: {node.name}"
 
     @pytest.mark.parametrize("file", FILES)
     def test_nothing_is_printed_but_by_the_command_line(self, file: str) -> None:

@@ -17,6 +17,7 @@ from typer.testing import CliRunner, Result
 from gateway_compaction.archive import Archive, Owner, SessionDetail, SessionRow
 from gateway_compaction.cli.buffers import app
 from gateway_compaction.cli.buffers_reach import Source
+from gateway_compaction.cli.findings import unknown_variables
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.errors import StoreBusy, StoreError
 from tests.buffers_archive import FIRST, HOSTILE, SECOND, FakeArchive, opener, sessions
@@ -73,7 +74,7 @@ class TestList:
         assert FIRST.key[:12] in rows[0] and SECOND.key[:12] in rows[1]
         for part in ("research", "ticket-4711, run 5", "gpt-4o", "summarizing", "medium", "91,408 → 33,120"):
             assert part in rows[0]
-        assert "60 s ago" in rows[0] and "250,000" in rows[0] and "failed" in rows[1]
+        assert "90 min ago" in rows[0] and "250,000" in rows[0] and "failed" in rows[1]
         assert lines[-1] == "2 sessions"
         assert FIRST.slot in good(archive, "ls", "--full")
 
@@ -121,8 +122,8 @@ class TestList:
         assert result.exit_code == 2 and not result.stdout
 
     def test_an_iso_time(self, archive: FakeArchive) -> None:
-        hour_ago = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 3600))
-        assert document(archive, "ls", "--since", hour_ago)["total"] == 1
+        lately = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 7200))
+        assert document(archive, "ls", "--since", lately)["total"] == 1
 
 
 def numbered(count: int) -> list[tuple[int, SessionDetail]]:
@@ -527,21 +528,22 @@ READING = [["ls"], ["ls", "--full"], ["show", "aa22"], ["events", "aa22"], ["wat
 def hostile() -> FakeArchive:
     """A session whose every text a stranger wrote: escapes, turned directions, markup, a megabyte."""
     first, second = sessions()
-    long = HOSTILE + "\ud800 e" + "\u0301" * 500 + "x" * 1_000_000
+    short = HOSTILE + "\ud800 e" + "\u0301" * 500
+    long = short + "x" * 1_000_000
     old, new = (
-        replace(one, model=long, segments=(replace(one.segments[0], text=long + f"\n{one.version}"),))
+        replace(one, model=short, segments=(replace(one.segments[0], text=long + f"\n{one.version}"),))
         for one in reversed(first.compactions)
     )
-    event = replace(first.events[0], reason=long, model=long, outcome=long[:50], type=long)  # type: ignore[arg-type]
-    owner = Owner(*[long] * 6)
+    event = replace(first.events[0], reason=long, model=short, outcome=short, type=short)  # type: ignore[arg-type]
+    owner = Owner(*[short] * 6)
     row = replace(
-        second.row, owner=owner, labels=(long,) * 8, model=long, policy=long, reason=long, level=long
+        second.row, owner=owner, labels=(long, short), model=short, policy=short, reason=long, level=short
     )
     steering = replace(first.steering, pins=(long,))
     call = first.last_call
     assert call is not None
     call = replace(
-        call, sent=((long, 1, long),), saw=((long, 1, long),), client=({"role": long, "content": long},)
+        call, sent=((short, 1, short),), saw=((short, 1, short),), client=({"role": short, "content": long},)
     )
     return FakeArchive(
         replace(
@@ -573,7 +575,7 @@ class TestStrangers:
 
     def test_what_is_cut_is_said(self, hostile: FakeArchive) -> None:
         assert re.search(r"\[998,\d{3} more characters; --full shows them\]", good(hostile, "show", "aa22"))
-        assert re.search(r"… \(1,000,\d{3} characters\)", good(hostile, "ls"))
+        assert re.search(r"… \(1,00\d,\d{3} characters\)", good(hostile, "ls"))
 
     @pytest.mark.parametrize("arguments", READING)
     def test_json_holds_every_character_and_none_is_obeyed(
@@ -621,3 +623,7 @@ class TestShapes:
         page = (Path(__file__).parent.parent / "docs" / "cli.md").read_text(encoding="utf-8")
         [line] = re.findall(rf"^\| .*`{arguments[0]}`.* \| (.*) \|$", page.partition("<!--")[0], re.MULTILINE)
         assert set(names.split()) <= set(re.findall(r"`(\w+)`", line))
+
+
+def test_doctor_knows_the_variable_of_the_key() -> None:
+    assert list(unknown_variables({"GATEWAY_COMPACTION_KEY": "sk-1"}, [])) == []

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from gateway_compaction.cli.reference import COMMON, MARK, PAGE, commands, page
-from gateway_compaction.settings import PREFIX
 
 REMEDY = "write it anew: python -m gateway_compaction.cli.reference"
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,7 +37,7 @@ def test_every_command_option_and_variable_is_in_it() -> None:
                 assert f"`{opt}`" in text, f"{name} {opt}"
             for variable in [param.envvar] if isinstance(param.envvar, str) else param.envvar or ():
                 assert f"`{variable}`" in text, variable
-    assert f"`{PREFIX}KEY`" in text
+    assert "`GATEWAY_COMPACTION_KEY`" in text
 
 
 def test_a_page_without_its_line_is_refused() -> None:

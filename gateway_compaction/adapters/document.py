@@ -22,7 +22,7 @@ MOST_BYTES, MOST_RECORDS, MOST_EVENTS = 32_000_000, 2_000, 200
 MOST_PINS, LONGEST_PIN = 20, 400
 LONGEST_LIFE = 400 * 86_400
 # What a store gives anew: they would let a copy pass for the session it was made of.
-OWN = ("v", "generation", "fence", "unused", "view")
+OWN = ("v", "begun", "generation", "fence", "unused", "view")
 
 Name = Annotated[str, Field(pattern=r"^[0-9A-Za-z]{1,64}$")]
 Raw = str | dict[Literal["base64"], str]

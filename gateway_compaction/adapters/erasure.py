@@ -39,14 +39,12 @@ async def erase_session(
     labels = [key async for key in _scanned(store, tenant_key(session.tenant, "label:*"), seconds)]
     left = 0
     for start in range(0, max(1, len(labels)), BATCH):
-        removed, left, _ = await store.send(
-            *dropping(session, labels[start : start + BATCH]), seconds=seconds
-        )
-        gone += removed
+        commands = dropping(session, labels[start : start + BATCH])
+        _, left, _ = await store.send(*commands, seconds=seconds)
     if not left:
         await store.send(*vacating(session.tenant, facts), seconds=seconds)
         await _disowned(store, session.tenant, seconds)
-    return gone
+    return int(gone)
 
 
 async def erase_tenant(store: StoreCalls, tenant: str, seconds: float) -> int:

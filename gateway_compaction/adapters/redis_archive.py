@@ -34,7 +34,7 @@ from gateway_compaction.adapters.records import (
 )
 from gateway_compaction.adapters.redis_store import RedisStore, connect
 from gateway_compaction.adapters.row_cache import RowCache
-from gateway_compaction.adapters.rows import Found, chosen, cursor_of, owner_in, page_size, row_of
+from gateway_compaction.adapters.rows import Line, chosen, cursor_of, page_size, row_of
 from gateway_compaction.adapters.session_view import ROW, UNKNOWN, detail_of, owned
 from gateway_compaction.archive import Hour, Query, Scope, SessionDetail, SessionPage, SessionRow
 from gateway_compaction.core.compaction import SessionRef
@@ -46,7 +46,7 @@ __all__ = ["RedisArchive"]
 log = logging.getLogger("gateway_compaction")
 ROLLBACK, STEER, RESET, IMPORT = (script(name) for name in ("rollback", "steer", "reset", "import"))
 PATIENCE_SECONDS, WATCHED_SECONDS = 5.0, 1.0
-LARGE_ROWS, MOST_RETIRED = 2_000, 50
+MOST_RETIRED = 50
 HASH = re.compile(r"[0-9A-Za-z]{1,64}")
 DONE, NO_SESSION, NOT_FOUND, FULL = 1, 0, -1, -2
 
@@ -95,14 +95,11 @@ class RedisArchive:
         """See ``Archive.sessions``."""
         tenants, now = await self._tenants(scope), await self._now()
         found = await self._cache.rows(tenants)
-        if len(found) > LARGE_ROWS:
-            rows, total = await asyncio.to_thread(chosen, found, scope, query, now)
-        else:
-            rows, total = chosen(found, scope, query, now)
+        rows, total = await chosen(found, scope, query, now)
         page, more = rows[: page_size(query)], len(rows) > page_size(query)
         there = await self._there(page)
         return SessionPage(
-            rows=tuple(row_of(session, fields, now) for session, fields in there),
+            rows=tuple(row_of(line.session, line.fields, now) for line in there),
             cursor=cursor_of(page[-1], query) if more and page else None,
             total=total - (len(page) - len(there)),
         )
@@ -212,12 +209,12 @@ class RedisArchive:
         while True:
             now = await self._now()
             for tenant in await self._tenants(scope, int(now) - 3):
-                for session, fields in reversed(await self._cache.changed(tenant, int(now) - 3)):
-                    written = float(fields.get("rev", 0))
-                    fresh = written > max(start, told.get(session.slot, 0.0))
-                    if fresh and scope.allows(owner_in(fields)):
-                        told[session.slot] = written
-                        yield row_of(session, fields, now)
+                for line in reversed(await self._cache.changed(tenant, int(now) - 3)):
+                    written = float(line.fields.get("rev", 0))
+                    fresh = written > max(start, told.get(line.slot, 0.0))
+                    if fresh and scope.allows(line.owner):
+                        told[line.slot] = written
+                        yield row_of(line.session, line.fields, now)
             told = {slot: written for slot, written in told.items() if written > now - 60}
             await asyncio.sleep(WATCHED_SECONDS)
 
@@ -274,16 +271,16 @@ class RedisArchive:
         [(second, micros)] = await self._store.send(("TIME",), seconds=PATIENCE_SECONDS)
         return int(second) + int(micros) / 1e6
 
-    async def _there(self, page: Sequence[Found]) -> list[Found]:
+    async def _there(self, page: Sequence[Line]) -> list[Line]:
         """Those that still exist; what Redis evicted leaves the list."""
         if not page:
             return []
-        asked = [("EXISTS", *session_keys(session, "session")) for session, _ in page]
+        asked = [("EXISTS", *session_keys(line.session, "session")) for line in page]
         there = await self._store.send(*asked, seconds=PATIENCE_SECONDS)
-        gone = [session for (session, _), exists in zip(page, there, strict=True) if not exists]
+        gone = [unlisting(line.session) for line, exists in zip(page, there, strict=True) if not exists]
         if gone:
-            await self._store.send(*(unlisting(session) for session in gone), seconds=PATIENCE_SECONDS)
-        return [row for row, exists in zip(page, there, strict=True) if exists]
+            await self._store.send(*gone, seconds=PATIENCE_SECONDS)
+        return [line for line, exists in zip(page, there, strict=True) if exists]
 
 
 def _one_line(text: str) -> str:

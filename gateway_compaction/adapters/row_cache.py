@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 
 from gateway_compaction.adapters.indexing import Command, tenant_key
 from gateway_compaction.adapters.records import script
-from gateway_compaction.adapters.rows import Fields, Found, read_row
+from gateway_compaction.adapters.rows import Line, line_of, read_row
 from gateway_compaction.adapters.store_calls import StoreCalls
 from gateway_compaction.core.compaction import SessionRef
 
 __all__ = ["RowCache"]
 
 ROWS = script("rows")
-PAGE, TENANTS = 500, 100
+# A page is read in a millisecond or two.
+PAGE, TENANTS = 200, 100
 KEPT_SECONDS, KEPT_ROWS = 30.0, 50_000
-LARGE_BYTES = 100_000
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class _Tenant:
     ``counts`` are rows written to the list and dropped from it since it began, ``begun`` says when.
     """
 
-    rows: dict[str, Fields] = field(default_factory=dict)
+    rows: dict[str, Line] = field(default_factory=dict)
     begun: bytes = b""
     counts: tuple[int, int] = (0, 0)
     second: int = 0
@@ -44,20 +44,20 @@ class RowCache:
         self._store, self._seconds, self._clock = store, seconds, clock
         self._tenants: dict[str, _Tenant] = {}
 
-    async def rows(self, tenants: Sequence[str]) -> list[Found]:
+    async def rows(self, tenants: Sequence[str]) -> list[Line]:
         """All rows of some tenants; expired sessions among them."""
-        found: list[Found] = []
+        found: list[Line] = []
         for start in range(0, len(tenants), TENANTS):
             group = tenants[start : start + TENANTS]
             await self._refresh(group)
-            known = ((t, self._tenants[t].rows) for t in group if t in self._tenants)
-            found += [(SessionRef(t, key), fields) for t, rows in known for key, fields in rows.items()]
+            for tenant in group:
+                found += self._tenants[tenant].rows.values() if tenant in self._tenants else ()
             await asyncio.sleep(0)
         return found
 
-    async def changed(self, tenant: str, second: int) -> list[Found]:
+    async def changed(self, tenant: str, second: int) -> list[Line]:
         """Rows of a tenant that were written in ``second`` or later, the latest first."""
-        return [pair async for page in self._pages(tenant, str(second)) for pair in page]
+        return [line async for page in self._pages(tenant, str(second)) for line in page]
 
     def clear(self) -> None:
         """Forget everything: what is not in the store any more must not be here."""
@@ -91,20 +91,18 @@ class RowCache:
         if kept.counts[0] != counts[0]:
             since = str(kept.second - 1) if kept.second else "-inf"
             async for page in self._pages(tenant, since):
-                kept.rows.update((session.key, fields) for session, fields in page)
+                kept.rows.update((line.session.key, line) for line in page)
             kept.counts, kept.second = counts, second
         kept.asked = self._clock()
         self._tenants[tenant] = kept
 
-    async def _pages(self, tenant: str, since: str) -> AsyncIterator[list[Found]]:
+    async def _pages(self, tenant: str, since: str) -> AsyncIterator[list[Line]]:
         keys = [tenant_key(tenant, "sessions"), tenant_key(tenant, "rows")]
         for start in range(0, 1_000_000, PAGE):
             number, text = await self._store.run(ROWS, keys, [start, PAGE, since], self._seconds)
-            read = read_row if len(text) < LARGE_BYTES else None
-            fields = read(text) if read else await asyncio.to_thread(read_row, text)
-            yield [
-                (SessionRef(tenant, key), row) for key, row in (fields or {}).items() if isinstance(row, dict)
-            ]
+            rows = read_row(text) or {}
+            await asyncio.sleep(0)
+            yield [line_of(SessionRef(tenant, k), row) for k, row in rows.items() if isinstance(row, dict)]
             if number < PAGE:
                 return
             await asyncio.sleep(0)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from heapq import nlargest, nsmallest
 from math import isfinite
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from gateway_compaction.adapters.indexing import OWNER_FIELDS
 from gateway_compaction.adapters.records import texts_in
@@ -15,18 +18,27 @@ from gateway_compaction.archive import Owner, Query, Scope, SessionRow, State
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.errors import Refused
 
-__all__ = ["Fields", "Found", "chosen", "cursor_of", "owner_in", "page_size", "read_row", "row_of"]
+__all__ = ["Fields", "Line", "chosen", "cursor_of", "line_of", "owner_in", "page_size", "read_row", "row_of"]
 
 Fields = Mapping[str, Any]
-Found = tuple[SessionRef, Fields]
-COLUMNS = {
-    "seen": "seen",
-    "created": "created",
-    "saved": "saved",
-    "tokens": "tokens_before",
-    "calls": "calls",
-}
 LONGEST_PAGE = 500
+# So many are looked at before others have their turn: a millisecond or two.
+AT_ONCE = 1_000
+
+
+class Line(NamedTuple):
+    """A row, and what is needed of each to choose and order thousands."""
+
+    session: SessionRef
+    slot: str
+    owner: Owner
+    fields: Fields
+    expires: float
+    seen: float
+    created: float
+    saved: float
+    tokens: float
+    calls: float
 
 
 def read_row(raw: bytes | str) -> Fields | None:
@@ -69,21 +81,35 @@ def owner_in(fields: Fields, prefix: str = "about:") -> Owner:
     return Owner(**{name: _text(fields, f"{prefix}{name}") for name in OWNER_FIELDS})
 
 
-def chosen(found: Iterable[Found], scope: Scope, query: Query, now: float) -> tuple[list[Found], int]:
-    """The rows of a page, one more where others follow, and how many match in all."""
-    after = _cursor(query)
-    keyed = [
-        ((_number(fields, COLUMNS[query.sort]), session.slot), (session, fields))
-        for session, fields in found
-        if _number(fields, "expires") > now
-        and scope.allows(owner_in(fields))
-        and _matches(session, fields, query, now)
-    ]
-    keyed.sort(key=lambda pair: pair[0], reverse=not query.ascending)
-    left = keyed
-    if after is not None:
-        left = [p for p in keyed if (p[0] > after if query.ascending else p[0] < after)]
-    return [row for _, row in left[: page_size(query) + 1]], len(keyed)
+def line_of(session: SessionRef, fields: Fields) -> Line:
+    """A row, read once for all lists it will be in."""
+    names = ("expires", "seen", "created", "saved", "tokens_before", "calls")
+    return Line(session, session.slot, owner_in(fields), fields, *(_number(fields, name) for name in names))
+
+
+async def chosen(lines: Sequence[Line], scope: Scope, query: Query, now: float) -> tuple[list[Line], int]:
+    """The rows of a page, one more where others follow, and how many match in all.
+
+    Raises:
+        Refused: the cursor is not one of this list.
+    """
+    after, up = _cursor(query), query.ascending
+    plain = query == Query(sort=query.sort, ascending=up, cursor=query.cursor, limit=query.limit)
+    text = None if query.text is None else query.text.casefold()
+    place: Callable[[Line], tuple[float, str]] = attrgetter(query.sort, "slot")
+    left: list[Line] = []
+    total = 0
+    for start in range(0, len(lines), AT_ONCE):
+        for line in lines[start : start + AT_ONCE]:
+            if line.expires <= now or not (scope.everything or scope.allows(line.owner)):
+                continue
+            if not (plain or _matches(line, query, text, now)):
+                continue
+            total += 1
+            if after is None or (place(line) > after if up else place(line) < after):
+                left.append(line)
+        await asyncio.sleep(0)
+    return (nsmallest if up else nlargest)(page_size(query) + 1, left, key=place), total
 
 
 def page_size(query: Query) -> int:
@@ -91,9 +117,9 @@ def page_size(query: Query) -> int:
     return max(1, min(query.limit, LONGEST_PAGE))
 
 
-def cursor_of(row: Found, query: Query) -> str:
+def cursor_of(line: Line, query: Query) -> str:
     """What asks for the rows behind one."""
-    place = [query.sort, query.ascending, _number(row[1], COLUMNS[query.sort]), row[0].slot]
+    place = [query.sort, query.ascending, getattr(line, query.sort), line.slot]
     return base64.urlsafe_b64encode(json.dumps(place).encode()).decode().rstrip("=")
 
 
@@ -110,28 +136,27 @@ def _cursor(query: Query) -> tuple[float, str] | None:
         raise Refused("the cursor is not one of this list; begin without one") from error
 
 
-def _matches(session: SessionRef, fields: Fields, query: Query, now: float) -> bool:
+def _matches(line: Line, query: Query, text: str | None, now: float) -> bool:
+    fields, owner = line.fields, line.owner
     if query.model is not None and fields.get("model") != query.model:
         return False
     if query.level is not None and (fields.get("level") or "none") != query.level:
         return False
-    if query.team is not None and query.team not in (
-        fields.get("about:team_id"),
-        fields.get("about:team"),
-    ):
+    if query.team is not None and query.team not in (owner.team_id, owner.team):
         return False
-    seen = _number(fields, "seen")
-    if (query.since is not None and seen < query.since) or (query.until is not None and seen > query.until):
+    if (query.since is not None and line.seen < query.since) or (
+        query.until is not None and line.seen > query.until
+    ):
         return False
     if query.state is not None and _state(fields, now)[0] != query.state:
         return False
-    return query.text is None or query.text.casefold() in _searched(session, fields)
+    return text is None or text in _searched(line)
 
 
-def _searched(session: SessionRef, fields: Fields) -> str:
-    named = (fields.get(f"about:{name}") or "" for name in OWNER_FIELDS if name != "key_hash")
-    labels: Sequence[str] = texts_in(_text(fields, "labels") or "")
-    return "\n".join((session.slot, *labels, *map(str, named))).casefold()
+def _searched(line: Line) -> str:
+    owner, labels = line.owner, texts_in(_text(line.fields, "labels") or "")
+    named = (owner.team_id, owner.team, owner.user_id, owner.key_alias, owner.end_user)
+    return "\n".join((line.slot, *labels, *(name for name in named if name))).casefold()
 
 
 def _state(fields: Fields, now: float) -> tuple[State, str | None]:

@@ -56,4 +56,5 @@ def _catalogued(model: str) -> float | None:
         price = litellm.get_model_info(model).get(PRICE)
     except Exception:  # LiteLLM raises bare exceptions for what it does not know
         return None
-    return float(price) if isinstance(price, int | float) else None
+    # LiteLLM's router adds what it does not know to the map, for nothing.
+    return float(price) if isinstance(price, int | float) and price > 0 else None

@@ -31,10 +31,8 @@ __all__ = [
 Result = Literal["ok", "warn", "fail"]
 PREFIX = "GATEWAY_COMPACTION_"
 OVERRIDES = f"{PREFIX}DEFAULTS__"
-# Read by the tests alone.
-TESTS = ("SHARED",)
-# Read by `buffers` alone.
-CLIENT = ("KEY",)
+# Read by ``buffers``, and by the tests.
+ELSEWHERE = ("KEY", "SHARED")
 WATCH = (
     'Look at the log lines "outcome=observed", the header x-compaction-reason and the metrics with'
     ' mode="observe", then write mode: enforce for one team (docs/operating.md)'
@@ -92,7 +90,7 @@ def unknown_variables(environ: Mapping[str, str], fields: Iterable[str]) -> Iter
     known = [name.upper() for name in fields]
     for name in sorted(environ):
         own = name.removeprefix(PREFIX)
-        if name.startswith(PREFIX) and not name.startswith(OVERRIDES) and own not in (*known, *CLIENT, *TESTS):
+        if name.startswith(PREFIX) and not name.startswith(OVERRIDES) and own not in (*known, *ELSEWHERE):
             close = get_close_matches(own, known, 1)
             listed = ", ".join(f"{PREFIX}{one}" for one in known)
             remedy = f"Did you mean {PREFIX}{close[0]}?" if close else f"Known are {listed}"

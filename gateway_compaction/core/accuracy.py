@@ -37,7 +37,7 @@ def checked(text: str, messages: Sequence[Message], previous: str, limit: int, c
     """
     body = OWN_LINE.sub("", text).strip() or text
     source: list[Message] = [*([{"role": "assistant", "content": previous}] if previous else []), *messages]
-    found = sources(source)
+    found = [sources(message) for message in source]
     part = PART if density(found) >= DENSE else PART_CHAT
     line = listed(weights(found), body, limit // part, count)
     if not line:

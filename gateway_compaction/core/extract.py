@@ -6,14 +6,15 @@ Deterministic: the same messages and budget give the same text on every replica.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from gateway_compaction.core.ledger import Piece, density, ledger, listed, sources, weights
+from gateway_compaction.core.ledger import Piece, Source, density, ledger, listed, sources, weights
 from gateway_compaction.core.messages import Message
 from gateway_compaction.core.prompts import defused
-from gateway_compaction.core.salience import telling
+from gateway_compaction.core.salience import Spoken, spoken, telling
 from gateway_compaction.core.terms import search_terms
 
-__all__ = ["extract"]
+__all__ = ["Reading", "extract", "read"]
 
 Count = Callable[[str], int]
 DENSE = 4.0
@@ -21,20 +22,38 @@ SPARE = 1.2
 LEDGER_SHARE, LIST_SHARE, LEAST_SHARE = 0.8, 0.2, 0.05
 
 
-def extract(messages: Sequence[Message], max_tokens: int, count: Count) -> str:
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What there is in one message; depends on nothing else, so that it can be kept for the next request."""
+
+    sources: tuple[Source, ...]
+    spoken: Spoken
+
+
+def read(message: Message) -> Reading:
+    """Look through one message."""
+    return Reading(sources(message), spoken(message))
+
+
+def extract(
+    messages: Sequence[Message], max_tokens: int, count: Count, readings: Sequence[Reading] | None = None
+) -> str:
     """At most ``max_tokens`` of what matters most in some messages, in time order.
 
     The denser identifiers stand in the messages, the more of the room is theirs: as lines that tell of them,
-    then as a bare list of the next ones.
+    then as a bare list of the next ones. ``readings`` are those of the messages, where they are known.
     """
-    found = sources(messages)
+    if readings is None:
+        readings = [read(message) for message in messages]
+    found = [r.sources for r in readings]
     dense = min(1.0, density(found) / DENSE)
     weight = weights(found)
     pieces = ledger(found, weight, int(max_tokens * max(LEAST_SHARE, LEDGER_SHARE * dense)), count)
     told = _told(pieces)
     names = listed(weight, told, int(max_tokens * LIST_SHARE * dense), count)
     room = max_tokens - count(told) - count(names)
-    pieces += telling(messages, search_terms(told), int(room * SPARE), count)
+    heard = [r.spoken for r in readings]
+    pieces += telling(messages, heard, search_terms(told), int(room * SPARE), count)
     return _fitted(pieces, names, max_tokens, count)
 
 

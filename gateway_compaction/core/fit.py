@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from gateway_compaction.core.compaction import Clip, Compaction, Segment
 from gateway_compaction.core.desk import Desk
-from gateway_compaction.core.extract import extract
+from gateway_compaction.core.extract import extract, read
 from gateway_compaction.core.messages import RESULT_ROLES
 from gateway_compaction.core.render import View
 from gateway_compaction.core.shorten import is_clearable, shorten
@@ -109,7 +110,7 @@ def _extended(desk: Desk, base: Compaction | None, cut: int, limit: int) -> tupl
         old = shorten(base.text, max(LEAST_TEXT, int(room * OLD_SHARE)), desk.count, "[…]")
         segments = (Segment(0, start, old),)
         room -= desk.count(old)
-    text = extract(desk.transcript.history[start:cut], room, desk.count) if room >= LEAST_TEXT else ""
+    text = _extract(desk, start, cut, room) if room >= LEAST_TEXT else ""
     if text:
         segments = (*segments, Segment(start, cut, text))
     parent = base.digest if base else None
@@ -121,6 +122,18 @@ def _extended(desk: Desk, base: Compaction | None, cut: int, limit: int) -> tupl
     view = desk.view(made)
     made = replace(made, tokens_after=desk.weigh(view.carrier) if view.carrier else 0)
     return made, replace(view, compaction=made)
+
+
+def _extract(desk: Desk, start: int, cut: int, room: int) -> str:
+    """An extract of some messages, and what there is in each: both are kept for the next request."""
+
+    def make() -> str:
+        some = desk.transcript.history[start:cut]
+        named = zip(desk.digests[start:cut], some, strict=True)
+        readings = [desk.memos.readings.get(digest, partial(read, message)) for digest, message in named]
+        return extract(some, room, desk.count, readings)
+
+    return desk.memos.frames.get(("extract", start, desk.chain[cut], room), make)
 
 
 def _clipped(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 __all__ = ["by_gain", "rough_tokens"]
 
@@ -12,14 +12,15 @@ MISSES = 60
 
 
 def by_gain(
-    number: int, gain: Callable[[int], float], take: Callable[[int], bool], least: float = 0.0
+    bounds: Sequence[float], gain: Callable[[int], float], take: Callable[[int], bool], least: float = 0.0
 ) -> None:
-    """Offer the pieces 0 to ``number`` by falling gain until sixty in a row were not taken.
+    """Offer pieces by falling gain until sixty in a row were not taken.
 
-    A gain of ``least`` or less is not worth having. ``gain`` may only fall as pieces are taken, so that a
-    stale value is a bound and is looked at again when it comes up. On a tie the lower number comes first.
+    A gain of ``least`` or less is not worth having. ``bounds`` are at least the gains that pieces have at
+    first, and gains may only fall as others are taken, so that each is looked at again when it comes up. On
+    a tie the lower number comes first.
     """
-    waiting = [(-gain(i), i) for i in range(number)]
+    waiting = [(-bound, i) for i, bound in enumerate(bounds) if bound > least]
     heapq.heapify(waiting)
     misses = 0
     while waiting and misses < MISSES:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-__all__ = ["identifiers", "spelled_in"]
+__all__ = ["forget_identifiers", "identifiers", "spelled_in"]
 
 # Tags and the line numbers of listings are skipped as a whole.
 TOKEN = re.compile(

@@ -7,6 +7,7 @@ more; so does what came up often and lately.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,14 +16,15 @@ from gateway_compaction.core.identifiers import identifiers, spelled_in
 from gateway_compaction.core.messages import Message, part_of, text_of
 from gateway_compaction.core.shorten import ERROR_LINE
 
-__all__ = ["Piece", "Source", "density", "ledger", "listed", "sources", "weights"]
+__all__ = ["Line", "Piece", "Source", "density", "ledger", "listed", "sources", "weights"]
 
 Count = Callable[[str], int]
 OWN, USER, OTHER, LATE = 3.0, 2.0, 1.0, 1.0
 CROWD = 20
 RANKED = 400
 WORDS_BEFORE, WORDS_BEHIND, WHOLE_WORDS, WHOLE_CHARS = 3, 2, 14, 240
-LONGEST_LINE = 2_000
+LONGEST_LINE, FEW = 2_000, 8
+BREAK = re.compile(r"\n")
 ERROR_BOOST, SAID_BOOST = 1.3, 1.2
 PIECE_TOKENS = 1
 # Squared weight for a token: less is to be had of what a tool named once among many others.
@@ -44,28 +46,45 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A text of a message, its own or the arguments of a call, and the identifiers in it."""
+class Line:
+    """A line of a text, or the words around an identifier in a long one, and the identifiers in it."""
 
-    message: int
-    role: str
+    place: int
     text: str
     names: tuple[str, ...]
+    cost: float
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _Candidate:
     piece: Piece
     names: tuple[str, ...]
+    cost: float
+    boost: float
 
 
-def sources(messages: Sequence[Message]) -> list[Source]:
-    """Every text of some messages."""
-    return [
-        Source(number, part_of(message), text, tuple(identifiers(text)))
-        for number, message in enumerate(messages)
-        for text in _texts(message)
-    ]
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A text of a message, its own or the arguments of a call: the identifiers in it, and where they stand.
+
+    Depends on nothing but the message.
+    """
+
+    role: str
+    words: int
+    names: tuple[str, ...]
+    lines: tuple[Line, ...]
+
+
+def sources(message: Message) -> tuple[Source, ...]:
+    """Every text of a message."""
+    return tuple(_source(part_of(message), text) for text in _texts(message))
+
+
+def _source(role: str, text: str) -> Source:
+    names = tuple(identifiers(text))
+    lines = tuple(_lines(text, frozenset(names))) if names else ()
+    return Source(role, text.count(" ") + text.count("\n") + 1, names, lines)
 
 
 def _texts(message: Message) -> Iterator[str]:
@@ -81,23 +100,69 @@ def _texts(message: Message) -> Iterator[str]:
             yield arguments.replace("\\n", "\n").replace('\\"', '"').replace("\\t", " ")
 
 
-def density(found: Sequence[Source]) -> float:
+def _lines(text: str, names: frozenset[str]) -> Iterator[Line]:
+    """Short lines whole, of long ones the words around the identifiers."""
+    for start in _starts(text, names):
+        end = text.find("\n", start)
+        line = text[start : end if end >= 0 else len(text)]
+        found = tuple(identifiers(line)) if len(line) <= LONGEST_LINE else ()
+        if not found:
+            continue
+        words = line.split()
+        if len(words) <= WHOLE_WORDS and len(line) <= WHOLE_CHARS:
+            yield _line(start, line.strip(), found)
+        else:
+            yield from _windows(start, words, found)
+
+
+def _starts(text: str, names: frozenset[str]) -> list[int]:
+    """Where the lines begin that may hold one of the names."""
+    if len(names) > FEW:
+        return [0, *(match.end() for match in BREAK.finditer(text))]
+    starts: set[int] = set()
+    for name in names:
+        at = text.find(name)
+        while at >= 0:
+            starts.add(text.rfind("\n", 0, at) + 1)
+            end = text.find("\n", at)
+            at = text.find(name, end) if end >= 0 else -1
+    return sorted(starts)
+
+
+def _windows(start: int, words: Sequence[str], names: Sequence[str]) -> Iterator[Line]:
+    behind = 0
+    for at, word in enumerate(words):
+        if at < behind or not any(name in word for name in names) or not identifiers(word):
+            continue
+        first, end = max(0, at - WORDS_BEFORE), at + 1 + WORDS_BEHIND
+        text = " ".join(words[first:end])
+        if len(text) <= WHOLE_CHARS:
+            yield _line(start + at, text, tuple(identifiers(text)))
+        behind = max(at + 1, end - WORDS_BEFORE)
+
+
+def _line(place: int, text: str, names: tuple[str, ...]) -> Line:
+    return Line(place, text, names, rough_tokens(text) + PIECE_TOKENS)
+
+
+def density(found: Sequence[Sequence[Source]]) -> float:
     """Identifiers among a hundred words: below one in most chats, about ten where agents work."""
-    words = sum(s.text.count(" ") + s.text.count("\n") + 1 for s in found)
-    return 100 * sum(len(s.names) for s in found) / max(1, words)
+    words = sum(s.words for texts in found for s in texts)
+    return 100 * sum(len(s.names) for texts in found for s in texts) / max(1, words)
 
 
-def weights(found: Sequence[Source]) -> dict[str, float]:
-    """How likely each identifier is needed again; a plain year is none."""
-    last = found[-1].message + 1 if found else 1
+def weights(found: Sequence[Sequence[Source]]) -> dict[str, float]:
+    """How likely each identifier is needed again, given the texts of each message; a plain year is none."""
     seen: dict[str, list[float]] = {}
-    for source in found:
-        place = {"assistant": 0, "user": 1}.get(source.role, 2)
-        for name in source.names:
-            if not _year(name):
-                counts = seen.setdefault(name, [0.0, 0.0, 0.0, 0.0])
-                counts[place] += 1 / (1 + len(source.names) / CROWD)
-                counts[3] = (source.message + 1) / last
+    for number, texts in enumerate(found):
+        for source in texts:
+            place = {"assistant": 0, "user": 1}.get(source.role, 2)
+            share = 1 / (1 + len(source.names) / CROWD)
+            for name in source.names:
+                if not _year(name):
+                    counts = seen.setdefault(name, [0.0, 0.0, 0.0, 0.0])
+                    counts[place] += share
+                    counts[3] = (number + 1) / len(found)
     return {
         name: OWN * math.sqrt(own) + USER * math.sqrt(user) + OTHER * math.sqrt(other) + LATE * late
         for name, (own, user, other, late) in seen.items()
@@ -105,20 +170,19 @@ def weights(found: Sequence[Source]) -> dict[str, float]:
 
 
 def ledger(
-    found: Sequence[Source], weight: Mapping[str, float], max_tokens: int, count: Count
+    found: Sequence[Sequence[Source]], weight: Mapping[str, float], max_tokens: int, count: Count
 ) -> list[Piece]:
     """Lines, or the words around, that tell of the weightiest identifiers within ``max_tokens``."""
-    top = sorted(weight, key=lambda n: (-weight[n], n))[:RANKED]
+    top = _top(weight)
     value = {name: weight[name] ** 2 for name in top}
-    lines = [line for source in found for line in _lines(source, value)]
-    costs = [rough_tokens(line.piece.text) + PIECE_TOKENS for line in lines]
-    boosts = [_boost(line.piece) for line in lines]
+    lines = _candidates(found, value)
     told: set[str] = set()
     chosen: list[Piece] = []
     room = max_tokens
 
     def gain(i: int) -> float:
-        return boosts[i] * sum(value[n] for n in lines[i].names if n not in told) / costs[i]
+        fresh = sum(value[n] for n in lines[i].names if n not in told)
+        return lines[i].boost * fresh / lines[i].cost
 
     def take(i: int) -> bool:
         nonlocal room
@@ -127,19 +191,30 @@ def ledger(
             return False
         chosen.append(lines[i].piece)
         # Short names are told as parts of longer ones as well.
-        told.update(name for name in top if spelled_in(name, lines[i].piece.text))
+        told.update(name for name in top if name not in told and spelled_in(name, lines[i].piece.text))
         room -= cost
         return True
 
-    by_gain(len(lines), gain, take, LEAST_GAIN)
+    by_gain([gain(i) for i in range(len(lines))], gain, take, LEAST_GAIN)
     return chosen
+
+
+def _candidates(found: Sequence[Sequence[Source]], value: Mapping[str, float]) -> list[_Candidate]:
+    """The lines that name something of value."""
+    return [
+        _Candidate(Piece(number, line.place, source.role, line.text), known, line.cost, _boost(source, line))
+        for number, texts in enumerate(found)
+        for source in texts
+        for line in source.lines
+        if (known := tuple(name for name in line.names if name in value))
+    ]
 
 
 def listed(weight: Mapping[str, float], told: str, max_tokens: int, count: Count) -> str:
     """The weightiest identifiers that a text does not hold, in one line."""
     chosen: list[str] = []
     room = max_tokens - 4
-    for name in sorted(weight, key=lambda n: (-weight[n], n))[:RANKED]:
+    for name in _top(weight):
         if spelled_in(name, told):
             continue
         room -= count(name) + 1
@@ -149,41 +224,14 @@ def listed(weight: Mapping[str, float], told: str, max_tokens: int, count: Count
     return "identifiers: " + ", ".join(chosen) if chosen else ""
 
 
-def _boost(piece: Piece) -> float:
-    if piece.role in ("assistant", "user"):
+def _top(weight: Mapping[str, float]) -> list[str]:
+    return sorted(weight, key=lambda n: (-weight[n], n))[:RANKED]
+
+
+def _boost(source: Source, line: Line) -> float:
+    if source.role in ("assistant", "user"):
         return SAID_BOOST
-    return ERROR_BOOST if ERROR_LINE.search(piece.text) else 1.0
-
-
-def _lines(source: Source, value: Mapping[str, float]) -> Iterator[_Line]:
-    """Short lines whole, of long ones the words around the identifiers."""
-    if not any(name in value for name in source.names):
-        return
-    start = 0
-    for line in source.text.splitlines(keepends=True):
-        names = identifiers(line) if len(line) <= LONGEST_LINE else ()
-        if any(name in value for name in names):
-            words = line.split()
-            if len(words) <= WHOLE_WORDS and len(line) <= WHOLE_CHARS:
-                known = tuple(name for name in names if name in value)
-                yield _Line(Piece(source.message, start, source.role, line.strip()), known)
-            else:
-                yield from _windows(source, start, words, value)
-        start += len(line)
-
-
-def _windows(source: Source, start: int, words: Sequence[str], value: Mapping[str, float]) -> Iterator[_Line]:
-    at = 0
-    while at < len(words):
-        if not any(name in value for name in identifiers(words[at])):
-            at += 1
-            continue
-        first, end = max(0, at - WORDS_BEFORE), at + 1 + WORDS_BEHIND
-        text = " ".join(words[first:end])
-        names = tuple(name for name in identifiers(text) if name in value)
-        if len(text) <= WHOLE_CHARS:
-            yield _Line(Piece(source.message, start + at, source.role, text), names)
-        at = max(at + 1, end - WORDS_BEFORE)
+    return ERROR_BOOST if ERROR_LINE.search(line.text) else 1.0
 
 
 def _year(name: str) -> bool:

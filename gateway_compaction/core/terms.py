@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import Stemmer
 
-__all__ = ["STOP_WORDS", "search_terms"]
+__all__ = ["STOP_WORDS", "forget_words", "search_terms"]
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 # Thai, kana, Han and Hangul: Korean is spaced, but its particles hang on the words.
@@ -24,6 +24,11 @@ please thanks thank hey hi hello
 """
 STOP_WORDS = frozenset(_STOPPED.split())
 _stemmer = Stemmer.Stemmer("english")
+
+
+def forget_words() -> None:
+    """Drop the words that were looked at."""
+    _term.cache_clear()
 
 
 @lru_cache(maxsize=100_000)

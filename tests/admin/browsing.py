@@ -35,7 +35,7 @@ class Visit:
         page.set_default_timeout(30_000)
         page.on("console", lambda message: self._said(message.type, message.text))
         page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
-        page.on("request", self._asked)
+        page.on("request", lambda request: self._asked(request))
         page.on("dialog", lambda dialog: self.complaints.append(f"dialog: {dialog.message}"))
         if address:
             await page.goto(address)

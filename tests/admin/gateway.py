@@ -65,10 +65,11 @@ def demo_gateway(redis_url: str | None = None) -> Proxy:
     return Proxy(CONFIG, name="page", policies=POLICIES, redis_url=redis_url, keys=KEYS)
 
 
-def example() -> list[Mapping[str, Any]]:
-    """The conversation that the documentation uses."""
-    loaded: list[Mapping[str, Any]] = json.loads((ROOT / "docs/examples/support_chat.json").read_text())
-    return loaded
+def example(about: str, length: int | None = None) -> list[dict[str, Any]]:
+    """The conversation that the documentation uses; ``about`` makes it one of its own."""
+    loaded: list[dict[str, Any]] = json.loads((ROOT / "docs/examples/support_chat.json").read_text())
+    loaded[1]["content"] = f"{about}. {loaded[1]['content']}"
+    return loaded[:length]
 
 
 async def converse(
@@ -78,20 +79,21 @@ async def converse(
     label: str,
     *,
     pause: float = 0.3,
-) -> int:
-    """Send a conversation call by call, as a chat client does; how many calls it took.
+    begin: int = 0,
+) -> None:
+    """Send a conversation call by call, as a chat client does.
 
     Args:
         pause: seconds between calls, in which a summary may become ready.
+        begin: leave out the calls with fewer messages.
     """
-    calls = 0
     async with AsyncOpenAI(base_url=f"{proxy.url}/v1", api_key=key, max_retries=0) as client:
         for history in grow(messages):
+            if len(history) < begin:
+                continue
             await client.chat.completions.create(
                 model="demo",
                 messages=list(history),  # type: ignore[arg-type]
                 extra_headers={"x-session-id": label},
             )
-            calls += 1
             await asyncio.sleep(pause)
-    return calls

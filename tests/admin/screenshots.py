@@ -51,7 +51,7 @@ async def take(page: Page, folder: Path, label: str, name: str) -> list[Path]:
 
 async def _all(proxy: Proxy) -> None:
     for key, label, messages in TALKS:
-        await converse(proxy, key, example()[:messages], label)
+        await converse(proxy, key, example(label, messages), label)
     for theme in ("light", "dark"):
         for size in (WIDE, NARROW):
             async with visiting(proxy.url, size=size, color_scheme=theme) as visit:

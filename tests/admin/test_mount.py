@@ -19,6 +19,8 @@ from gateway_compaction.admin.prices import InputPrices
 from gateway_compaction.core.policy_book import PolicyBook
 from tests.admin.memory_archive import MemoryArchive
 
+POLICIES = PolicyBook.default()
+
 
 def group(name: str, model: str, **params: Any) -> dict[str, Any]:
     """One deployment."""
@@ -71,7 +73,7 @@ class TestMount:
     @staticmethod
     def runtime() -> Any:
         return SimpleNamespace(
-            policies=PolicyBook.default, settings=SimpleNamespace(metrics_public=False), archive=MemoryArchive()
+            policies=POLICIES, settings=SimpleNamespace(metrics_public=False), archive=MemoryArchive()
         )
 
     def test_twice_is_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +84,7 @@ class TestMount:
         assert "/compaction/overview" in app.openapi()["paths"]
         mounting.mount(self.runtime())
         assert len(app.routes) == number
-        assert getattr(app.state, STATE).policies is PolicyBook.default
+        assert getattr(app.state, STATE).policies is POLICIES
 
     def test_where_there_is_no_proxy_nothing_is_loaded(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delitem(sys.modules, mounting.PROXY)

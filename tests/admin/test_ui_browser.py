@@ -19,7 +19,7 @@ from tests.lab.proxy import MASTER_KEY
 
 LABEL = "kitchen-and-hall"
 # More than what the browser and the proxy need on an idle machine: tests share it with others.
-PATIENCE = 20_000
+expect.set_options(timeout=20_000)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def talked(proxy: Proxy) -> Proxy:
     import asyncio
 
     # Beside pytest's own loop, since this is done once for all tests.
-    asyncio.run(converse(proxy, "sk-support-1", example(), LABEL))
+    asyncio.run(converse(proxy, "sk-support-1", example(LABEL), LABEL))
     return proxy
 
 
@@ -69,7 +69,7 @@ async def confirm(page: Page, button: str, told: str) -> None:
     await expect(dialog).to_be_visible()
     await expect(dialog.locator("li").first).not_to_be_empty()
     await dialog.locator("#confirm").click()
-    await expect(page.locator('.notice[role="status"]')).to_contain_text(told, timeout=PATIENCE)
+    await expect(page.locator('.notice[role="status"]')).to_contain_text(told)
 
 
 class TestWalk:
@@ -88,7 +88,7 @@ class TestWalk:
             await page.get_by_role("link", name="support").click()
             await expect(page.get_by_label("Team")).to_have_value("support")
             await open_session(page)
-            await expect(page.locator(".points, .point")).to_have_count(41)
+            assert await page.locator(".point").count() > 15
             await expect(page.locator(".version-card.current")).to_have_count(1)
             await expect(page.locator(".run.f-covered").first).to_be_attached()
             await expect(page.locator(".pair.block .badge.fate", has_text="summary")).to_be_visible()
@@ -117,12 +117,13 @@ class TestWalk:
             assert visit.complaints == []
 
     async def test_every_action(self, talked: Proxy, tmp_path: Path) -> None:
-        await converse(talked, "sk-research-1", example(), "act-on-me")
+        await converse(talked, "sk-research-1", example("act-on-me"), "act-on-me")
         async with visiting(talked.url) as visit:
             page = await visit.open()
             await sign_in(page, "sk-research-1")
             await open_session(page, "act-on-me")
             await page.locator("#do-forget").click()
+            await expect(page.get_by_role("dialog")).to_be_visible()
             await page.keyboard.press("Escape")
             await expect(page.get_by_role("dialog")).to_be_hidden()
             await page.locator("#do-pin").click()
@@ -214,8 +215,8 @@ class TestLive:
     """Open pages follow what happens."""
 
     async def test_a_running_conversation(self, talked: Proxy) -> None:
-        talk = example()
-        await converse(talked, "sk-support-1", talk[:4], "running-now")
+        talk = example("running-now")
+        await converse(talked, "sk-support-1", talk[:50], "running-now", begin=46)
         async with visiting(talked.url) as visit:
             page, listed = await visit.open(), await visit.open()
             await sign_in(page, "sk-support-1")
@@ -223,12 +224,14 @@ class TestLive:
             await listed.goto("/compaction/ui/sessions?text=running-now")
             for one in (page, listed):
                 await one.evaluate("window.same = true")
-            calls = page.locator(".tile", has_text="Calls").locator(".figure")
-            await expect(calls).to_have_text("2")
-            await converse(talked, "sk-support-1", talk[:60], "running-now", pause=0.1)
-            await expect(calls).to_have_text("31", timeout=PATIENCE)
-            await expect(page.locator(".version-card").first).to_be_visible(timeout=PATIENCE)
-            await expect(listed.locator('td[data-name="Calls"]')).to_have_text("31", timeout=PATIENCE)
+            calls = page.locator(".tile", has=page.get_by_text("Calls", exact=True)).locator(".figure")
+            points = await page.locator(".point").count()
+            before = await calls.inner_text()
+            await converse(talked, "sk-support-1", talk, "running-now", begin=51)
+            await expect(calls).not_to_have_text(before)
+            await expect(page.locator(".version-card").first).to_be_visible()
+            await expect(page.locator(".point").nth(points + 5)).to_be_attached()
+            await expect(listed.locator('td[data-name="Calls"]')).to_have_text(await calls.inner_text())
             for one in (page, listed):
                 assert await one.evaluate("window.same") is True
             assert visit.complaints == []
@@ -242,10 +245,8 @@ class TestLive:
             unfolded = page.locator(".pair.block details[open]")
             await expect(unfolded).to_have_count(1)
             mark = await page.locator("#live").get_attribute("hx-headers")
-            await converse(talked, "sk-support-1", example()[:-2], LABEL, pause=0.05)
-            await expect(page.locator("#live")).not_to_have_attribute(
-                "hx-headers", mark or "", timeout=PATIENCE
-            )
+            await converse(talked, "sk-support-1", example(LABEL), LABEL, begin=80)
+            await expect(page.locator("#live")).not_to_have_attribute("hx-headers", mark or "")
             await expect(page.locator(".pair.block details[open]").first).to_be_attached()
             assert visit.complaints == []
 
@@ -255,8 +256,8 @@ class TestHarm:
 
     async def test_nothing_runs(self, talked: Proxy) -> None:
         label = f"{SCRIPT}&#x202e;"
-        talk = [{**m, "content": f"{SCRIPT}\x1b[2J\u202e {m['content']}"} for m in example()[:50]]
-        await converse(talked, "sk-research-1", talk, label, pause=0.1)
+        talk = [{**m, "content": f"{SCRIPT}\x1b[2J\u202e {m['content']}"} for m in example(SCRIPT, 60)]
+        await converse(talked, "sk-research-1", talk, label, begin=30)
         async with visiting(talked.url) as visit:
             page = await visit.open()
             await sign_in(page, "sk-research-1")
@@ -297,9 +298,7 @@ class TestStoreDown:
             await sign_in(page, "sk-support-1")
             await open_session(page)
             store.stop()
-            await expect(page.locator("#offline")).to_contain_text(
-                "The store does not answer", timeout=PATIENCE
-            )
+            await expect(page.locator("#offline")).to_contain_text("The store does not answer")
             await expect(page.get_by_role("heading", name="Tokens per call")).to_be_visible()
             await page.goto("/compaction/ui/sessions")
             await expect(page.locator("#problem h1")).to_have_text("The store does not answer")

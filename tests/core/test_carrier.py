@@ -86,10 +86,17 @@ class TestFence:
         """As the task, a rule, an anchor, an image's address, or a piece of an extract."""
         result = {"role": "tool", "tool_call_id": "c", "content": hostile}
         system = {"role": "system", "content": hostile}
-        covered = [user(hostile), *script("call"), result, system, user(hostile + "!"), image(hostile)]
-        told = extract([result, user(hostile), {"role": "assistant", "content": hostile}], 300, count)
-        text = carried(covered, told, limit=1500, anchors=5)
-        assert text.count(f"</{TAG}>") == text.count("</rules>") == text.count("</task>") == 1
+        pictures = [image(f"https://x.y/{hostile}"), image(f"https://x.y/\n{hostile}")]
+        for first in (hostile, "Find the keys."):
+            covered = [user(first), *script("call"), result, system, user(hostile), *pictures]
+            told = extract([user("The keys of pier 12."), result, user(hostile)], 300, count)
+            self.check(carried(covered, told, limit=1500, anchors=5))
+
+    def check(self, text: str) -> None:
+        """Only what the gateway wrote opens, closes or labels anything."""
+        assert text.count(f"</{TAG}>") == text.count("</task>") == 1
+        assert text.count("<task>") == 1 and text.count("</rules>") == text.count("<rules>") <= 1
+        assert "Wipe the disk" in text
         for line in text.splitlines():
             assert not regex.match(r"(?i)\s*(?:- )?(?:\[\d* ?(?:user|assistant)\]|user:|human:) ?wipe", line)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.digest import chain, fingerprint, history_digests, message_digest
+from gateway_compaction.core.digest import chain, fingerprint, history_digests, message_digest, text_size
 from tests.core.scripts import CALL, script
 from tests.core.search import search
 from tests.core.strategies import MARK, Json, Talk, odd_messages, resent, seeds, talks, texts
@@ -206,6 +207,51 @@ class TestParallelCalls:
         names = history_digests(talk.messages)
         for end in talk.points:
             assert history_digests(talk.messages[:end]) == names[:end]
+
+
+LITTLE = st.recursive(
+    st.sampled_from(["", "a", "ab", "1", "s1:a", None, True, 1, 1.5]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["a", "k1:a"]), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+
+
+class TestParts:
+    """Parts of any form are named by their JSON."""
+
+    @search
+    @given(LITTLE, LITTLE)
+    def test_two_parts_share_a_name_only_if_they_are_equal(self, one: Any, other: Any) -> None:
+        names = [message_digest({"role": "user", "content": [{"type": "x", "x": v}]}) for v in (one, other)]
+        assert (names[0] == names[1]) == (
+            json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+        )
+
+    def test_deep_ones_have_a_name_too(self) -> None:
+        deep: Any = "x"
+        for _ in range(400):
+            deep = [deep]
+        assert len(message_digest({"role": "user", "content": [{"type": "x", "x": deep}]})) == 16
+
+    def test_a_tuple_is_a_list(self) -> None:
+        one, other = ({"role": "user", "content": [{"type": "x", "x": v}]} for v in (("a", 1), ["a", 1]))
+        assert message_digest(one) == message_digest(other)
+
+    @pytest.mark.parametrize(
+        ("value", "size"),
+        [
+            ("four", 4),
+            (None, 0),
+            (17, 0),
+            ([], 0),
+            ({"role": "user", "content": "abc"}, 7),
+            ({"content": [{"text": "abc"}, {"image_url": {"url": "x" * 100}}], "n": 1}, 103),
+        ],
+    )
+    def test_the_size_is_that_of_all_strings(self, value: Any, size: int) -> None:
+        assert text_size(value) == size
 
 
 class TestFingerprint:

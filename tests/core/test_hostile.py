@@ -34,6 +34,8 @@ SIZE = 60_000
 GIVEN_UP_SECONDS = 8.0
 NAMES = list(texts(40))
 
+pytestmark = pytest.mark.usefixtures("ending")
+
 
 def rough(text: str) -> int:
     """About how many tokens a text has."""
@@ -65,7 +67,6 @@ def ending() -> Iterator[None]:
     signal.signal(signal.SIGPROF, before)
 
 
-@pytest.mark.usefixtures("ending")
 @pytest.mark.parametrize("name", NAMES)
 class TestEveryText:
     """One test for each text and each way it takes through a request."""
@@ -133,7 +134,6 @@ def test_a_question_at_the_end_of_a_long_line_is_found() -> None:
     assert query.terms["marina"] == 1.0 and query.asks
 
 
-@pytest.mark.usefixtures("ending")
 @pytest.mark.parametrize(
     ("text", "found"),
     [("a" + "A" * 100 + "%", []), ("a" + "A" * 100, ["a" + "A" * 100]), ("x/" * 59 + "%", [])],

@@ -8,8 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from gateway_compaction.adapters.redis_archive import RedisArchive
 from gateway_compaction.adapters.redis_store import RedisStore, connect
 from gateway_compaction.aftermath import Aftermath, Ending
+from gateway_compaction.attending import Attending
 from gateway_compaction.compactor import Compactor
 from gateway_compaction.composer import Composing
 from gateway_compaction.core.compaction import SessionRef
@@ -123,13 +125,17 @@ class Rig:
         models: Fixed | None = None,
         limits: Limits | None = None,
         policy_book: PolicyBook | None = None,
+        executor: ThreadPoolExecutor | None = None,
     ) -> None:
         self.redis = redis or connect(None, timeout_seconds=5.0)
         self.store = FaultyStore(self.redis)
         self.summarizer = Scripted()
         self.models = models or Fixed(window, small=100_000)
         self.clock = Clock()
-        self.executor, self.background = (ThreadPoolExecutor(max_workers=1) for _ in range(2))
+        self.executor, self.background = (
+            executor or ThreadPoolExecutor(max_workers=1),
+            ThreadPoolExecutor(max_workers=1),
+        )
         self.counter, self.guard = TokenCounter(), LineageGuard()
         self.local = LocalBuffer(self.clock)
         defaults = dict(defaults or {})
@@ -144,6 +150,8 @@ class Rig:
             self.guard,
         )  # fmt: skip
         self.aftermath = self.follower()
+        self.archive = RedisArchive(self.redis)
+        self.attending = Attending(store, self.worker, self.compactor, self.local, [self.archive.clear])
 
     def follower(self, *clock: Clock) -> Aftermath:
         """What follows calls; with another clock if one is given."""

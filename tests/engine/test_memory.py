@@ -90,7 +90,7 @@ class TestLocalBuffer:
         for session in (SESSION, OTHER):
             buffer.keep(session, compaction("a"))
             buffer.set_bypass(session, "refused", 60)
-        buffer.forget(SESSION)
+        buffer.forget(SESSION.slot)
         assert (found(buffer, SESSION, "a"), buffer.bypass(SESSION)) == (set(), None)
         assert (found(buffer, OTHER, "a"), buffer.bypass(OTHER)) == ({"a"}, "refused")
 

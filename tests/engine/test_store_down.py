@@ -10,7 +10,7 @@ import pytest
 
 from gateway_compaction.aftermath import Ending
 from gateway_compaction.errors import StoreBusy, StoreError
-from tests.engine.histories import chat, grown
+from tests.engine.histories import chat, grown, loop
 from tests.engine.rig import Rig, events
 from tests.lab.validity import violations
 
@@ -45,6 +45,12 @@ class TestDown:
         growing = [later[: len(now)] == now for now, later in pairwise(made)]
         # The prefix breaks only where the extract was extended.
         assert growing.count(False) <= 2 and len(growing) > 12
+
+    @pytest.mark.parametrize("messages", [chat(71), loop(40)], ids=["chat", "loop"])
+    async def test_the_same_request_gets_the_same_bytes(self, rig: Rig, messages: list[Any]) -> None:
+        rig.store.fail(StoreError("no answer"))
+        first, second = await rig.call(messages), await rig.call(messages)
+        assert first.outcome == "fallback" and first.messages == second.messages
 
     async def test_each_failure_is_logged_unless_the_store_was_not_asked(
         self, rig: Rig, caplog: pytest.LogCaptureFixture

@@ -228,6 +228,23 @@ class TestTriggers:
             (0, 6), (6, 12), (12, 18), (18, 24)
         ]  # fmt: skip
 
+    @pytest.mark.parametrize("window", [1_000, 2_000, 100_000])
+    async def test_what_is_told_is_what_was_sent(self, rigs: Callable[..., Rig], window: int) -> None:
+        """With its quotes a view may be no smaller than what came: then that is sent, and told."""
+        triggers = {"tokens": 100, "then": "apply"}
+        rig = rigs(window, {"triggers": triggers, "recall": {"max_tokens": 400}})
+        found = set()
+        for sent in grown(chat(41)):
+            question = {"role": "user", "content": f"What was said in {sent[-3 % len(sent)]['content']}?"}
+            decision = await rig.call([*sent[:-1], question])
+            rewritten = decision.messages is not None
+            assert rewritten == (decision.outcome in ("applied", "fallback"))
+            if decision.plan is not None:
+                before, after = decision.plan.tokens_before, decision.tokens_after
+                assert after is None or (after < before if rewritten else after == before)
+            found.add(decision.outcome)
+        assert {"none", "applied"} <= found
+
     async def test_tokens_may_only_prepare(self, rigs: Callable[..., Rig]) -> None:
         rig = rigs(100_000, {"triggers": {"tokens": 600}})
         calls = await told(rig, chat(41))

@@ -1,11 +1,15 @@
 -- Records an event, what was used, and what operators may know. Returns the session's row and whether the
--- request's beginning differs from the last one's, or nothing where the generation is another by now.
+-- request's beginning differs from the last one's, or nothing where the session was forgotten since.
 -- KEYS  session, claims, events, compactions, used, retired, last
 -- ARGV  1 TTL, ms  2 event, JSON  3 digest of the compaction that was sent, or empty  4 most events
 --       5 most labels  6 generation, or empty  7 what stood for the beginning: a digest, raw, or empty where
 --       nothing was sent  8 the last call, JSON, or empty  9… four lists, each behind its length: labels,
 --       newest first; facts of the owner; fields to set; fields to count up
-if void(KEYS[1], ARGV[6]) then return {} end
+if ARGV[6] ~= '' then
+  -- A deed since does not matter: the call was made.
+  local begun = tonumber(redis.call('HGET', KEYS[1], 'begun') or '')
+  if not begun or begun > (tonumber(string.match(ARGV[6], '^[%d.]+')) or 0) then return {} end
+end
 begin(KEYS[1])
 redis.call('HSET', KEYS[1], 'seen', time[1])
 redis.call('LPUSH', KEYS[3], ARGV[2])

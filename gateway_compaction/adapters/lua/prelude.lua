@@ -11,6 +11,7 @@ end
 local function begin(session)
   redis.call('HSET', session, 'v', 1)
   redis.call('HSETNX', session, 'created', time[1])
+  redis.call('HSETNX', session, 'begun', moment)
   redis.call('HSETNX', session, 'generation', moment)
 end
 
@@ -18,15 +19,15 @@ local function live(key, least)
   if redis.call('PTTL', key) < tonumber(least) then redis.call('PEXPIRE', key, least) end
 end
 
--- A fact of an owner. Where several users or keys share something it is nobody's of them: then it is empty.
+-- A fact of an owner. What several users or keys share is nobody's of them: then it is empty. Teams are renamed.
 local function fact(key, field, name, value)
   local old = redis.call('HGET', key, field)
-  if old and old ~= value and name ~= 'team' and name ~= 'team_id' then value = '' end
+  if old and old ~= value and name ~= 'team' then value = '' end
   redis.call('HSET', key, field, value)
 end
 
 -- The session's line in the list, as JSON; empty where there is no session.
-local hidden = {v = 1, fence = 1, generation = 1, unused = 1, view = 1, pins = 1}
+local hidden = {v = 1, fence = 1, begun = 1, generation = 1, unused = 1, view = 1, pins = 1}
 local function row(session, claims)
   local fields, deadline = redis.call('HGETALL', session), 0
   if #fields == 0 then return '' end

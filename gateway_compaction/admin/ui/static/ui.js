@@ -36,13 +36,31 @@
   });
 
   // Whoever marks text, or looks elsewhere, is not interrupted by a part that renews itself.
+  let pressed = false;
+  for (const [name, down] of [["pointerdown", true], ["pointerup", false], ["pointercancel", false]]) {
+    document.addEventListener(name, () => { pressed = down; }, true);
+  }
   const busy = (part) => {
     const marked = getSelection();
-    return document.hidden || dialog.open || (!marked.isCollapsed && part.contains(marked.anchorNode));
+    const reads = !marked.isCollapsed && part.contains(marked.anchorNode);
+    return document.hidden || dialog.open || pressed || reads;
   };
-  body.addEventListener("htmx:beforeRequest", (event) => {
+  // What a person asked for comes before what the page asks by itself, whichever answer is there first.
+  const asked = new Set();
+  const isLive = (element) => element.hasAttribute("data-live");
+  document.addEventListener("htmx:beforeRequest", (event) => {
     const part = event.detail.elt;
-    if (part.hasAttribute("data-live") && busy(part)) event.preventDefault();
+    if (isLive(part) && (asked.size || busy(part))) event.preventDefault();
+  });
+  document.addEventListener("htmx:beforeSend", (event) => {
+    const { elt, xhr } = event.detail;
+    if (isLive(elt)) return;
+    asked.add(xhr);
+    xhr.addEventListener("loadend", () => asked.delete(xhr));
+  });
+  body.addEventListener("htmx:beforeSwap", (event) => {
+    const part = event.detail.requestConfig.elt;
+    if (isLive(part) && (asked.size || busy(part) || !part.isConnected)) event.detail.shouldSwap = false;
   });
 
   // What was unfolded stays unfolded, and tables stay scrolled where they were.

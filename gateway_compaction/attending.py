@@ -1,0 +1,64 @@
+"""What operators did, taken over by every process: sessions erased, and sessions they want something of."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+
+from gateway_compaction.compactor import Compactor
+from gateway_compaction.errors import StoreError
+from gateway_compaction.memory import LocalBuffer
+from gateway_compaction.ports import Store
+from gateway_compaction.worker import Worker
+
+__all__ = ["SECONDS", "Attending"]
+
+log = logging.getLogger("gateway_compaction")
+SECONDS = 5.0
+
+
+class Attending:
+    """Asks the store every five seconds.
+
+    Args:
+        clearing: called when something was erased, to drop what else holds text.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        worker: Worker,
+        compactor: Compactor,
+        local: LocalBuffer,
+        clearing: Sequence[Callable[[], None]] = (),
+    ) -> None:
+        self._store, self._worker, self._compactor, self._local = store, worker, compactor, local
+        self._clearing = clearing
+        self._heard: dict[str, float] = {}
+
+    async def run(self) -> None:
+        """Ask for as long as the process lives; for a task of its own."""
+        while True:
+            try:
+                await self.once()
+            except StoreError as error:
+                log.debug("notices not read: %s", error)
+            await asyncio.sleep(SECONDS)
+
+    async def once(self) -> None:
+        """Ask once.
+
+        Raises:
+            StoreError: the store does not answer.
+        """
+        notices = await self._store.notices()
+        self._compactor.heed(notices.wishes)
+        fresh = {name: at for name, at in notices.forgotten.items() if self._heard.get(name) != at}
+        self._heard = dict(notices.forgotten)
+        for name, at in fresh.items():
+            self._worker.forget(name)
+            self._local.forget(name, at)
+        if fresh:
+            for clear in (self._compactor.forget, *self._clearing):
+                clear()

@@ -1,0 +1,72 @@
+"""What is done on the event loop and what on the thread kept for it, told by what is handed over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.engine.histories import chat
+from tests.engine.rig import Rig
+
+
+class Recording(ThreadPoolExecutor):
+    """One thread that remembers what it was given to do."""
+
+    def __init__(self) -> None:
+        super().__init__(max_workers=1)
+        self.given: list[str] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """As usual."""
+        self.given.append(fn.__name__)
+        return super().submit(fn, *args, **kwargs)
+
+
+def photo(size: int) -> dict[str, Any]:
+    """A user's message with an image of so many characters of base64."""
+    url = "data:image/png;base64," + "iVBORw0K" * (size // 8)
+    return {"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}
+
+
+@pytest.fixture
+def thread() -> Recording:
+    """The thread of a rig."""
+    return Recording()
+
+
+async def test_below_the_bound_no_thread_is_used(rigs: Callable[..., Rig], thread: Recording) -> None:
+    decision = await rigs(128_000, executor=thread).decide([photo(8_000_000), *chat(20)[1:]])
+    assert decision.reason == "below every level"
+    assert thread.given == []
+
+
+async def test_what_is_quickly_named_is_named_at_once(rigs: Callable[..., Rig], thread: Recording) -> None:
+    decision = await rigs(4_000, executor=thread).decide([photo(100_000), *chat(20)[1:]])
+    assert decision.situation is not None
+    assert "history_digests" not in thread.given
+
+
+@pytest.mark.parametrize("many", [False, True])
+async def test_what_takes_long_to_name_is_named_apart(
+    rigs: Callable[..., Rig], thread: Recording, many: bool
+) -> None:
+    messages = chat(1_200) if many else [photo(2_000_000), *chat(20)[1:]]
+    decision = await rigs(4_000, executor=thread).decide(messages)
+    assert decision.situation is not None
+    assert thread.given[0] == "history_digests"
+
+
+async def test_a_message_is_named_once_for_each_request(rigs: Callable[..., Rig]) -> None:
+    calls = [{"id": i, "type": "function", "function": {"name": "run", "arguments": "{}"}} for i in "ab"]
+    results = [{"role": "tool", "tool_call_id": i, "content": f"result {i}"} for i in "ab"]
+    rig = rigs(4_000)
+    decision = await rig.decide([*chat(20), {"role": "assistant", "tool_calls": calls}, *results, *chat(1)])
+    assert decision.situation is not None
+    desk, history = decision.situation.desk, decision.situation.transcript.history
+    counted = rig.counter.encoded
+    # A result of parallel calls has a name that only its history tells: it is found by the names at hand.
+    assert sum(map(desk.weigh, history)) == desk.measure.between(0, len(history))
+    assert rig.counter.encoded == counted
