@@ -10,7 +10,7 @@ LOCKED := $(PIP) install --quiet --no-compile --require-hashes
 EDITABLE := $(PIP) install --quiet --no-deps --no-build-isolation --editable .
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test check format lock clean
+.PHONY: help install run test coverage check format lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,10 @@ run: $(VENV)/.run ## Start the gateway with the demo model, no key needed (HOST,
 
 test: $(VENV)/.dev ## Run all tests, real Redis and a real proxy included
 	$(BIN)/python -m pytest
+
+coverage: $(VENV)/.dev ## Run the tests of core/, which cover every line and branch of it
+	$(BIN)/python -m coverage run --branch --source gateway_compaction/core -m pytest -q tests/core tests/seeds tests/test_policy*.py
+	$(BIN)/python -m coverage report --show-missing --fail-under=100
 
 check: $(VENV)/.dev ## Lint, check the format and the types
 	$(BIN)/ruff check .

@@ -14,8 +14,11 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
+from gateway_compaction.adapters.redis_archive import RedisArchive
 from gateway_compaction.adapters.redis_store import connect
+from gateway_compaction.archive import Query, Scope
 from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.core.last_call import LastCall
 from gateway_compaction.errors import StoreError
 from tests.lab.redis_server import RedisServer
 from tests.store_contract import digest, raw, record, session
@@ -76,14 +79,16 @@ async def prepare(url: str) -> None:
     """The conversations that the page looks at."""
     store = connect(url, timeout_seconds=2.0)
     event = replace(happened(), at=1_795_000_000.0, model="gpt-4o", tokens_before=91_408, tokens_after=33_120)
-    about = {"team_id": "7c1f", "team_alias": "research"}
+    about = {"team_id": "7c1f", "team": "research"}
+    last = LastCall(1_795_000_000.0, (("user", 900, "covered"),), (("user", 90, "summary"),), covers=1)
     await store.put(SESSION, record("first", "cleared"), token=None, ttl=WEEK, limit=32)
     token = await store.claim(SESSION, digest("second"), [], 60)
     whole = record("second", parent="first", text="Ana wants the March figures by region.")
     await store.put(SESSION, whole, token=token, ttl=WEEK, limit=32)
     await store.claim(SESSION, digest("third"), [], 60)
     await store.bypass(SESSION, "the provider answered 400", 300)
-    await store.append(SESSION, event, ttl=WEEK, used=digest("second"), labels=[LABEL], about=about)
+    told: dict[str, Any] = {"labels": [LABEL], "about": about, "last": last}
+    await store.append(SESSION, event, ttl=WEEK, used=digest("second"), **told)
     second = SessionRef(TENANT, digest("second conversation"))
     await store.append(second, event, ttl=WEEK, labels=["ticket-4712"], about=about)
     await store.append(SessionRef(OTHER, digest("third conversation")), event, ttl=WEEK)
@@ -117,11 +122,19 @@ async def test_the_page_names_every_kind_of_key_and_every_field(prepared: str) -
     page = PAGE.read_text(encoding="utf-8")
     store = connect(prepared, timeout_seconds=2.0)
     await fill(store)
+    archive, everything = RedisArchive(store), Scope(everything=True, actor="somebody")
+    await archive.rollback(everything, session(), 0)
+    await archive.rebuild(everything, session())
+    await archive.compact(everything, session())
+    await archive.pin(everything, session(), "a fact")
+    await store.put(session(), record("a", "cleared"), token=None, ttl=WEEK, limit=32)
+    await store.claim(session(), digest("c"), [], 60)
+    await archive.forget(everything, SESSION)
     names = [key.decode() for key in await raw(store).keys("gwc:*")]
     kinds = [re.sub(r"\{\w+\.\w+\}", "{tenant.session}", name) for name in names]
     kinds = [re.sub(r"\{\w+\}", "{tenant}", kind) for kind in kinds]
     documented = set(re.findall(r"^\| `(gwc:[^`]+)` \|", page, re.MULTILINE))
-    assert {re.sub(r":label:\w+", ":label:<hash>", kind) for kind in kinds} == documented
+    assert {re.sub(r":(label|hours|owner):\w+", r":\1:<hash>", kind) for kind in kinds} == documented
     fields = await raw(store).hkeys(f"gwc:{{{session().slot}}}:session")
     for field in {field.decode().split(":")[0] for field in fields}:
         assert f"`{field}" in page, field
@@ -141,9 +154,29 @@ async def test_the_rights_of_the_page_are_enough(prepared: str) -> None:
     assert (await store.load(session(), [digest("a")])).compactions
     assert await store.factors() == {"gpt": 1.1}
     await store.ping()
-    with pytest.raises(StoreError):
-        await store._commands(("SET", "gwc:tenants", "overwritten"))
+    await everything_an_operator_does(RedisArchive(store))
+    for refused in (("FLUSHALL",), ("SET", "other", "x"), ("KEYS", "*"), ("CONFIG", "GET", "*")):
+        with pytest.raises(StoreError):
+            await store.send(refused)
     await store.aclose()
+
+
+async def everything_an_operator_does(archive: RedisArchive) -> None:
+    """Each of it once."""
+    scope, where = Scope(everything=True, actor="somebody"), session()
+    await archive.overview(scope, 2)
+    await archive.sessions(scope, Query())
+    await archive.detail(scope, where)
+    await archive.compact(scope, where)
+    await archive.rebuild(scope, where)
+    await archive.rollback(scope, where, 0)
+    await archive.pin(scope, where, "a fact")
+    await archive.unpin(scope, where, "a fact")
+    await archive.reset(scope, where)
+    document = await archive.export(scope, where)
+    await archive.forget(scope, where)
+    await archive.load(scope, document)
+    assert await archive.forget_tenant(scope, where.tenant)
 
 
 async def write() -> None:

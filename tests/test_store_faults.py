@@ -11,13 +11,16 @@ import pytest
 from redis.asyncio import Redis
 
 from gateway_compaction.adapters.breaker import Breaker
+from gateway_compaction.adapters.redis_archive import RedisArchive
 from gateway_compaction.adapters.redis_store import RedisStore, connect
+from gateway_compaction.archive import Query, Scope
 from gateway_compaction.errors import StoreBusy, StoreError
 from tests.lab.ports import HOST, free_port
 from tests.lab.redis_server import GarbageServer, HungServer, RedisServer
 from tests.store_contract import TTL, digest, event, raw, record, session
 
 S, A = session(), digest("a")
+ADMIN = Scope(everything=True, actor="zoe")
 
 CALLS: dict[str, Callable[[RedisStore], Awaitable[Any]]] = {
     "load": lambda store: store.load(S, [A]),
@@ -28,6 +31,7 @@ CALLS: dict[str, Callable[[RedisStore], Awaitable[Any]]] = {
     "append": lambda store: store.append(S, event(), ttl=TTL, used=A, labels=["x"]),
     "bypass": lambda store: store.bypass(S, "400", 60),
     "backoff": lambda store: store.backoff(S, "unused", 60),
+    "notices": lambda store: store.notices(),
     "factors": lambda store: store.factors(),
     "save_factor": lambda store: store.save_factor("gpt", 1.0),
     "ping": lambda store: store.ping(),
@@ -88,6 +92,30 @@ async def test_every_call_ends_in_time_with_a_store_error(
         await CALLS[call](store)
     assert time.monotonic() - started < 1.0
     assert store.state == "open"
+
+
+OPERATORS: dict[str, Callable[[RedisArchive], Awaitable[Any]]] = {
+    "overview": lambda archive: archive.overview(ADMIN, 1),
+    "sessions": lambda archive: archive.sessions(ADMIN, Query()),
+    "detail": lambda archive: archive.detail(ADMIN, S),
+    "compact": lambda archive: archive.compact(ADMIN, S),
+    "forget": lambda archive: archive.forget(ADMIN, S),
+    "forget_tenant": lambda archive: archive.forget_tenant(ADMIN, S.tenant),
+    "export": lambda archive: archive.export(ADMIN, S),
+    "watch": lambda archive: anext(archive.watch(ADMIN)),
+}
+
+
+@pytest.mark.parametrize("ask", OPERATORS)
+async def test_operators_are_told_that_the_store_is_down_and_requests_do_not_notice(
+    ask: str, open_store: Callable[..., RedisStore]
+) -> None:
+    store = open_store(f"redis://{HOST}:{free_port()}")
+    for _ in range(3):
+        with pytest.raises(StoreError) as caught:
+            await OPERATORS[ask](RedisArchive(store))
+        assert not isinstance(caught.value, StoreBusy)
+    assert store.state == "closed"
 
 
 async def test_busy_asks_nobody(open_store: Callable[..., RedisStore]) -> None:

@@ -11,12 +11,14 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
+from gateway_compaction.adapters.redis_archive import RedisArchive
 from gateway_compaction.adapters.redis_store import RedisStore, connect
 from gateway_compaction.errors import StoreError
 from tests.lab.ports import HOST, free_port
 from tests.lab.redis_server import redis_binary
 from tests.lab.skips import skip_loudly
 from tests.store_contract import TTL, digest, event, raw, record, session
+from tests.test_redis_page import everything_an_operator_does
 from tests.test_store_leases import fill
 
 S = session()
@@ -64,6 +66,7 @@ async def test_a_cluster_node(tmp_path: Path) -> None:
         await store.put(S, record("b", "extractive"), token=None, ttl=TTL, limit=1)
         await store.append(session("other"), event(), ttl=TTL, labels=["x", "y"], about={"team": "t"})
         assert await store.factors() == {"gpt": 1.1}
+        await everything_an_operator_does(RedisArchive(store))
         assert store.state == "closed"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from gateway_compaction.core.compaction import Compaction
@@ -13,6 +14,8 @@ from gateway_compaction.core.shorten import is_clearable
 from gateway_compaction.core.situation import Situation
 
 __all__ = ["layout"]
+
+QUOTED = re.compile(r"(?m)^\[(\d{1,9}) ")
 
 
 def layout(s: Situation, plan: Plan, messages: Sequence[Message] | None, at: float) -> LastCall:
@@ -45,7 +48,7 @@ def layout(s: Situation, plan: Plan, messages: Sequence[Message] | None, at: flo
 
 def _sent(s: Situation, view: View) -> tuple[tuple[str, int, str], ...]:
     head = [(str(m["role"]), s.desk.weigh(m), "preamble") for m in s.transcript.preamble]
-    quoted = _quoted(s, view)
+    quoted = _quoted(view)
     tail = [
         (str(m["role"]), s.measure.between(i, i + 1), _fate(s, view, i, quoted))
         for i, m in enumerate(s.transcript.history)
@@ -79,16 +82,9 @@ def _text(message: Message) -> str:
     return content if isinstance(content, str) else str(content or "")
 
 
-def _quoted(s: Situation, view: View) -> frozenset[int]:
-    """Indexes of covered messages of which passages are quoted."""
-    compaction = view.compaction
-    if compaction is None or not view.recalls:
-        return frozenset()
-    index = s.desk.index(compaction.covers)
-    said = "\n".join(view.recalls.values())
-    return frozenset(
-        number for number, p in zip(index.message, index.passages, strict=True) if p.text in said
-    )
+def _quoted(view: View) -> frozenset[int]:
+    """Indexes of covered messages of which passages are quoted: each line of a quote begins with its own."""
+    return frozenset(int(n) for text in view.recalls.values() for n in QUOTED.findall(text))
 
 
 def _saw(s: Situation, view: View, messages: Sequence[Message]) -> tuple[tuple[str, int, str], ...]:

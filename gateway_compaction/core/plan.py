@@ -175,7 +175,7 @@ def _made_to_fit(s: Situation, plan: Plan) -> Plan:
 
 
 def _base(s: Situation, view: View) -> Compaction | None:
-    """What is built upon: of all that a model wrote the longest, though an extract that covers more is sent."""
+    """What is built upon: the longest that a model wrote, though an extract may cover more."""
     written = [c for c in fitting(s) if c.kind == "model"]
     return max(written, key=lambda c: c.covers, default=view.compaction if view.carrier else None)
 

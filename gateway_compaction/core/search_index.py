@@ -24,8 +24,8 @@ AFTER = 0.8
 REST_WEIGHT = 0.35
 SHORT_QUERY_WORDS = 40
 # In chats with an assistant, what a user says in a few words tells more than a long answer's paragraphs.
-BREVITY, BREVITY_WORDS, USUAL_WORDS = 0.35, 20, 60
-FULL_MATCH, FULL_USER_MATCH = 0.3, 0.2
+BREVITY, BREVITY_WORDS, USUAL_WORDS, LEAST_WORDS = 0.35, 20, 60, 10
+FULL_MATCH, FULL_USER_MATCH, FULL_LENGTH = 0.3, 0.2, 5
 OWN_SHARE, OWN_WEIGHT, OWN_TERMS = 0.5, 4.0, 4
 SPEAKER = regex.compile(r"(?:^|\n)\s*([\p{Lu}][\p{L}]{1,20}):\s")
 # Words that refer back without a question mark.
@@ -147,14 +147,15 @@ def ranked(index: Index, query: Query) -> list[tuple[float, int]]:
 def _preference(index: Index, query: Query, matched: Array, held: Array) -> Array:
     """Matches with what else speaks for a passage: who wrote it, where it stands, how short it is.
 
-    None of that counts where little matches, nor against a passage that holds by itself, as a share of their
-    rarity, most of the words of a question of several.
+    None of that counts where little matches or is said, nor against a passage that holds by itself, as a
+    share of their rarity, most of the words of a question of several.
     """
     named = np.array([s in query.names for s in index.speakers])[index.message]
     score = matched + (0.3 * index.opens + 0.6 * named) * np.minimum(1.0, matched / FULL_MATCH)
-    told = 0.4 * index.user_weight * index.role_user
+    told = 0.4 * index.user_weight * index.role_user * np.minimum(1.0, index.length / FULL_LENGTH)
     score += told * np.minimum(1.0, matched / FULL_USER_MATCH)
-    score /= ((index.words + BREVITY_WORDS) / USUAL_WORDS) ** (BREVITY * index.user_weight)
+    words = np.maximum(index.words, LEAST_WORDS) + BREVITY_WORDS
+    score /= (words / USUAL_WORDS) ** (BREVITY * index.user_weight)
     if len(query.terms) < OWN_TERMS:
         return np.asarray(score)
     return np.asarray(score + OWN_WEIGHT * np.maximum(0.0, held - OWN_SHARE))

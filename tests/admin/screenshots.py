@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 from playwright.async_api import Page, expect
@@ -42,7 +43,7 @@ async def take(page: Page, folder: Path, label: str, name: str) -> list[Path]:
         assert wide <= 0, f"{which} is {wide} px too wide"
         path = folder / f"ui-{which}-{name}.png"
         # The page of a session is long: what is below says the same in every picture.
-        height = min(await page.evaluate("document.documentElement.scrollHeight"), 2400)
+        height = min(await page.evaluate("document.documentElement.scrollHeight"), 1600)
         clip = {"x": 0, "y": 0, "width": page.viewport_size["width"], "height": height}  # type: ignore[index]
         await page.screenshot(path=path, full_page=True, clip=clip)  # type: ignore[arg-type]
         taken.append(path)
@@ -62,10 +63,15 @@ async def _all(proxy: Proxy) -> None:
 
 
 def main() -> None:
-    """Write all of them into docs/images."""
+    """Write all of them into docs/images; with Pillow, in few colours, so that they are small."""
     IMAGES.mkdir(exist_ok=True)
     with demo_gateway() as proxy:
         asyncio.run(_all(proxy))
+    if find_spec("PIL") is not None:
+        from PIL import Image
+
+        for path in IMAGES.glob("ui-*.png"):
+            Image.open(path).convert("RGB").quantize(160).save(path, optimize=True)
 
 
 if __name__ == "__main__":

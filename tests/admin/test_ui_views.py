@@ -128,6 +128,18 @@ class TestHistory:
             "15 min ago",
         )
 
+    def test_a_version_that_no_call_has_used_yet_is_ready(self) -> None:
+        detail = long_talk()
+        assert detail.last_call is not None
+        earlier = replace(detail, last_call=replace(detail.last_call, version=2))
+        assert [(c.current, c.ready) for c in cards(earlier, NOW)[:2]] == [(False, True), (True, False)]
+        taken_back = replace(earlier, compactions=detail.compactions[1:], retired=detail.compactions[:1])
+        latest = replace(taken_back, last_call=replace(detail.last_call, version=3))
+        assert [(c.version, c.ready, c.retired) for c in cards(latest, NOW)] == [
+            (2, True, False),
+            (3, False, True),
+        ]
+
     def test_statistics_count_the_beginning_once(self) -> None:
         found = statistics(long_talk())
         assert found is not None

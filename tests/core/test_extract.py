@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.extract import extract
+from gateway_compaction.core.extract import extract, read
 from gateway_compaction.core.tokens import TokenCounter
+from tests.core.desks import Bench, policy
 from tests.core.scripts import script
 from tests.core.search import search
 from tests.core.strategies import Json, Talk, odd_messages, talks
@@ -37,6 +38,18 @@ AGENT: list[Json] = [
         "content": "The method total_price ignores the discount; I change it in cart.py now.",
     },
 ]
+FACTS = (
+    "We booked the ferry to Bergen for 14 March.",
+    "The boathouse key lies in src/keys/blue_stone.txt.",
+    "Ingrid painted the western pier red last summer.",
+    "The hotel costs 210 euros a night.",
+)
+ROLES = ("user", "assistant")
+
+
+def bench() -> Bench:
+    """A small window that asks no model, with nothing kept from before."""
+    return Bench(900, policy(summary__model="extractive", summary__max_tokens=200))
 
 
 def count(text: str) -> int:
@@ -79,12 +92,10 @@ class TestExtract:
     def test_sentences_are_verbatim(self) -> None:
         assert "We booked the ferry to Bergen for 14 March." in extract(CHAT, 400, count)
 
-    @pytest.mark.xfail(
-        reason="one message that repeats a sentence is quoted with its repetitions", strict=False
-    )
-    def test_the_same_thing_is_not_said_twice(self) -> None:
-        said = {"role": "user", "content": "The code of the gate is 4711 and it opens at noon."}
-        assert extract([said] * 20, 400, count).count("4711 and it opens") == 1
+    @pytest.mark.parametrize(("messages", "times"), [(20, 1), (1, 20), (4, 5)])
+    def test_the_same_thing_is_not_said_twice(self, messages: int, times: int) -> None:
+        said = {"role": "user", "content": "The code of the gate is 4711 and it opens at noon. " * times}
+        assert extract([said] * messages, 400, count).count("4711 and it opens") == 1
 
     def test_identifiers_survive(self) -> None:
         text = extract(AGENT, 200, count)
@@ -119,9 +130,64 @@ class TestExtract:
         text = extract(messages, 24, count)
         assert "western" in text and "eastern" not in text
 
+    @pytest.mark.parametrize(
+        ("telling", "plain"),
+        [
+            ("They repaired the harbour crane yesterday.", "They repaired the harbour crane somehow."),
+            ("They visited the harbour crane last week.", "They visited the harbour crane once more."),
+            ("They photographed the harbour near Bergen.", "They photographed the harbour near noon."),
+            ("I borrowed another lantern from Jon.", "They borrowed another lantern from Jon."),
+        ],
+    )
+    def test_dates_names_and_what_is_told_of_oneself_tell_more(self, telling: str, plain: str) -> None:
+        for order in ((telling, plain), (plain, telling)):
+            assert extract([{"role": "user", "content": text} for text in order], 14, count) == (
+                f"[user] {telling}"
+            )
+
+    def test_an_assistants_i_tells_no_more(self) -> None:
+        asked = {"role": "user", "content": "Which lamp?"}
+        said = "{} borrowed another lantern for the western pier from Jon."
+        answers = [{"role": "assistant", "content": said.format(who)} for who in ("They", "I")]
+        assert "They" in extract([asked, *answers, asked], 20, count)
+
+    def test_of_a_very_long_answer_the_beginning_and_the_end_are_read(self) -> None:
+        names = [
+            f"{a}{b}" for a in ("har", "lan", "mea", "dun", "kel") for b in ("bour", "tern", "dow", "mar")
+        ]
+        text = " ".join(f"The crew painted lighthouse {name} grey." for name in (*names, *reversed(names)))
+        lines = text.replace(". ", ".\n")
+        told = extract([{"role": "assistant", "content": lines}], 4000, count)
+        assert "lighthouse harbour" in told and "lighthouse kelmar" not in told
+        assert "lighthouse kelmar" in extract([{"role": "user", "content": lines}], 4000, count)
+
     def test_where_nothing_is_said_there_is_nothing(self) -> None:
         assert extract([], 100, count) == ""
         assert extract([{"role": "user", "content": "Hi."}, *script("text")], 100, count) == ""
 
     def test_without_room_there_is_nothing(self) -> None:
         assert extract(CHAT, 5, count) == ""
+
+
+class TestKept:
+    """What is kept for the next request changes nothing."""
+
+    def test_an_extract_is_the_same_cold_and_warm(self) -> None:
+        story = [{"role": r, "content": f"{FACTS[i % 4]} Day {i}."} for i, r in enumerate(ROLES * 40)]
+        longer = [*story, *CHAT, {"role": "user", "content": "And now?"}]
+        warm = bench()
+        first = warm.plan(story[:-1])
+        again = warm.plan(story[:-1])
+        grown = warm.plan(longer)
+        assert first.level == grown.level == "aggressive"
+        for made, messages in ((first, story[:-1]), (again, story[:-1]), (grown, longer)):
+            fresh = bench().plan(messages)
+            assert made.view.compaction is not None and made.view.compaction.text
+            assert made.view == fresh.view
+
+    def test_what_was_read_is_kept_by_message(self) -> None:
+        memos = bench().memos
+        assert read(CHAT[0]) == read({**CHAT[0]})
+        assert memos.readings.get("a", lambda: read(CHAT[0])) is memos.readings.get(
+            "a", lambda: read(CHAT[1])
+        )

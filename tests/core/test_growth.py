@@ -55,12 +55,12 @@ def test_a_compaction_stays_in_use_until_it_no_longer_fits(case: Case) -> None:
     medium = case.bench.policy.levels.medium.at * case.bench.window
     used: Compaction | None = None
     for situation, plan, _ in told(case):
-        kept = used is not None and used in situation.compactions
-        if kept and case.bench.policy.triggers.then == "prepare":
+        kept = used if used in situation.compactions else None
+        if kept is not None and case.bench.policy.triggers.then == "prepare":
             raw = situation.measure.total
             assert raw >= medium
-            if situation.desk.recalling(situation.desk.view(used)).tokens < medium:
-                assert plan.view.compaction == used
+            if situation.desk.recalling(situation.desk.view(kept)).tokens < medium:
+                assert plan.view.compaction == kept
         used = plan.view.compaction
 
 

@@ -229,6 +229,24 @@ class TestRanked:
         ]
         assert best(messages, "Where does the lantern hang?") == "The lantern hangs in the attic."
 
+    def test_a_passage_that_holds_the_question_comes_before_what_the_user_says(self) -> None:
+        answer = "The harbour lantern of the western pier was repaired by Ingrid with copper wire. "
+        messages = [
+            {"role": "assistant", "content": answer + "It rained again and again. " * 30},
+            *[user(f"The harbour lantern and the pier, day {n}.") for n in range(6)],
+        ]
+        asked = "harbour lantern western pier repaired Ingrid copper wire"
+        assert answer.strip() in best(messages, asked)
+
+    def test_of_equal_matches_the_shorter_comes_first(self) -> None:
+        said = "The lantern hangs in the {}."
+        messages = [
+            {"role": "assistant", "content": said.format("hall") + " It rained again and again." * 8},
+            {"role": "assistant", "content": said.format("attic")},
+            user("Where?"),
+        ]
+        assert best(messages, "lantern hangs") == said.format("attic")
+
     @search
     @given(talks, st.integers(0, 50))
     def test_ranking_is_the_same_each_time(self, talk: Talk, place: int) -> None:

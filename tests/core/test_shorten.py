@@ -78,6 +78,15 @@ class TestShorten:
             assert sign and head and tail
             assert len(head) in edges and len(text) - len(tail) in edges
 
+    @pytest.mark.parametrize("lead", ["", "a", "ab\U0001f1e9", "\u6570"])
+    @pytest.mark.parametrize("limit", [2_000, 2_003, 9_001])
+    def test_flags_without_end_are_cut_between_flags(self, lead: str, limit: int) -> None:
+        text = lead + "\U0001f1e9\U0001f1ea" * 20_000
+        odd = lead.endswith("\U0001f1e9")
+        head, _, tail = (p.strip() for p in shorten(text, limit, len, SIGN).partition(SIGN))
+        assert (len(head) - len(lead) + odd) % 2 == 0
+        assert (len(text) - len(tail) - len(lead) + odd) % 2 == 0
+
     @pytest.mark.parametrize("limit", [60, 200, 1000])
     def test_most_of_the_room_is_used_and_most_of_it_for_the_head(self, limit: int) -> None:
         short = shorten(LONG, limit, count, SIGN)

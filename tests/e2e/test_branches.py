@@ -82,7 +82,7 @@ async def test_branches_live_side_by_side(client: Client, stage: Stage) -> None:
         branches[name] = [*trunk, {"role": "assistant", "content": "Go on."}, *tail]
         before = stage.summariser.calls
         for share in (0.8, 0.84, 0.9, 1.1, 1.3, 1.5):
-            await stage.call(client, stage.at(branches[name], share))
+            await stage.at_rest(await stage.call(client, stage.at(branches[name], share)))
             await stage.settle(mark)
         assert stage.summariser.calls > before
     for name, other in (("left", "right"), ("right", "left")):

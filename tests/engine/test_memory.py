@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gateway_compaction.core.compaction import Compaction, Kind, Segment, SessionRef
+from gateway_compaction.core.steering import Steering
 from gateway_compaction.memory import IDLE_SECONDS, REWRITES_BEFORE_BACKOFF, LineageGuard, LocalBuffer
 from tests.engine.rig import Clock
 
@@ -93,6 +94,75 @@ class TestLocalBuffer:
         buffer.forget(SESSION.slot)
         assert (found(buffer, SESSION, "a"), buffer.bypass(SESSION)) == (set(), None)
         assert (found(buffer, OTHER, "a"), buffer.bypass(OTHER)) == ({"a"}, "refused")
+
+    @pytest.mark.parametrize(
+        ("made_under", "now", "holds"),
+        [
+            ("", "", True),
+            ("7.1", "", True),
+            ("7.1", "7.1", True),
+            ("", "7.1", True),
+            ("+6.9", "7.1", True),
+            ("+6.9", "+7.0", True),
+            ("7.1", "7.2", False),
+            ("7.1", "8.0*", False),
+            ("+6.9", "8.0*", False),
+            ("", "8.0*", False),
+            ("8.0*", "9.0*", False),
+            ("7.1", "+9.0", False),
+        ],
+    )
+    def test_what_was_made_holds_in_its_generation_only(self, made_under: str, now: str, holds: bool) -> None:
+        buffer = LocalBuffer(Clock())
+        buffer.keep(SESSION, compaction("a"), made_under)
+        buffer.set_bypass(SESSION, "refused", 60, made_under)
+        assert bool(buffer.merged(SESSION, ["a"], (), now)) is holds
+        assert (buffer.bypass(SESSION, now) is not None) is holds
+        if not holds:
+            assert buffer.merged(SESSION, ["a"], (), "") == (), "and it does not come back"
+
+    def test_what_the_store_did_not_know_is_of_the_generation_that_it_became(self) -> None:
+        buffer = LocalBuffer(Clock())
+        buffer.keep(SESSION, compaction("a"), "+6.9")
+        assert buffer.merged(SESSION, ["a"], (), "7.1")
+        assert buffer.merged(SESSION, ["a"], (), "7.2") == ()
+
+    def test_a_lesser_kind_replaces_a_better_one_of_an_older_generation(self) -> None:
+        buffer = LocalBuffer(Clock())
+        buffer.keep(SESSION, compaction("a", "model", "old"), "7.1")
+        buffer.keep(SESSION, compaction("a", "extractive", "new"), "8.0*")
+        assert [c.text for c in buffer.merged(SESSION, ["a"], (), "8.0*")] == ["new"]
+
+    def test_nothing_that_was_decided_before_an_erasure_is_kept_after_it(self) -> None:
+        clock = Clock()
+        buffer = LocalBuffer(clock)
+        buffer.forget(SESSION.slot, 8.0)
+        for generation in ("", "7.9", "+7.9", "7.9*", "8.0"):
+            buffer.keep(SESSION, compaction("a"), generation)
+        assert found(buffer, SESSION, "a") == set()
+        buffer.keep(SESSION, compaction("a"), "8.1")
+        buffer.keep(OTHER, compaction("a"), "7.9")
+        assert found(buffer, SESSION, "a") == found(buffer, OTHER, "a") == {"a"}
+
+    def test_a_whole_tenant_can_be_forgotten(self) -> None:
+        buffer = LocalBuffer(Clock())
+        alike = SessionRef("tt", "a")
+        for session in (SESSION, OTHER, FOREIGN, alike):
+            buffer.keep(session, compaction("a"))
+            buffer.steered(session, Steering("7.1", ("pinned",)))
+        buffer.forget("t", 8.0)
+        assert [s for s in (SESSION, OTHER, FOREIGN, alike) if found(buffer, s, "a")] == [FOREIGN, alike]
+        assert [buffer.steered(s).pins for s in (SESSION, FOREIGN)] == [(), ("pinned",)]
+        assert buffer.is_void(SESSION, "7.9") and not buffer.is_void(FOREIGN, "7.9")
+
+    def test_what_operators_asked_is_remembered_for_a_while(self) -> None:
+        clock = Clock()
+        buffer = LocalBuffer(clock)
+        asked = Steering("7.1", ("pinned",), compact=True)
+        assert buffer.steered(SESSION) == Steering()
+        assert buffer.steered(SESSION, asked) == buffer.steered(SESSION) == asked
+        clock.now += IDLE_SECONDS + 1
+        assert buffer.steered(SESSION) == Steering()
 
     def test_a_bypass_runs_out_and_their_number_is_bounded(self) -> None:
         clock = Clock()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
+from gateway_compaction.cli.recordings import read_recordings
 from gateway_compaction.core.messages import Message
 from gateway_compaction.core.tokens import TokenCounter
 from gateway_compaction.evaluation.compare import NoStrategyError, Wanted, compare
@@ -19,6 +21,7 @@ from gateway_compaction.evaluation.run import Bench
 from tests.evaluation.talks import AGENT, CHAT, KOREAN, QUESTIONS
 
 COUNTER = TokenCounter()
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 
 
 def weigh(messages: Sequence[Message]) -> int:
@@ -136,3 +139,12 @@ async def test_the_chart_is_a_drawing_of_every_bar() -> None:
     assert len(bars) == sum(len(row.figures) for row in made)
     assert all(0 <= float(bar.attrib["height"]) <= 170 for bar in bars)
     assert ElementTree.fromstring(chart([])).tag.endswith("svg")
+
+
+@pytest.mark.parametrize("language", ["ko", "ja", "zh"])
+async def test_scripts_without_spaces_are_searched(language: str) -> None:
+    recordings = {r.id: r for r in read_recordings(EXAMPLES / "languages.jsonl")}
+    made = conversation_of(language, recordings[language].messages, (), None)
+    assert made is not None and len(made.probes) >= 20
+    ours = (await rows(made, names=("gateway",)))["gateway-compaction"]
+    assert ours.figures["hit3"].value >= 0.95 and ours.figures["probes"].value >= 0.95

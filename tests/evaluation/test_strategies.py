@@ -92,8 +92,7 @@ async def test_litellms_functions_run_on_a_copy() -> None:
     assert before == ASKED
 
 
-async def test_langchain_takes_part_where_it_is_installed() -> None:
-    pytest.importorskip("langchain_core.messages", reason="langchain-core is not installed")
+async def test_langchain_takes_part() -> None:
     made = {p.name: p for p in peers("gpt-4o", weigh) if not isinstance(p, Absent)}
     sent = await made["langchain trim_messages"].send(ASKED, 400, asked=True)
     assert sent[-1] == ASKED[-1] and weigh(sent) <= 400

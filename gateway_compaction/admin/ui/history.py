@@ -61,6 +61,7 @@ class Card:
     text: Folded
     retired: bool
     current: bool
+    ready: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +125,11 @@ def cards(detail: SessionDetail, now: float) -> tuple[Card, ...]:
     turns = turns_of(detail.last_call)
     current = _current(detail)
     known = {c.digest: c.version for c in (*detail.retired, *detail.compactions)}
+    newest = max((c.version for c in detail.compactions), default=None)
     found = [(c, False) for c in detail.compactions] + [(c, True) for c in detail.retired]
-    return tuple(_card(c, turns, known, now, retired, c.version == current) for c, retired in found)
+    return tuple(
+        _card(c, turns, known, now, _status(c.version, retired, current, newest)) for c, retired in found
+    )
 
 
 def statistics(detail: SessionDetail) -> Statistics | None:
@@ -169,6 +173,12 @@ def version_view(detail: SessionDetail, found: Version, now: float) -> VersionVi
     )
 
 
+def _status(version: int, retired: bool, current: int | None, newest: int | None) -> str:
+    if retired:
+        return "retired"
+    return "current" if version == current else "ready" if version == newest else "older"
+
+
 def _current(detail: SessionDetail) -> int | None:
     """The version that the latest call was sent with; unknown, the newest."""
     if detail.last_call is not None:
@@ -176,9 +186,7 @@ def _current(detail: SessionDetail) -> int | None:
     return detail.compactions[0].version if detail.compactions else None
 
 
-def _card(
-    found: Compaction, turns: Sequence[int], known: dict[str, int], now: float, retired: bool, current: bool
-) -> Card:
+def _card(found: Compaction, turns: Sequence[int], known: dict[str, int], now: float, status: str) -> Card:
     messages, named = range_of(0, found.covers, turns)
     share = found.tokens_after / found.tokens_before if found.tokens_before else 0.0
     parent = known.get(found.parent or "")
@@ -197,6 +205,7 @@ def _card(
         money(found.cost) if found.cost else "",
         f"v{parent}" if parent else "",
         fold(found.text),
-        retired,
-        current and not retired,
+        status == "retired",
+        status == "current",
+        status == "ready",
     )

@@ -61,6 +61,9 @@
   body.addEventListener("htmx:beforeSwap", (event) => {
     const part = event.detail.requestConfig.elt;
     if (isLive(part) && (asked.size || busy(part) || !part.isConnected)) event.detail.shouldSwap = false;
+    // Of two things that a person asked for, the first answer has replaced what the second one was for.
+    const target = event.detail.target;
+    if (!target.isConnected && target.id) event.detail.target = document.getElementById(target.id) ?? target;
   });
 
   // What was unfolded stays unfolded, and tables stay scrolled where they were.

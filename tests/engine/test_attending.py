@@ -1,0 +1,46 @@
+"""Every process learns what operators did."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from gateway_compaction.archive import Query, Scope
+from gateway_compaction.attending import SECONDS
+from gateway_compaction.core.terms import search_terms
+from gateway_compaction.errors import StoreError
+from tests.engine.histories import chat, grown
+from tests.engine.rig import Rig
+
+ADMIN = Scope(everything=True, actor="zoe")
+
+
+async def test_once_erased_nothing_that_holds_text_is_left(rig: Rig) -> None:
+    last = None
+    for call in grown(chat(59)):
+        last = await rig.call(call, headers={"x-session-id": "4711"})
+    assert last is not None and last.session is not None
+    await rig.archive.sessions(ADMIN, Query())
+    search_terms("vaulting")
+    assert rig.compactor._memos and rig.archive._cache._tenants
+    await rig.attending.once()
+    assert rig.compactor._memos, "only an erasure clears it"
+    await rig.archive.forget(ADMIN, last.session)
+    await rig.attending.once()
+    assert not rig.compactor._memos and not rig.archive._cache._tenants and not rig.local._kept
+    await rig.decide(chat(59))
+    await rig.attending.once()
+    assert rig.compactor._memos, "each erasure clears it once"
+
+
+async def test_it_asks_again_when_the_store_did_not_answer(rig: Rig) -> None:
+    assert SECONDS == 5.0
+    rig.store.fail(StoreError("down"), "notices")
+    with pytest.raises(StoreError):
+        await rig.attending.once()
+    running = asyncio.create_task(rig.attending.run())
+    await asyncio.sleep(0.05)
+    assert not running.done() and rig.store.calls["notices"] == 2
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)

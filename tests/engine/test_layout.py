@@ -1,0 +1,110 @@
+"""The picture of a call: every message of both sides, with what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gateway_compaction.core.layout import layout
+from gateway_compaction.core.plan import light_tokens
+from gateway_compaction.decision import Decision
+from tests.engine.histories import chat, grown, loop
+from tests.engine.rig import Rig
+
+
+async def last_of(rig: Rig, messages: list[Any]) -> Decision:
+    """The last call of a conversation, looked at closely."""
+    decision = None
+    for call in grown(messages):
+        decision = await rig.call(call)
+    assert decision is not None and decision.plan is not None
+    return decision
+
+
+def drawn(decision: Decision) -> Any:
+    """Its layout."""
+    assert decision.situation is not None and decision.plan is not None
+    return layout(decision.situation, decision.plan, decision.messages, 5.0)
+
+
+@pytest.mark.parametrize("messages", [chat(59), loop(40), chat(41), chat(201)])
+async def test_both_sides_add_up_to_what_the_plan_says(rig: Rig, messages: list[Any]) -> None:
+    decision = await last_of(rig, messages)
+    assert decision.plan is not None and decision.situation is not None
+    found, fixed = drawn(decision), decision.situation.measure.fixed
+    assert len(found.sent) == len(messages) and len(found.saw) == len(decision.sent)
+    assert sum(t for _, t, _ in found.sent) + fixed == decision.plan.tokens_before
+    assert sum(t for _, t, _ in found.saw) + fixed == decision.plan.view.tokens
+    assert [r for r, _, _ in found.saw] == [m["role"] for m in decision.sent]
+    assert found.levels == (int(light_tokens(decision.situation)), 1700, 1900)
+    assert (found.at, found.window, found.fixed) == (5.0, 2_000, fixed)
+    assert found.client is None and found.model is None and not found.omitted
+    assert all(messages[cut]["role"] in ("user", "assistant") for cut in found.cuts)
+
+
+async def test_a_summary_stands_for_what_is_covered(rig: Rig) -> None:
+    decision = await last_of(rig, chat(59))
+    found, head = drawn(decision), 1
+    assert (found.covers, found.version) == (decision.plan.view.compaction.covers, decision.version)  # type: ignore[union-attr]
+    assert {w for _, _, w in found.sent[:head]} == {w for _, _, w in found.saw[:head]} == {"preamble"}
+    assert {w for _, _, w in found.sent[head : head + found.covers]} == {"covered"}
+    assert {w for _, _, w in found.sent[head + found.covers :]} == {"verbatim"}
+    assert [w for _, _, w in found.saw[1:3]] == ["summary", "acknowledgement"]
+    assert {w for _, _, w in found.saw[3:]} == {"verbatim"}
+
+
+async def test_the_opener_of_a_long_turn_is_said_to_be_one(rig: Rig) -> None:
+    decision = await last_of(rig, loop(40))
+    found = drawn(decision)
+    assert "opener" in {w for _, _, w in found.saw}
+    assert ("user", found.sent[1][1], "verbatim") == found.sent[1]
+
+
+async def test_cleared_results_are_told(rigs: Callable[..., Rig]) -> None:
+    rig = rigs(8_000)
+    decision = await rig.call(loop(22, words=270))
+    found = drawn(decision)
+    assert decision.reason == "old tool results cleared"
+    cleared = [i for i, (_, _, what) in enumerate(found.sent) if what == "cleared"]
+    assert cleared and cleared == [i for i, (_, _, what) in enumerate(found.saw) if what == "cleared"]
+    assert all(found.saw[i][1] < found.sent[i][1] for i in cleared)
+
+
+async def test_shortened_texts_are_told(rig: Rig) -> None:
+    asked = {"role": "user", "content": "Read it."}
+    ran = {"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+    messages = [asked, {"role": "assistant", "content": None, "tool_calls": [ran]}]
+    messages.append({"role": "tool", "tool_call_id": "c", "content": "long text, " * 3_000})
+    decision = await rig.call(messages)
+    found = drawn(decision)
+    assert decision.messages is not None and found.covers == 0
+    assert [what for _, _, what in found.sent] == ["verbatim", "verbatim", "shortened"]
+    assert [what for _, _, what in found.saw] == ["verbatim", "verbatim", "shortened"]
+    assert found.saw[2][1] < found.sent[2][1]
+
+
+async def test_quotes_are_told_on_both_sides(rigs: Callable[..., Rig]) -> None:
+    rig = rigs(3_000, {"recall": {"max_tokens": 400}})
+    decision = await last_of(rig, chat(79))
+    found = drawn(decision)
+    quoting = [i for i, m in enumerate(decision.sent) if "<recall>" in m["content"]]
+    quoted = {chat(79)[i + 1]["content"] for i in range(78) if found.sent[i + 1][2] == "recalled"}
+    assert quoting == [i for i, (_, _, what) in enumerate(found.saw) if what == "quoting"] != []
+    texts = "\n".join(decision.sent[i]["content"] for i in quoting)
+    assert quoted == {m["content"] for m in chat(79)[1 : found.covers + 1] if m["content"] in texts} != set()
+
+
+async def test_messages_are_kept_only_where_the_policy_says_so(rigs: Callable[..., Rig]) -> None:
+    rig = rigs(2_000, {"storage": {"content": "full"}})
+    decision = await last_of(rig, chat(59))
+    found = drawn(decision)
+    assert list(found.client) == chat(59) and list(found.model) == list(decision.sent)
+
+
+async def test_in_observe_the_model_saw_what_came(rigs: Callable[..., Rig]) -> None:
+    rig = rigs(2_000, {"mode": "observe"})
+    decision = await last_of(rig, chat(59))
+    found = drawn(decision)
+    assert found.sent == found.saw and found.covers == 0 and found.version is None

@@ -1,0 +1,91 @@
+"""Whose a call is: what the hook tells the store, and what of it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gateway_compaction.archive import Owner, Query, Scope
+from gateway_compaction.callstate import CallState, owner_of, request_of
+from gateway_compaction.core.digest import fingerprint
+from tests.engine.histories import chat, grown
+from tests.engine.rig import Rig, values
+
+NOBODY: dict[str, Any] = dict.fromkeys(
+    ("team_id", "team_alias", "user_id", "api_key", "key_alias", "end_user_id", "team_metadata", "metadata")
+)
+ANA = {"user_id": "ana", "api_key": "hash-of-sk-1", "key_alias": "k1"}
+
+
+def caller(**known: Any) -> Any:
+    """What LiteLLM authenticated."""
+    return SimpleNamespace(**{**NOBODY, **known})
+
+
+def about(auth: Any) -> Any:
+    """What the hook tells of a call."""
+    state = CallState(auth, {"model": "gpt-4o", "messages": [], "metadata": {}})
+    return request_of(state, {"messages": []}).about
+
+
+def test_an_owner_is_who_was_authenticated_with_the_key_hashed_once_more() -> None:
+    auth = caller(**ANA, team_id="7", team_alias="legal", end_user_id="eve")
+    assert owner_of(auth) == Owner("7", "legal", "ana", fingerprint("hash-of-sk-1"), "k1", "eve")
+    assert owner_of(caller(team_id="7")).team == "7"
+    assert owner_of(caller()) == Owner()
+
+
+def test_what_is_unknown_is_not_told() -> None:
+    assert about(caller(**ANA)) == {
+        "user_id": "ana",
+        "key_hash": fingerprint("hash-of-sk-1"),
+        "key_alias": "k1",
+    }
+    assert about(caller()) == {}
+
+
+async def test_an_end_users_session_is_its_keys_and_no_token_is_stored(rig: Rig) -> None:
+    for call in grown(chat(41)):
+        await rig.call(call, about=about(caller(**ANA, end_user_id="eve")))
+    assert not [v for v in await values(rig.redis) if b"hash-of-sk-1" in v]
+    for scope, seen in (
+        (Scope(key_hash=fingerprint("hash-of-sk-1")), 1),
+        (Scope(user_id="ana"), 1),
+        (Scope(user_id="eve"), 0),
+    ):
+        assert (await rig.archive.sessions(scope, Query())).total == seen
+
+
+@pytest.mark.parametrize(("content", "kept"), [("full", True), ("summaries", False), ("none", None)])
+async def test_the_last_call_is_kept_as_the_policy_says(
+    rigs: Callable[..., Rig], content: str, kept: bool | None
+) -> None:
+    rig = rigs(2_000, {"storage": {"content": content}})
+    last = None
+    for call in grown(chat(59)):
+        last = await rig.call(call, about={"user_id": "ana"})
+    assert last is not None and last.session is not None
+    found = (await rig.archive.detail(Scope(user_id="ana"), last.session)).last_call
+    if kept is None:
+        assert found is None
+        return
+    assert found is not None and len(found.sent) == 60 and found.covers > 0
+    assert (found.client is not None, found.model is not None) == (kept, kept)
+    if kept:
+        assert found.model is not None and list(found.model) == list(last.sent)
+
+
+async def test_what_calls_saved_is_counted(rig: Rig) -> None:
+    saved = 0
+    for call in grown(chat(59)):
+        decision = await rig.call(call, about={"user_id": "ana"})
+        if decision.plan is not None and decision.session is not None:
+            saved += decision.plan.tokens_before - decision.plan.view.tokens
+    [row] = (await rig.archive.sessions(Scope(user_id="ana"), Query())).rows
+    hours = await rig.archive.overview(Scope(user_id="ana"), 2)
+    assert row.saved == saved > 0 and sum(hour.saved for hour in hours) == saved
+    assert sum(hour.requests for hour in hours) == row.calls
+    assert sum(hour.summaries for hour in hours) >= 1 and sum(hour.breaks for hour in hours) >= 1
