@@ -31,7 +31,6 @@ CALLS: dict[str, Callable[[RedisStore], Awaitable[Any]]] = {
     "append": lambda store: store.append(S, event(), ttl=TTL, used=A, labels=["x"]),
     "bypass": lambda store: store.bypass(S, "400", 60),
     "backoff": lambda store: store.backoff(S, "unused", 60),
-    "notices": lambda store: store.notices(),
     "factors": lambda store: store.factors(),
     "save_factor": lambda store: store.save_factor("gpt", 1.0),
     "ping": lambda store: store.ping(),
@@ -115,6 +114,16 @@ async def test_operators_are_told_that_the_store_is_down_and_requests_do_not_not
         with pytest.raises(StoreError) as caught:
             await OPERATORS[ask](RedisArchive(store))
         assert not isinstance(caught.value, StoreBusy)
+    assert store.state == "closed"
+
+
+async def test_asking_for_notices_while_the_server_is_gone_keeps_no_request_from_it(
+    nowhere: str, open_store: Callable[..., RedisStore]
+) -> None:
+    store = open_store(nowhere)
+    for _ in range(3):
+        with pytest.raises(StoreError):
+            await store.notices()
     assert store.state == "closed"
 
 

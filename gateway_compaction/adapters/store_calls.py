@@ -173,9 +173,9 @@ class StoreCalls:
         await self._pause(session, "backoff", reason, seconds, generation)
 
     async def notices(self) -> Notices:
-        """See ``Store.notices``."""
+        """See ``Store.notices``; beside the breaker, which polling would keep open."""
         read = (("ZRANGE", name, 0, -1, "WITHSCORES") for name in (FORGOTTEN, WISHES))
-        [clock, forgotten, wishes] = await self.send(("TIME",), *read)
+        [clock, forgotten, wishes] = await self.send(("TIME",), *read, seconds=self._background)
         now = float(clock[0])
         noted = zip(wishes[::2], wishes[1::2], strict=True)
         return Notices(
@@ -206,7 +206,7 @@ class StoreCalls:
     async def run(
         self, named: Script, keys: Sequence[str], args: Sequence[Any] = (), seconds: float | None = None
     ) -> Any:
-        """Run a script; with ``seconds`` for an operator, who waits longer and opens no breaker."""
+        """Run a script; with ``seconds`` beside the breaker: for operators, and what requests never need."""
 
         async def call() -> Any:
             return await self._eval(named, keys, args)
@@ -237,7 +237,7 @@ class StoreCalls:
         A list that is not renewed is no reason to fail: the next event brings it up to date.
         """
         with contextlib.suppress(StoreError):
-            row = await self.run(ROW, session_keys(session, "session", "claims"))
+            row = await self.run(ROW, session_keys(session, "session", "claims"), (), self._background)
             basis = _basis(row, "*" if generation is None else generation)
             return bool(row) and await self._traced(session, listing(session, row, life_of(row)), basis)
         return True
@@ -257,16 +257,19 @@ class StoreCalls:
         labels: Sequence[bytes] = (),
         facts: Sequence[bytes] = (),
     ) -> bool:
-        """Write indexes of what was decided at ``basis``, and take all back if it was forgotten since."""
+        """Write indexes of what was decided at ``basis``, and take all back if it was forgotten since.
+
+        Requests do not need them: their failing says nothing to the breaker.
+        """
         # The in-process server drops expired keys when it counts its keys, and at no other time.
         counting: list[Command] = [("DBSIZE",)] if self._embedded else []
-        answers = await self.send(*commands, _noted(session), *counting)
+        answers = await self.send(*commands, _noted(session), *counting, seconds=self._background)
         if not _since(answers[len(commands)], basis):
             return True
         names = [label_key(session.tenant, label) for label in labels]
-        [_, left, _] = await self.send(*dropping(session, names))
+        [_, left, _] = await self.send(*dropping(session, names), seconds=self._background)
         if not left:
-            await self.send(*vacating(session.tenant, facts))
+            await self.send(*vacating(session.tenant, facts), seconds=self._background)
         return False
 
     async def _number(self, named: Script, keys: Sequence[str], args: Sequence[Any]) -> int:

@@ -74,7 +74,7 @@ def fit(
 
 
 def _within(desk: Desk, base: Compaction | None, cut: int, most: int) -> tuple[Compaction, View] | None:
-    """With the longest block that leaves the whole within ``most`` tokens; None where it would be too short."""
+    """With the longest block that leaves all within ``most`` tokens; None where that is too short."""
     room = most - desk.rest(cut)
     for _ in range(TRIES):
         if room < LEAST_BLOCK:

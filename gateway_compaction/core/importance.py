@@ -45,6 +45,7 @@ QUOTED_LINE = re.compile(r"[ \t]*(?:>|\||\d+[:|]|[-+]{3} |@@ )")
 NUMBER = re.compile(r"\d")
 CAPITAL = re.compile(r"(?<=[\w,;] )[A-Z][a-z]+")
 WORD = re.compile(r"\w+")
+NEVER = re.compile(r"(?!)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +212,8 @@ def _around(text: str, position: int, value_end: int) -> Iterator[tuple[int, int
         return
     first, last = max(low, position - 2 * LONGEST_CHARS), min(high, position + 2 * LONGEST_CHARS)
     spans = [(first + a, first + b) for a, b in sentence_spans(text[first:last])]
-    here = next((i for i, (a, b) in enumerate(spans) if a <= position < b), None)
-    if here is None:
-        return
+    # What was hit is never blank, so that it stands in a sentence.
+    here = sum(end <= position for _, end in spans)
     start, end = spans[here]
     if end - start > LONGEST_CHARS:
         if value_end:
@@ -222,8 +222,6 @@ def _around(text: str, position: int, value_end: int) -> Iterator[tuple[int, int
         yield start, end, False
     elif here > 0:
         yield (*spans[here - 1], True)
-    elif here + 1 < len(spans):
-        yield (*spans[here + 1], True)
     else:
         yield from _next_line(text, high)
 
@@ -238,6 +236,8 @@ def _next_line(text: str, position: int) -> Iterator[tuple[int, int, bool]]:
 def _key_pattern(key: str) -> re.Pattern[str]:
     """A name and its value, however the name's parts are joined: ``order_id``, ``order id``, ``orderId``."""
     parts = [re.escape(p) for p in re.split(r"[\s_-]+", key) if p]
+    if not parts:
+        return NEVER
     # Nothing is given back once taken, and no gap or word is longer than a line is wide: what follows a name
     # without being a value is looked at once.
     value = (

@@ -23,6 +23,7 @@ class MemoryArchive:
     deeds: list[tuple[str, str, str]] = field(default_factory=list)
     rows: asyncio.Queue[SessionRow] = field(default_factory=asyncio.Queue)
     down: bool = False
+    goes_down_watching: bool = False
 
     def add(self, detail: SessionDetail) -> str:
         """Keep a session; its id."""
@@ -109,7 +110,9 @@ class MemoryArchive:
         return SessionRef(tenant, key)
 
     async def watch(self, scope: Scope) -> AsyncIterator[SessionRow]:
+        self.down = self.goes_down_watching
         while True:
+            self._up()
             row = await self.rows.get()
             self._up()
             if scope.allows(row.owner):

@@ -27,7 +27,11 @@ class TestEvents:
     def test_pages_add_up(self, limit: int) -> None:
         times = [5.0, 4.0, 4.0, 4.0, 4.0, 3.25, 3.0, 3.0, 1.0]
         events = [CompactionEvent("request", at, "none", str(i)) for i, at in enumerate(times)]
-        detail, found, cursors = SessionDetail(ROW, events=tuple(events)), list[str](), list[str | None]([None])
+        detail, found, cursors = (
+            SessionDetail(ROW, events=tuple(events)),
+            list[str](),
+            list[str | None]([None]),
+        )
         for cursor in cursors:
             page = events_after(detail, cursor, limit)
             assert len(page.events) <= limit

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
-from litellm import Router
 from litellm.proxy._types import LiteLLMRoutes
+from litellm.router import Router
 
 from gateway_compaction.admin import mount as mounting
 from gateway_compaction.admin.access import declare_routes
@@ -47,7 +47,13 @@ class TestPrices:
 
     @pytest.mark.parametrize(
         ("model", "price"),
-        [("catalogued", 2.5e-6), ("written", 0.5), ("cheapest", 1.5e-7), ("unknown", None), ("nowhere", None)],
+        [
+            ("catalogued", 2.5e-6),
+            ("written", 0.5),
+            ("cheapest", 1.5e-7),
+            ("unknown", None),
+            ("nowhere", None),
+        ],
     )
     def test_of_a_group(self, prices: InputPrices, model: str, price: float | None) -> None:
         assert prices(model) == price

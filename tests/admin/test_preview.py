@@ -70,14 +70,23 @@ def situation(policy: Policy, rounds: int, window: int = 4000) -> Situation:
 @pytest.mark.parametrize("rounds", [3, 8, 12, 16])
 @pytest.mark.parametrize(
     "body",
-    [{}, {"target": 0.2}, {"target": 0.6, "keep_last": 2}, {"keep_last": 30}, {"rate": 0.1}, {"max_tokens": 90}],
+    [
+        {},
+        {"target": 0.2},
+        {"target": 0.6, "keep_last": 2},
+        {"keep_last": 30},
+        {"rate": 0.1},
+        {"max_tokens": 90},
+    ],
 )
 def test_the_cut_is_the_one_that_planning_finds(rounds: int, body: dict[str, Any]) -> None:
     seen = situation(POLICY, rounds)
     last = layout(seen, make_plan(seen), None, 1.0)
     found = asked(last, **body)
     values = {**body}
-    written: dict[str, Any] = {"levels": {"medium": {k: values[k] for k in ("target", "keep_last") if k in values}}}
+    written: dict[str, Any] = {
+        "levels": {"medium": {k: values[k] for k in ("target", "keep_last") if k in values}}
+    }
     written["summary"] = {"model": "small", **{k: values[k] for k in ("rate", "max_tokens") if k in values}}
     policy = PolicyBook({"version": 1, "defaults": written}, "test").resolve(Identity())
     real = situation(policy, rounds)
@@ -159,7 +168,11 @@ def test_the_change_is_a_policy_file_that_makes_it_so(owner: Owner) -> None:
     book = PolicyBook({"version": 1, **written}, "committed")
     team = owner.team_id or owner.team
     policy = book.resolve(Identity(team_id=team))
-    assert (policy.levels.medium.target, policy.levels.medium.keep_last, policy.summary.rate) == (0.3, 12, 0.2)
+    assert (policy.levels.medium.target, policy.levels.medium.keep_last, policy.summary.rate) == (
+        0.3,
+        12,
+        0.2,
+    )
     if team:
         assert book.resolve(Identity(team_id="redd")).levels.medium.keep_last == 10
 

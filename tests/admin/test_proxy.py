@@ -1,4 +1,4 @@
-"""The API on a real proxy, over the real store: every route with every role on sessions that calls have made."""
+"""The API on a real proxy, over the real store: every route with every role on sessions made by calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from tests.admin.conftest import bearer
 from tests.admin.test_roles import MISSING, OTHERS, ROUTES
-from tests.e2e.talks import chat, filler
+from tests.e2e.talks import MARKS, chat, marker
 from tests.lab import Client, Model, Proxy, RedisServer, Reply, Upstream
 from tests.lab.proxy import MASTER_KEY, proxy_config, start_all
 
@@ -59,7 +59,7 @@ def proxies(redis_server: RedisServer, upstream: Upstream) -> Iterator[tuple[Pro
         yield made
     finally:
         for proxy in made:
-            print(proxy.tail(400))
+            print(proxy.tail(4000))
             proxy.stop()
             proxy.remove()
 
@@ -77,17 +77,21 @@ async def made(
 ) -> dict[str, str]:
     """One compacted session of each calling key: its id."""
     redis_server.flush()
-    found: dict[str, str] = {}
+    # The proxy remembers the conversations of earlier tests.
+    talk, found, calls = marker(), dict[str, str](), 0
 
     async def stored() -> object:
         page = (await client.get("/compaction/sessions", headers=bearer(MASTER_KEY))).json()
-        kept = [(*r["labels"], r["calls"], r["versions"] > 0) for r in page["rows"]]
-        return True if sorted(kept) == sorted((key, calls, True) for key in CALLING) else page
+        kept = {label: (r["calls"], r["versions"] > 0) for r in page["rows"] for label in r["labels"]}
+        return True if kept == dict.fromkeys(CALLING, (calls, True)) else page
 
-    for calls, turns in enumerate((11, 12, 13), 1):
+    for turns in (11, 12, 13):
+        calls += 1
         for key in CALLING:
             async with Client(proxies[0], key) as caller:
-                answer = await caller.chat("admin", chat(f"talk-{key}", turns), headers={"x-session-id": key})
+                answer = await caller.chat(
+                    "admin", chat(f"{talk}-{key}", turns), headers={"x-session-id": key}
+                )
             assert answer.status == 200, answer.body
             found[key] = str(answer.told("session"))
         await eventually(stored, "every call is in the list")
@@ -120,7 +124,11 @@ async def test_every_route_with_every_role(client: httpx.AsyncClient, made: dict
         for route, (_, changes) in ROUTES.items():
             missing = await ask(client, key, route, MISSING[0])
             refused = key == "sk-viewer" and changes
-            assert missing.status_code == (_refusal(key) or (403 if refused else 404)), (key, route, missing.text)
+            assert missing.status_code == (_refusal(key) or (403 if refused else 404)), (
+                key,
+                route,
+                missing.text,
+            )
             assert missing.headers["content-type"] == "application/problem+json"
             for name in {foreign, theirs if refused else None} - {None}:
                 answer = await ask(client, key, route, str(name))
@@ -144,7 +152,14 @@ async def test_lists_counts_and_overviews_hold_what_is_one_s_own(
 ) -> None:
     for key, own in SEEN.items():
         expected = {made[owner] for owner in own}
-        for query in ("", "?team=red", "?text=talk", "?text=sk-", "?sort=tokens", f"?text={made['sk-blue-1']}"):
+        for query in (
+            "",
+            "?team=red",
+            "?text=harbour",
+            "?text=sk-",
+            "?sort=tokens",
+            f"?text={made['sk-blue-1']}",
+        ):
             page = (await client.get(f"/compaction/sessions{query}", headers=bearer(key))).json()
             found = {f"{r['session']['tenant']}.{r['session']['key']}" for r in page["rows"]}
             assert found <= expected and page["total"] == len(found)
@@ -158,7 +173,7 @@ async def test_nobody_else_s_words_are_in_any_answer(client: httpx.AsyncClient, 
     for path in ("overview", "sessions", "policy", "health", f"sessions/{made['sk-red-1']}"):
         answer = await client.get(f"/compaction/{path}", headers=bearer("sk-red-1"))
         assert answer.status_code == 200
-        for other in ("red-2", "blue", "bea", "talk-sk-red-2"):
+        for other in ("red-2", "blue", "bea", "sk-red-2"):
             assert other not in answer.text.replace("overridden", "")
 
 
@@ -169,8 +184,8 @@ async def test_deeds_are_done_and_leave_the_name_of_who_did_them(
     deeds = ["compact", "rollback", "pins", "unpin", "rebuild", "reset"]
     bodies = {"pins": {"text": "berth 7"}, "unpin": {"text": "berth 7"}, "rollback": {"version": 0}}
     for key, deed in zip(["sk-red-admin", "sk-red-2", MASTER_KEY] * 2, deeds, strict=True):
-        body = {"json": bodies[deed]} if deed in bodies else {}
-        answer = await client.post(f"/compaction/sessions/{name}/{deed}", headers=bearer(key), **body)
+        path = f"/compaction/sessions/{name}/{deed}"
+        answer = await client.post(path, headers=bearer(key), json=bodies.get(deed))
         assert answer.status_code == 200, (deed, answer.text)
         assert answer.json()["detail"]
     events = (await client.get(f"/compaction/sessions/{name}/events", headers=bearer(MASTER_KEY))).json()
@@ -183,16 +198,16 @@ async def test_deeds_are_done_and_leave_the_name_of_who_did_them(
 async def test_a_session_goes_out_and_comes_back(client: httpx.AsyncClient, made: dict[str, str]) -> None:
     path = f"/compaction/sessions/{made['sk-blue-1']}"
     document = await client.get(f"{path}/export", headers=bearer("sk-blue-1"))
-    again = {"content": document.content, "headers": {"Content-Type": "application/json"}}
+    typed = {"Content-Type": "application/json"}
     for key in ("sk-red-1", "sk-red-admin"):
         refused = await client.post(
-            "/compaction/import", content=document.content, headers={**again["headers"], **bearer(key)}
+            "/compaction/import", content=document.content, headers={**typed, **bearer(key)}
         )
         assert refused.status_code in (404, 409)
     gone = await client.delete(path, headers=bearer("sk-blue-1"))
     assert gone.status_code == 200 and gone.json()["gone"] > 0
     assert (await client.get(path, headers=bearer(MASTER_KEY))).status_code == 404
-    headers = {**again["headers"], **bearer(MASTER_KEY)}
+    headers = {**typed, **bearer(MASTER_KEY)}
     back = await client.post("/compaction/import", content=document.content, headers=headers)
     assert back.status_code == 201 and back.json()["session"] == made["sk-blue-1"]
     assert (await client.get(path, headers=bearer("sk-blue-1"))).status_code == 200
@@ -224,7 +239,7 @@ async def test_an_open_stream_follows_one_s_own_calls(
 ) -> None:
     async def call(key: str) -> None:
         async with Client(proxies[0], key) as caller:
-            await caller.chat("admin", chat(f"talk-{key}", 14))
+            await caller.chat("admin", chat(f"{MARKS[-1]}-{key}", 14))
 
     rows: list[dict[str, Any]] = []
 
@@ -264,11 +279,12 @@ async def test_metrics_are_for_proxy_admins(client: httpx.AsyncClient, made: dic
 class TestOpenProxy:
     """A proxy without a master key."""
 
-    async def test_shows_everything_here_and_nothing_to_other_pages(self, proxies: tuple[Proxy, Proxy]) -> None:
+    async def test_shows_everything_here_and_nothing_to_other_pages(
+        self, proxies: tuple[Proxy, Proxy]
+    ) -> None:
         proxy = proxies[1]
         async with Client(proxy, "sk-anything") as caller:
-            for turns in (11, 12):
-                answer = await caller.chat("admin", [*chat("open", turns)[:-1], {"role": "user", "content": filler(9, 9)}])
+            answer = await caller.chat("admin", chat(marker(), 11))
         name = answer.told("session")
         async with httpx.AsyncClient(base_url=proxy.url, trust_env=False) as client:
 

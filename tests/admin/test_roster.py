@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from litellm.caching import DualCache
 from litellm.proxy import proxy_server
 from litellm.proxy._types import LiteLLM_TeamTableCachedObj, LiteLLM_UserTable, UserAPIKeyAuth
 
@@ -32,7 +31,7 @@ async def database() -> AsyncIterator[None]:
     host: Any = proxy_server
     before = host.prisma_client
     host.prisma_client = NoRows()
-    cache = host.user_api_key_cache
+    cache: Any = host.user_api_key_cache
     user = LiteLLM_UserTable(user_id="ann", teams=["red", "blue", "gone"], max_budget=None, user_email=None)
     red = team("red", ("ann", "admin"), ("ruth", "user"), metadata={"compaction": {"mode": "off"}})
     await cache.async_set_cache("ann", user)
@@ -40,7 +39,7 @@ async def database() -> AsyncIterator[None]:
     await cache.async_set_cache("team_id:blue", team("blue", ("ann", "user"), ("bob", "admin")))
     yield
     host.prisma_client = before
-    cache.flush_cache() if isinstance(cache, DualCache) else None
+    cache.flush_cache()
 
 
 @pytest.mark.usefixtures("database")

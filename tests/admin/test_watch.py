@@ -87,15 +87,8 @@ class TestRoute:
 
     async def test_it_is_a_stream(self, client: httpx.AsyncClient, archive: MemoryArchive) -> None:
         # The client in this process reads a stream as a whole: a store that goes down ends it.
-        async def soon() -> None:
-            while not watching.streams.open:
-                await asyncio.sleep(0.01)
-            archive.down = True
-            archive.rows.put_nowait(archive.known["tr.1"].row)
-
-        ending = asyncio.ensure_future(soon())
+        archive.goes_down_watching = True
         answer = await client.get("/compaction/watch", headers=bearer(MASTER))
-        await ending
         assert answer.headers["content-type"].startswith("text/event-stream")
         assert "event: down" in answer.text
 

@@ -15,7 +15,7 @@ from gateway_compaction.core import identifiers as identifiers_
 from gateway_compaction.core import terms
 from gateway_compaction.core.chunks import passages
 from gateway_compaction.core.extract import extract
-from gateway_compaction.core.identifiers import identifiers
+from gateway_compaction.core.identifiers import forget_identifiers, identifiers
 from gateway_compaction.core.importance import Scoring, anchors_of
 from gateway_compaction.core.language import language_of, phrases
 from gateway_compaction.core.messages import Message
@@ -26,7 +26,7 @@ from gateway_compaction.core.search_index import Query, build_index, query_of
 from gateway_compaction.core.sentences import sentences
 from gateway_compaction.core.shorten import clear_result, shorten
 from gateway_compaction.core.summary import accept, carrier, frame
-from gateway_compaction.core.terms import search_terms
+from gateway_compaction.core.terms import forget_words, search_terms
 from gateway_compaction.errors import SummaryRejected
 from tests.core.hostile import KEYS, texts
 
@@ -143,10 +143,13 @@ def test_what_is_almost_an_identifier_is_told_at_once(text: str, found: list[str
 
 
 def test_nothing_large_is_remembered() -> None:
-    before = identifiers_._is_identifier.cache_info(), terms._term.cache_info()
+    forget_identifiers()
+    forget_words()
     assert identifiers("x" * 121 + " " + "y" * 100_000) == []
     assert search_terms("x" * 43 + " " + "y" * 100_000) == []
-    assert (identifiers_._is_identifier.cache_info(), terms._term.cache_info()) == before
+    assert identifiers_._is_identifier.cache_info().currsize == 0 == terms._term.cache_info().currsize
+    assert identifiers("a_b") == ["a_b"] and search_terms("word") == ["word"]
+    assert identifiers_._is_identifier.cache_info().currsize == 1 == terms._term.cache_info().currsize
 
 
 @pytest.mark.parametrize("word", ["x" * 40, "x" * 40 + "'s", "x" * 40 + "’s"])
@@ -168,6 +171,11 @@ def test_the_longest_word_counts_with_its_possessive(word: str) -> None:
 def test_a_key_and_its_value_stand_near_one_another(said: str, kept: bool) -> None:
     found = anchors_of([user(said)], 5, 300, Scoring(keys=("order id",)), rough)
     assert bool(found) == kept
+
+
+@pytest.mark.parametrize("key", ["", "_", " - "])
+def test_a_key_without_a_letter_names_nothing(key: str) -> None:
+    assert anchors_of([user("   : 7 and\n  = 8, so it is")], 5, 300, Scoring(keys=(key,)), rough) == ()
 
 
 def test_passages_inside_code_are_found_among_many_fences() -> None:
