@@ -40,11 +40,11 @@ class Attending:
     async def run(self) -> None:
         """Ask for as long as the process lives; for a task of its own."""
         while True:
+            await asyncio.sleep(SECONDS)
             try:
                 await self.once()
             except StoreError as error:
                 log.debug("notices not read: %s", error)
-            await asyncio.sleep(SECONDS)
 
     async def once(self) -> None:
         """Ask once.

@@ -38,7 +38,7 @@ def succeed(breaker: Breaker) -> None:
 
 
 def test_two_failures_in_a_row_open_it() -> None:
-    breaker = Breaker(Clock())
+    breaker = Breaker(Clock(), failures=2)
     fail(breaker)
     succeed(breaker)
     fail(breaker)
@@ -49,9 +49,18 @@ def test_two_failures_in_a_row_open_it() -> None:
         breaker.enter()
 
 
+def test_three_do_where_nothing_else_is_said() -> None:
+    breaker = Breaker(Clock())
+    fail(breaker)
+    fail(breaker)
+    assert breaker.state == "closed"
+    fail(breaker)
+    assert breaker.state == "open"
+
+
 def test_the_pause_doubles_with_each_failed_probe_up_to_its_longest() -> None:
     clock = Clock()
-    breaker = Breaker(clock)
+    breaker = Breaker(clock, failures=2)
     fail(breaker)
     fail(breaker)
     for pause in (2, 4, 8, 16, 30, 30):
@@ -71,7 +80,7 @@ def test_the_pause_doubles_with_each_failed_probe_up_to_its_longest() -> None:
 
 def test_one_call_probes_while_the_others_are_refused() -> None:
     clock = Clock()
-    breaker = Breaker(clock)
+    breaker = Breaker(clock, failures=2)
     fail(breaker)
     fail(breaker)
     clock.now += 3
@@ -86,7 +95,7 @@ def test_one_call_probes_while_the_others_are_refused() -> None:
 
 def test_a_cancelled_probe_leaves_its_place() -> None:
     clock = Clock()
-    breaker = Breaker(clock)
+    breaker = Breaker(clock, failures=2)
     fail(breaker)
     fail(breaker)
     clock.now += 3
@@ -97,7 +106,7 @@ def test_a_cancelled_probe_leaves_its_place() -> None:
 
 def test_calls_from_before_it_opened_change_nothing() -> None:
     clock = Clock()
-    breaker = Breaker(clock)
+    breaker = Breaker(clock, failures=2)
     calls = [breaker.enter() for _ in range(6)]
     for probe in calls[:5]:
         breaker.failed(probe)

@@ -43,7 +43,7 @@ class Breaker:
         self,
         clock: Callable[[], float] = time.monotonic,
         *,
-        failures: int = 2,
+        failures: int = 3,
         first: float = 2.0,
         longest: float = 30.0,
     ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from itertools import count
 from typing import Any
 
 import httpx
@@ -12,7 +13,7 @@ import pytest
 
 from tests.admin.conftest import bearer
 from tests.admin.test_roles import MISSING, OTHERS, ROUTES
-from tests.e2e.talks import MARKS, chat, marker
+from tests.e2e.talks import chat
 from tests.lab import Client, Model, Proxy, RedisServer, Reply, Upstream
 from tests.lab.proxy import MASTER_KEY, proxy_config, start_all
 
@@ -32,6 +33,7 @@ KEYS: Mapping[str, Mapping[str, Any]] = {
     "sk-calls-only": {"team_id": "red", "allowed_routes": ["llm_api_routes"]},
 }
 ASKING = (MASTER_KEY, *KEYS, None, "sk-nobody")
+TALKS = count()
 CALLING = ("sk-red-1", "sk-red-2", "sk-blue-1", "sk-bea")
 SEEN = {
     MASTER_KEY: set(CALLING),
@@ -56,10 +58,14 @@ def proxies(redis_server: RedisServer, upstream: Upstream) -> Iterator[tuple[Pro
     made = Proxy(keyed, name="admin", keys=KEYS, **settings), Proxy(unkeyed, name="open", **settings)
     try:
         start_all(made)
+        for proxy in made:
+            # The first of everything takes longest: it is not what is waited for below.
+            body = {"model": "admin", "messages": chat(f"warm {proxy.name}", 11)}
+            url = f"{proxy.url}/v1/chat/completions"
+            httpx.post(url, json=body, headers=bearer("sk-red-1"), timeout=60, trust_env=False)
         yield made
     finally:
         for proxy in made:
-            print(proxy.tail(4000))
             proxy.stop()
             proxy.remove()
 
@@ -78,7 +84,7 @@ async def made(
     """One compacted session of each calling key: its id."""
     redis_server.flush()
     # The proxy remembers the conversations of earlier tests.
-    talk, found, calls = marker(), dict[str, str](), 0
+    talk, found, calls = f"talk{next(TALKS)}", dict[str, str](), 0
 
     async def stored() -> object:
         page = (await client.get("/compaction/sessions", headers=bearer(MASTER_KEY))).json()
@@ -239,7 +245,7 @@ async def test_an_open_stream_follows_one_s_own_calls(
 ) -> None:
     async def call(key: str) -> None:
         async with Client(proxies[0], key) as caller:
-            await caller.chat("admin", chat(f"{MARKS[-1]}-{key}", 14))
+            await caller.chat("admin", chat(f"talk{next(TALKS) - 1}-{key}", 14))
 
     rows: list[dict[str, Any]] = []
 
@@ -284,7 +290,7 @@ class TestOpenProxy:
     ) -> None:
         proxy = proxies[1]
         async with Client(proxy, "sk-anything") as caller:
-            answer = await caller.chat("admin", chat(marker(), 11))
+            answer = await caller.chat("admin", chat("open", 11))
         name = answer.told("session")
         async with httpx.AsyncClient(base_url=proxy.url, trust_env=False) as client:
 
