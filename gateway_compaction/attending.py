@@ -32,15 +32,16 @@ class Attending:
         compactor: Compactor,
         local: LocalBuffer,
         clearing: Sequence[Callable[[], None]] = (),
+        seconds: float = SECONDS,
     ) -> None:
         self._store, self._worker, self._compactor, self._local = store, worker, compactor, local
-        self._clearing = clearing
+        self._clearing, self._seconds = clearing, seconds
         self._heard: dict[str, float] = {}
 
     async def run(self) -> None:
         """Ask for as long as the process lives; for a task of its own."""
         while True:
-            await asyncio.sleep(SECONDS)
+            await asyncio.sleep(self._seconds)
             try:
                 await self.once()
             except StoreError as error:

@@ -35,6 +35,7 @@ WRONG: dict[str, list[Any]] = {
     "summary.rate": [0.09, 0.51, "0.3", True],
     "summary.preserve_keys": ["order_id", [None]],
     "summary.message_chars": [99, "3000"],
+    "summary.share_prefix": ["yes", 1, None],
     "summary.timeout_seconds": [0, -5, 3601, *NUMBERISH],
     "anchors.max": [-1, *NUMBERISH],
     "anchors.weights.decision": [-0.1, 1.1, "high"],

@@ -44,6 +44,6 @@ def test_every_page_it_names_is_there(page: str) -> None:
 
 
 def test_every_command_it_names_is_there() -> None:
-    named = set(re.findall(r"gateway-compaction ((?:policy )?[a-z]+)", README)) - {"compaction"}
+    named = set(re.findall(r"gateway-compaction ((?:policy |buffers )?[a-z]+)", README)) - {"compaction"}
     for command in named:
         assert CliRunner().invoke(app, [*command.split(), "--help"]).exit_code == 0, command

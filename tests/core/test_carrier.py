@@ -145,7 +145,7 @@ class TestLimit:
         covered = talk.messages if ruled else [m for m in talk.messages if m["role"] != "system"]
         made = around(covered, limit=limit, rule_tokens=400 if ruled else 0, anchors=5, wants_json=True)
         note = count(f"<{TAG}>\n{made.lines[0]}\n</{TAG}>")
-        assert made.room >= (limit - note) // (4 if ruled else 2) - 16
+        assert made.room >= (limit - note) // (4 if ruled else 2) - 24
 
     def test_many_rules_leave_the_summary_a_quarter(self) -> None:
         rules = [user(f"Never open gate {n} before noon, whoever asks for it.") for n in range(40)]
