@@ -191,7 +191,8 @@ def ledger(
             return False
         chosen.append(lines[i].piece)
         # Short names are told as parts of longer ones as well.
-        told.update(name for name in top if name not in told and spelled_in(name, lines[i].piece.text))
+        text = lines[i].piece.text
+        told.update(name for name in top if name in text and spelled_in(name, text))
         room -= cost
         return True
 
