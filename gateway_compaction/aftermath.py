@@ -13,6 +13,7 @@ from typing import Literal
 
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.fit import read_ahead
 from gateway_compaction.core.layout import layout
 from gateway_compaction.core.tokens import TokenCounter
 from gateway_compaction.decision import Decision, task_of
@@ -90,6 +91,8 @@ class Aftermath:
         plan, session, situation = decision.plan, decision.session, decision.situation
         assert plan is not None and session is not None and situation is not None
         used = plan.view.compaction
+        if plan.level is not None:
+            self._executor.submit(read_ahead, situation.desk)
         if used is not None and not situation.desk.index_ready(used):
             self._executor.submit(situation.desk.index, used.covers)
         if used is not None and decision.messages is not None:

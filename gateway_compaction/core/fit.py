@@ -7,13 +7,13 @@ from functools import partial
 
 from gateway_compaction.core.compaction import Clip, Compaction, Segment
 from gateway_compaction.core.desk import Desk
-from gateway_compaction.core.extract import extract, read
+from gateway_compaction.core.extract import Reading, extract, read
 from gateway_compaction.core.messages import RESULT_ROLES
 from gateway_compaction.core.render import View
 from gateway_compaction.core.shorten import is_clearable, shorten
 from gateway_compaction.core.summary import LEAST_TEXT
 
-__all__ = ["clear", "compacted", "fit"]
+__all__ = ["clear", "compacted", "fit", "read_ahead"]
 
 LEAST_BLOCK = 100
 OLD_SHARE = 0.6
@@ -124,14 +124,22 @@ def _extended(desk: Desk, base: Compaction | None, cut: int, limit: int) -> tupl
     return made, replace(view, compaction=made)
 
 
+def read_ahead(desk: Desk) -> None:
+    """Look through the messages now, so that an extract of them is quick when a request needs it."""
+    _readings(desk, 0, len(desk.transcript.history))
+
+
+def _readings(desk: Desk, start: int, end: int) -> list[Reading]:
+    named = zip(desk.digests[start:end], desk.transcript.history[start:end], strict=True)
+    return [desk.memos.readings.get(digest, partial(read, message)) for digest, message in named]
+
+
 def _extract(desk: Desk, start: int, cut: int, room: int) -> str:
     """An extract of some messages, and what there is in each: both are kept for the next request."""
 
     def make() -> str:
         some = desk.transcript.history[start:cut]
-        named = zip(desk.digests[start:cut], some, strict=True)
-        readings = [desk.memos.readings.get(digest, partial(read, message)) for digest, message in named]
-        return extract(some, room, desk.count, readings)
+        return extract(some, room, desk.count, _readings(desk, start, cut))
 
     return desk.memos.frames.get(("extract", start, desk.chain[cut], room), make)
 
