@@ -1,9 +1,4 @@
-"""The only place that counts tokens.
-
-Rules, per message: 4 tokens of framing; text by the model's encoding; a call its name, arguments and 8; an
-image 85 at low detail, else 1,105; audio one token per 1,600 bytes (about a tenth of a second); a file one
-token per 20 bytes and at least 1,500; base64 never as text; anything else by the length of its JSON.
-"""
+"""The only place that counts tokens: what ``weighing`` finds in a message, by the model's encoding."""
 
 from __future__ import annotations
 
@@ -20,13 +15,12 @@ import tiktoken
 
 from gateway_compaction.core.calibration import Calibration, family_of
 from gateway_compaction.core.digest import fingerprint, message_digest
-from gateway_compaction.core.messages import THINKING_PARTS, Message, Transcript
+from gateway_compaction.core.messages import Message, Transcript
+from gateway_compaction.core.weighing import has_media, pieces_of, reasoning_of
 
 __all__ = ["Measure", "TokenCounter", "output_reserve"]
 
-PER_MESSAGE, PER_CALL, PER_REQUEST = 4, 8, 3
-IMAGE_LOW, IMAGE_HIGH = 85, 1105
-AUDIO_BYTES_PER_TOKEN, FILE_BYTES_PER_TOKEN, FILE_LEAST = 1600, 20, 1500
+PER_REQUEST = 3
 CACHE_ENTRIES = 200_000
 # BPE is quadratic in the length of one unbroken run: runs are cut where no real word reaches.
 LONG_RUN = re.compile(r"(?<!\S)\S{2000,}")
@@ -82,7 +76,7 @@ class TokenCounter:
         for message in messages:
             if total * factor >= enough:
                 break
-            total += sum(_bound(_pieces(message)))
+            total += sum(_bound(pieces_of(message)))
         # Each message is rounded up for itself.
         return math.ceil(total * factor) + len(messages)
 
@@ -94,7 +88,7 @@ class TokenCounter:
             for m, d in zip(messages, digests, strict=True)
             if (encoding, d) not in self._cache and (encoding, _key(m, d)) not in self._cache
         )
-        return sum(len(p) for m in cold for p in _pieces(m) if isinstance(p, str))
+        return sum(len(p) for m in cold for p in pieces_of(m) if isinstance(p, str))
 
     def measure(
         self,
@@ -129,15 +123,14 @@ class TokenCounter:
 
     def has_media(self, messages: Sequence[Message]) -> bool:
         """Whether images, audio or files are among the messages: their price is a rule of thumb."""
-        weights = (p for m in messages for p in _pieces(m) if isinstance(p, int))
-        return any(p not in (PER_MESSAGE, PER_CALL) for p in weights)
+        return any(has_media(m) for m in messages)
 
     def _schemas(self, body: Mapping[str, Any], model: str) -> int:
         return sum(self._cached(text, model) for text in _schemas(body))
 
     def _raw(self, message: Message, key: bytes, model: str) -> int:
         known = self._cache.get((family_of(model).encoding, key))
-        return known if known is not None else self._encode(key, tuple(_pieces(message)), model)
+        return known if known is not None else self._encode(key, tuple(pieces_of(message)), model)
 
     def _cached(self, text: str, model: str) -> int:
         key = fingerprint(text).encode()
@@ -213,78 +206,6 @@ def _schemas(body: Mapping[str, Any]) -> Iterator[str]:
 
 def _key(message: Message, digest: bytes | None = None) -> bytes:
     # Reasoning is sent and paid for, but two messages that differ in it alone mean the same.
-    reasoning = tuple(_reasoning(message))
+    reasoning = tuple(reasoning_of(message))
     digest = digest or message_digest(message)
     return digest if not reasoning else digest + fingerprint(*reasoning).encode()
-
-
-def _reasoning(message: Message) -> Iterator[str]:
-    for name in ("reasoning_content", "thinking_blocks"):
-        value = message.get(name)
-        if value:
-            yield value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
-    content = message.get("content")
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, Mapping) and str(part.get("type")) in THINKING_PARTS:
-            yield _unmarked(part)
-
-
-def _pieces(message: Message) -> Iterator[str | int]:
-    """What a message weighs: texts to encode and tokens known without encoding."""
-    yield PER_MESSAGE
-    content = message.get("content")
-    for part in content if isinstance(content, list) else (content,):
-        yield from _part(part)
-    for name in ("name", "refusal"):
-        if message.get(name):
-            yield str(message[name])
-    yield from _reasoning(message)
-    calls = message.get("tool_calls")
-    for call in [*(calls if isinstance(calls, list) else ()), message.get("function_call")]:
-        if call:
-            yield PER_CALL
-            named = call.get("function") or call.get("custom") if isinstance(call, Mapping) else None
-            function = named or call
-            yield from _call(function)
-
-
-def _call(function: Any) -> Iterator[str | int]:
-    if not isinstance(function, Mapping):
-        yield json.dumps(function, default=repr)
-        return
-    for value in (function.get("name"), function.get("arguments", function.get("input"))):
-        if value:
-            yield value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
-
-
-def _part(part: Any) -> Iterator[str | int]:
-    if part is None:
-        return
-    if isinstance(part, str):
-        yield part
-        return
-    kind = part.get("type") if isinstance(part, Mapping) else None
-    if kind == "text" and isinstance(part.get("text"), str):
-        yield part["text"]
-    elif kind in ("image_url", "input_image", "image"):
-        image = part.get("image_url")
-        detail = image.get("detail") if isinstance(image, Mapping) else part.get("detail")
-        yield IMAGE_LOW if detail == "low" else IMAGE_HIGH
-    elif kind == "input_audio":
-        yield 1 + _base64_bytes(part.get("input_audio")) // AUDIO_BYTES_PER_TOKEN
-    elif kind in ("file", "input_file", "document"):
-        yield max(FILE_LEAST, _base64_bytes(part.get("file") or part.get("source")) // FILE_BYTES_PER_TOKEN)
-    elif str(kind) not in THINKING_PARTS:
-        yield _unmarked(part)
-
-
-def _unmarked(part: Any) -> str:
-    shown = {k: v for k, v in part.items() if k != "cache_control"} if isinstance(part, Mapping) else part
-    return json.dumps(shown, ensure_ascii=False, default=repr)
-
-
-def _base64_bytes(holder: Any) -> int:
-    if not isinstance(holder, Mapping):
-        return 0
-    data = holder.get("data") or holder.get("file_data") or ""
-    return len(data) * 3 // 4 if isinstance(data, str) else 0

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from litellm.proxy import proxy_server
 from litellm.proxy._types import LiteLLMRoutes
 from litellm.router import Router
 
@@ -16,6 +18,7 @@ from gateway_compaction.admin import mount as mounting
 from gateway_compaction.admin.access import declare_routes
 from gateway_compaction.admin.parts import STATE
 from gateway_compaction.admin.prices import InputPrices
+from gateway_compaction.admin.routes import include
 from gateway_compaction.core.policy_book import PolicyBook
 from tests.admin.memory_archive import MemoryArchive
 
@@ -25,6 +28,11 @@ POLICIES = PolicyBook.default()
 def group(name: str, model: str, **params: Any) -> dict[str, Any]:
     """One deployment."""
     return {"model_name": name, "litellm_params": {"model": model, "api_key": "sk-x", **params}}
+
+
+def _schemas(document: dict[str, Any]) -> dict[str, Any]:
+    schemas: dict[str, Any] = document["components"]["schemas"]
+    return schemas
 
 
 class TestPrices:
@@ -102,6 +110,17 @@ class TestMount:
         monkeypatch.setitem(sys.modules, mounting.PROXY, SimpleNamespace(app=None))
         mounting.mount(self.runtime())
         assert [r.getMessage() for r in caplog.records] == ["admin: /compaction is not served"]
+
+    @pytest.mark.filterwarnings("ignore")  # of LiteLLM's own types, as their schemas are made
+    def test_nothing_of_the_host_s_document_changes(self) -> None:
+        routes = [*proxy_server.app.routes]
+        before = get_openapi(title="", version="", routes=routes)
+        app = FastAPI()
+        include(app)
+        after = get_openapi(title="", version="", routes=[*routes, *app.routes])
+        for kind, names in ((before["paths"], after["paths"]), (_schemas(before), _schemas(after))):
+            assert kind and all(names[name] == said for name, said in kind.items())
+        assert "/compaction/overview" in after["paths"]
 
     def test_routes_are_declared_once(self) -> None:
         for _ in range(2):

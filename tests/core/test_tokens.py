@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import time
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
@@ -291,3 +291,38 @@ class TestOutputReserve:
     )
     def test_the_table(self, body: Json, rule: str | int, tokens: int) -> None:
         assert output_reserve(body, 1000, rule) == tokens
+
+
+class TestEmbedded:
+    """What is embedded is priced, never read as text, wherever it stands."""
+
+    DATA = "iVBORw0KGgo" * 20_000
+    IMAGE: ClassVar[dict[str, Any]] = {"type": "image", "source": {"type": "base64", "data": DATA}}
+
+    @pytest.mark.parametrize(
+        "part",
+        [
+            {
+                "type": "tool_result",
+                "content": [{"type": "image", "source": {"type": "base64", "data": DATA}}],
+            },
+            {"type": "video_url", "video_url": {"url": f"data:video/mp4;base64,{DATA}"}},
+            {"type": "strange", "blob": DATA},
+        ],
+    )
+    def test_it_is_not_read_as_text(self, part: dict[str, Any]) -> None:
+        counter = TokenCounter()
+        tokens = counter.message({"role": "user", "content": [part]}, "gpt-4o")
+        assert 500 < tokens < 20_000
+        assert counter.has_media([{"role": "user", "content": [part]}])
+
+    def test_the_words_of_a_tool_result_are(self) -> None:
+        counter = TokenCounter()
+        said = {"type": "tool_result", "content": [{"type": "text", "text": "one two three four " * 50}]}
+        assert 200 < counter.message({"role": "user", "content": [said]}, "gpt-4o") < 230
+
+    def test_words_without_spaces_are_text(self) -> None:
+        counter = TokenCounter()
+        part = {"type": "strange", "note": "긴문장은공백없이도글이다" * 100}
+        assert not counter.has_media([{"role": "user", "content": [part]}])
+        assert counter.message({"role": "user", "content": [part]}, "gpt-4o") > 400
