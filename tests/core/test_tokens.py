@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import time
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -297,7 +297,6 @@ class TestEmbedded:
     """What is embedded is priced, never read as text, wherever it stands."""
 
     DATA = "iVBORw0KGgo" * 20_000
-    IMAGE: ClassVar[dict[str, Any]] = {"type": "image", "source": {"type": "base64", "data": DATA}}
 
     @pytest.mark.parametrize(
         "part",
