@@ -8,10 +8,12 @@ from functools import partial
 
 from gateway_compaction.core.chunks import passages
 from gateway_compaction.core.compaction import Compaction
+from gateway_compaction.core.digest import message_digest
 from gateway_compaction.core.importance import Scoring
 from gateway_compaction.core.language import language_of, phrases
 from gateway_compaction.core.memo import Memos
 from gateway_compaction.core.messages import Message, Transcript, part_of, text_of
+from gateway_compaction.core.pins import rules_in
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.recall import Recall, prepare, recall_tokens, recalled, with_recall
 from gateway_compaction.core.render import View, render
@@ -162,8 +164,15 @@ class Desk:
                 anchors=self.policy.anchors.max,
                 scoring=self._scoring,
                 pinned=None if self.policy.summary.rate is None else FRAME_TOKENS,
+                rules_of=self.rules_of,
             ),
         )
+
+    def rules_of(self, message: Message) -> Sequence[str]:
+        """The rules that a message lays down; looked for once."""
+        if message["role"] != "user":
+            return ()
+        return self.memos.rules.get(message_digest(message), partial(rules_in, message))
 
     @property
     def _framed(self) -> tuple[int, bool, int, Scoring, bool]:

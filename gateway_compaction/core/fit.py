@@ -127,6 +127,8 @@ def _extended(desk: Desk, base: Compaction | None, cut: int, limit: int) -> tupl
 def read_ahead(desk: Desk) -> None:
     """Look through the messages now, so that an extract of them is quick when a request needs it."""
     _readings(desk, 0, len(desk.transcript.history))
+    for message in desk.transcript.history:
+        desk.rules_of(message)
 
 
 def _readings(desk: Desk, start: int, end: int) -> list[Reading]:

@@ -35,8 +35,8 @@ class Memo:
 
 @dataclass(frozen=True, slots=True)
 class Memos:
-    """What outlives a request: frames, carriers, extracts and recalls by digest; passages and readings by
-    message; indexes.
+    """What outlives a request: frames, carriers, extracts and recalls by digest; passages, readings
+    and rules by message; indexes.
 
     What is kept was cut to measure by one way of counting: one of these for each model name.
     """
@@ -44,4 +44,5 @@ class Memos:
     frames: Memo = field(default_factory=lambda: Memo(4_000))
     passages: Memo = field(default_factory=lambda: Memo(50_000))
     readings: Memo = field(default_factory=lambda: Memo(2_000))
+    rules: Memo = field(default_factory=lambda: Memo(50_000))
     indexes: Memo = field(default_factory=lambda: Memo(100))

@@ -14,9 +14,10 @@ from gateway_compaction.core.messages import PREAMBLE_ROLES, Message, text_of
 from gateway_compaction.core.sentences import sentences
 from gateway_compaction.core.shorten import shorten
 
-__all__ = ["Pins", "pins_of"]
+__all__ = ["Pins", "RulesIn", "pins_of", "rules_in"]
 
 Count = Callable[[str], int]
+RulesIn = Callable[[Message], Sequence[str]]
 
 ANCHOR = "<!-- anchor -->"
 MARKED_AFTER = regex.compile(r"(?<![.!?。！？])([.!?。！？]++)\s*+(<!-- anchor -->)")
@@ -70,11 +71,25 @@ class Pins:
     rules: tuple[str, ...]
 
 
-def pins_of(covered: Sequence[Message], task_tokens: int, rule_tokens: int, count: Count) -> Pins:
-    """The pins of some covered messages; the newest rules win where not all fit."""
+def rules_in(message: Message) -> tuple[str, ...]:
+    """A user's own sentences that lay down a rule, outside code and pasted text."""
+    return tuple(_rules_in(text_of(message))) if message["role"] == "user" else ()
+
+
+def pins_of(
+    covered: Sequence[Message],
+    task_tokens: int,
+    rule_tokens: int,
+    count: Count,
+    rules_of: RulesIn = rules_in,
+) -> Pins:
+    """The pins of some covered messages; the newest rules win where not all fit.
+
+    ``rules_of`` is ``rules_in``, or remembers what that said.
+    """
     task = next((text_of(m) for m in covered if m["role"] == "user" and text_of(m).strip()), "")
     instructions = [text_of(m).strip() for m in covered if m["role"] in PREAMBLE_ROLES and text_of(m).strip()]
-    said = [s for m in covered if m["role"] == "user" for s in _rules_in(text_of(m))]
+    said = [rule for m in covered for rule in rules_of(m)]
     kept_anyway = frozenset(instructions)
     short = shorten(task.replace(ANCHOR, "").strip(), task_tokens, count) if task else ""
     order = {rule: i for i, rule in reversed(list(enumerate([*instructions, *said])))}
@@ -97,7 +112,6 @@ def _newest_first(instructions: Sequence[str], said: Sequence[str]) -> Sequence[
 
 
 def _rules_in(text: str) -> list[str]:
-    """A user's own sentences that lay down a rule, outside code and pasted text."""
     own = QUOTED.sub(" ", CODE.sub(" ", MARKED_AFTER.sub(r"\2\1", text)))
     if own.count("\n") > PASTED_LINES * 4:
         own = "\n".join([*own.splitlines()[:PASTED_LINES], *own.splitlines()[-PASTED_LINES:]])

@@ -11,7 +11,7 @@ import regex
 from gateway_compaction.core.importance import Anchor, Scoring, anchors_of
 from gateway_compaction.core.language import Phrases, language_of, phrases
 from gateway_compaction.core.messages import Message, text_of
-from gateway_compaction.core.pins import Pins, pins_of
+from gateway_compaction.core.pins import Pins, RulesIn, pins_of, rules_in
 from gateway_compaction.core.prompts import defused
 from gateway_compaction.core.refusals import is_no_summary
 from gateway_compaction.core.shorten import shorten
@@ -106,10 +106,12 @@ def frame(
     anchors: int = 0,
     scoring: Scoring = PLAIN_SCORING,
     pinned: int | None = None,
+    rules_of: RulesIn = rules_in,
 ) -> Frame:
     """The frame of a block of at most ``limit`` tokens, with at most so many ``anchors``.
 
-    ``pinned`` tokens are for note and pins alone, where the text has a length of its own.
+    ``pinned`` tokens are for note and pins alone, where the text has a length of its own. ``rules_of`` is as
+    in ``pins_of``.
     ``opener`` is repeated behind the block and so not pinned. Half of the room is the text's. Rules alone may
     take more, up to three quarters: task, images and anchors share what rules leave of the other half.
     """
@@ -117,7 +119,7 @@ def frame(
     body = [m for m in covered if m is not opener]
     room = max(0, limit - count(f"<{TAG}>\n{said.note}\n</{TAG}>") - 8)
     named_json = wants_json and not _says_json(covered, opener)
-    pins = _pins(body, room, rule_tokens, count)
+    pins = _pins(body, room, rule_tokens, count, rules_of)
 
     def left(*more: Anchor, images: str = "") -> int:
         return room - count("\n".join(_pinned(pins, more, images, named_json)))
@@ -132,13 +134,13 @@ def frame(
     return Frame((said.note, *_pinned(pins, chosen, images, named_json)), max(text, LEAST_TEXT))
 
 
-def _pins(body: Sequence[Message], room: int, rule_tokens: int, count: Count) -> Pins:
+def _pins(body: Sequence[Message], room: int, rule_tokens: int, count: Count, rules_of: RulesIn) -> Pins:
     """Task and rules; where rules leave the task less than it needs, it is shortened once more."""
     most = min(rule_tokens, max(0, 3 * room // 4 - LEAST_TASK - 2 * TAG_TOKENS))
     task = min(max(room // 4, LEAST_TASK), TASK_TOKENS)
-    pins = pins_of(body, task, most, count)
+    pins = pins_of(body, task, most, count, rules_of)
     spare = room // 2 - count("\n".join(_pinned(Pins("", pins.rules), (), "", False))) - TAG_TOKENS
-    return pins if count(pins.task) <= spare else pins_of(body, max(spare, LEAST_TASK), most, count)
+    return pins if count(pins.task) <= spare else pins_of(body, max(spare, LEAST_TASK), most, count, rules_of)
 
 
 def carrier(text: str, around: Frame, count: Count, facts: Sequence[str] = ()) -> Message:
