@@ -23,7 +23,7 @@ from gateway_compaction.core.situation import Situation, reserved, wants_json
 from gateway_compaction.core.terms import forget_words
 from gateway_compaction.core.tokens import TokenCounter
 from gateway_compaction.decision import Decision, Request, task_of
-from gateway_compaction.errors import PolicyError, StoreBusy, StoreError, TranscriptError
+from gateway_compaction.errors import PolicyError, StoreError, TranscriptError
 from gateway_compaction.memory import LineageGuard, LocalBuffer
 from gateway_compaction.ports import Buffer, ModelFacts, Models, Store
 from gateway_compaction.worker import Worker
@@ -39,6 +39,8 @@ LARGE_TOKENS = 8_000
 LARGE_CHARS, LARGE_HISTORY = 1_000_000, 1_000
 WARNINGS = 1_000
 MODELS_KEPT = 50
+# Stronger than the file, the environment's defaults and the metadata blocks.
+SWITCHED_OFF = Policy(name="GATEWAY_COMPACTION_ENABLED", mode="off")
 
 
 class Compactor:
@@ -55,10 +57,12 @@ class Compactor:
         local: LocalBuffer,
         guard: LineageGuard,
         index_tokens: int = INDEX_TOKENS,
+        *,
+        enabled: bool = True,
     ) -> None:
         self._store, self._worker, self._policies, self._models = store, worker, policies, models
         self._counter, self._executor, self._local = counter, executor, local
-        self._guard, self._index_tokens = guard, index_tokens
+        self._guard, self._index_tokens, self._enabled = guard, index_tokens, enabled
         self._warned: set[str] = set()
         self._memos: dict[str, Memos] = {}
         self._wishes: frozenset[str] = frozenset()
@@ -116,6 +120,8 @@ class Compactor:
 
     def policy_of(self, identity: Identity) -> Policy:
         """The policy in force; a metadata block that cannot be used is left out, with one log line."""
+        if not self._enabled:
+            return SWITCHED_OFF
         book = self._policies()
         for usable in (identity, replace(identity, key_block=None), replace(identity, team_block=None)):
             try:
@@ -173,8 +179,7 @@ class Compactor:
             buffer = await self._store.load(session, digests)
             steering = self._local.steered(session, buffer.steering)
         except StoreError as error:
-            if not isinstance(error, StoreBusy):
-                log.warning("store: session=%s %s", session.slot, error)
+            log.debug("store: session=%s %s", session.slot, error)
             buffer = Buffer(backoff="the store does not answer")
             # What operators asked for holds on, so that the same bytes are sent.
             steering = self._local.steered(session)

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gateway_compaction.aftermath import Ending
+from gateway_compaction.archive import Scope
+from gateway_compaction.core.compaction import Compaction, SessionRef
 from gateway_compaction.core.digest import fingerprint
 from gateway_compaction.core.policy_book import Identity, PolicyBook
 from gateway_compaction.decision import Request
-from gateway_compaction.errors import SummaryError
+from gateway_compaction.errors import NotThere, SummaryError
 from gateway_compaction.ports import Caller, ModelFacts, Summarizer, SummaryAnswer, SummaryRequest
 from gateway_compaction.settings import Runtime, Settings, build
 
-__all__ = ["Call", "FixedModels", "NoSummarizer", "ScriptedSummarizer", "replay", "replay_runtime"]
+__all__ = [
+    "Call",
+    "FixedModels",
+    "NoSummarizer",
+    "ScriptedSummarizer",
+    "replay",
+    "replay_runtime",
+    "shown_as",
+    "summaries_of",
+]
 
 DRAIN_SECONDS = 120.0
 
@@ -34,6 +45,7 @@ class Call:
     covers: int
     version: int | None
     upstream: list[Any]
+    session: SessionRef | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +82,45 @@ class NoSummarizer:
         raise SummaryError("no model is to be asked in this replay")
 
 
+def shown_as(
+    book: PolicyBook, identity: Identity, *, extract: bool, asks: str
+) -> tuple[Identity, tuple[str, ...]]:
+    """Whom to replay as, so that the figures say what the policy would do; and what differs from it, in words.
+
+    What is only observed is replayed as if it were enforced. With ``extract`` an extract stands in for the
+    policy's summariser; ``asks`` tells how to have a model asked.
+    """
+    policy = book.resolve(identity)
+    block: dict[str, Any] = {}
+    notes: list[str] = []
+    if policy.mode == "observe":
+        block["mode"] = "enforce"
+        notes.append("mode observe: shown as it would be under enforce")
+    summary = policy.summary
+    if extract and (summary.model != "extractive" or summary.fallbacks):
+        block["summary"] = {"model": "extractive", "fallbacks": []}
+        if summary.strategy != "window":
+            named = summary.model or "null, the request's own model"
+            notes.append(f"summary.model {named}: an extract stands in for its summaries; {asks}")
+    # A key's metadata is stronger than everything in the file.
+    return (replace(identity, key_block=block) if block else identity), tuple(notes)
+
+
+async def summaries_of(runtime: Runtime, calls: Sequence[Call]) -> tuple[Compaction, ...]:
+    """What was made on the way and is kept, oldest first."""
+    found: list[Compaction] = []
+    for session in dict.fromkeys(c.session for c in calls if c.session is not None):
+        try:
+            detail = await runtime.archive.detail(Scope(everything=True), session)
+        except NotThere:
+            continue
+        found += reversed(detail.compactions)
+    return tuple(found)
+
+
 def replay_runtime(models: FixedModels, summarizer: Summarizer, book: PolicyBook) -> Runtime:
     """A runtime with a store inside the process, whatever the environment names."""
-    settings = Settings(redis_url=None, redis_timeout_seconds=5.0, recall_cold_tokens=10**9)
+    settings = Settings(enabled=True, redis_url=None, redis_timeout_seconds=5.0, recall_cold_tokens=10**9)
     return build(settings, models, summarizer, lambda: book)
 
 
@@ -107,4 +155,5 @@ async def replay(
             used.covers if used else 0,
             used.version if used else None,
             upstream,
+            decision.session,
         )

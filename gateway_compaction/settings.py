@@ -43,6 +43,7 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="ignore", frozen=True)
 
+    enabled: bool = Field(True, description="false: compaction is off for everybody, whatever policies say.")
     redis_url: str | None = Field(None, description="redis:// or rediss:// URL; unset: inside the process.")
     redis_timeout_seconds: float = Field(0.05, gt=0, description="Longest wait for Redis on a request.")
     policies: Path | None = Field(None, description="The policy file; unset: observe, no model calls.")
@@ -148,7 +149,16 @@ def build(
     composer = Composing(summarizer, models, back)
     worker = Worker(store, composer, local, guard, limits, telemetry=telemetry)
     compactor = Compactor(
-        store, worker, policies, models, counter, front, local, guard, settings.recall_cold_tokens
+        store,
+        worker,
+        policies,
+        models,
+        counter,
+        front,
+        local,
+        guard,
+        settings.recall_cold_tokens,
+        enabled=settings.enabled,
     )
     aftermath = Aftermath(store, worker, counter, local, guard, back, telemetry=telemetry)
     archive = RedisArchive(store)

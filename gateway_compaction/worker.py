@@ -16,7 +16,7 @@ from gateway_compaction.core.jobs import Job
 from gateway_compaction.core.messages import Message
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.prefix import Prefix
-from gateway_compaction.errors import CompactionError, StoreError, SummaryError
+from gateway_compaction.errors import CompactionError, StoreBusy, StoreError, SummaryError
 from gateway_compaction.memory import LineageGuard, LocalBuffer
 from gateway_compaction.ports import Caller, Store
 from gateway_compaction.telemetry import Silent, Telemetry
@@ -147,7 +147,7 @@ class Worker:
                 await self._claimed(task)
             except StoreError as error:
                 self.counts["failed"] += 1
-                log.warning("summary not made: session=%s %s", task.session.slot, error)
+                log.log(_loudness(error), "summary not made: session=%s %s", task.session.slot, error)
 
     async def _claimed(self, task: SummaryTask) -> None:
         digest, session = task.job.digest, task.session
@@ -236,4 +236,9 @@ async def _quietly(write: Coroutine[Any, Any, object]) -> None:
     try:
         await write
     except StoreError as error:
-        log.warning("store: %s", error)
+        log.log(_loudness(error), "store: %s", error)
+
+
+def _loudness(error: StoreError) -> int:
+    # The store says it once when it is no longer asked.
+    return logging.DEBUG if isinstance(error, StoreBusy) else logging.WARNING

@@ -147,3 +147,16 @@ def test_a_loop_that_stood_still_may_read_what_arrived_meanwhile(
 ) -> None:
     with asyncio.Runner(loop_factory=loop) as runner:
         assert runner.run(_stand_still()) == b"here\n"
+
+
+async def test_a_loop_that_is_late_proves_nothing_about_the_other_side() -> None:
+    loop = asyncio.get_running_loop()
+    async with deadline(0.05) as answered:
+        loop.call_later(0.04, time.sleep, 0.1)
+        await asyncio.sleep(0.1)
+    assert answered.stalled
+    with pytest.raises(TimeoutError):
+        async with deadline(0.05) as unanswered:
+            loop.call_later(0.04, time.sleep, 0.1)
+            await asyncio.sleep(30)
+    assert not unanswered.stalled

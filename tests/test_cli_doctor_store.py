@@ -34,7 +34,7 @@ class TestRedis:
         assert found["redis memory"][0]["found"] == "no limit"
         assert all(one["result"] == "ok" for one in found["redis"])
         with redis_server.client() as client:
-            assert all(0 < client.pttl(key) <= 1_000 for key in client.scan_iter())
+            assert list(client.scan_iter()) == ["gwc:forgotten"]
 
     @pytest.mark.parametrize(
         ("rule", "result"), [("noeviction", "warn"), ("allkeys-lru", "ok"), ("volatile-ttl", "ok")]
@@ -58,7 +58,7 @@ class TestRedis:
     def test_somebody_who_never_answers(self) -> None:
         with HungServer() as server:
             found = run("--config", written(), "--redis-url", server.url, code=1)
-        assert "TimeoutError" in found["redis"][0]["found"]
+        assert "did not answer in time" in found["redis"][0]["found"]
 
     def test_no_url(self) -> None:
         [found] = run("--config", written(), "--redis-url", "localhost:6379", code=1)["redis"]

@@ -300,3 +300,22 @@ async def test_closing_twice_and_closing_a_store_never_used(redis: RedisServer) 
     store = connect(redis.url)
     await store.aclose()
     await store.aclose()
+
+
+async def test_an_outage_is_told_twice_when_it_begins_and_when_it_ends(
+    redis: RedisServer, open_store: Callable[..., RedisStore], caplog: pytest.LogCaptureFixture
+) -> None:
+    now = [0.0]
+    store = open_store(redis.url, seconds=0.2, background=1.0, breaker=Breaker(lambda: now[0]))
+    await store.ping()
+    redis.pause()
+    for _ in range(8):
+        with pytest.raises(StoreError):
+            await store.load(S, [A])
+    redis.resume()
+    now[0] += 2.1
+    await store.ping()
+    await store.load(S, [A])
+    began, ended = [r.getMessage() for r in caplog.records if r.name == "gateway_compaction"]
+    assert began == "store: it did not answer in time; not asked for 2 s, requests go on without it"
+    assert ended == "store: it answers again"

@@ -6,29 +6,54 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Literal
 
 from gateway_compaction.errors import StoreBusy
 
-__all__ = ["Breaker", "deadline"]
+__all__ = ["Breaker", "Waiting", "deadline"]
 
-GRACE_SECONDS = 0.005
+GRACE_SECONDS, STALL_SECONDS, TIMES = 0.005, 0.01, 4
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A wait under a deadline.
+
+    Attributes:
+        stalled: when the time was up the loop itself was late, so nothing is known of the other side.
+    """
+
+    stalled: bool = False
 
 
 @asynccontextmanager
-async def deadline(seconds: float) -> AsyncIterator[None]:
+async def deadline(seconds: float) -> AsyncIterator[Waiting]:
     """Raise ``TimeoutError`` when the block takes longer.
 
-    When the time is up the loop gets a few more milliseconds: after it stood still (another request's work),
-    the answer may have arrived long ago and only wait to be read.
+    Where the loop stood still meanwhile (a burst of other requests), the answer may have arrived long ago and
+    only wait to be read: the time counts anew then, four times at most.
     """
-    loop = asyncio.get_running_loop()
+    loop, waiting = asyncio.get_running_loop(), Waiting()
     async with asyncio.timeout(None) as limit:
-        timer = loop.call_later(seconds, lambda: limit.reschedule(loop.time() + GRACE_SECONDS))
+
+        timers: list[asyncio.TimerHandle] = []
+
+        def begin(times: int) -> None:
+            timers[:] = [loop.call_later(seconds, up, loop.time() + seconds, times)]
+
+        def up(due: float, times: int) -> None:
+            waiting.stalled = loop.time() - due > STALL_SECONDS
+            if waiting.stalled and times > 1:
+                begin(times - 1)
+            else:
+                limit.reschedule(loop.time() + GRACE_SECONDS)
+
+        begin(TIMES)
         try:
-            yield
+            yield waiting
         finally:
-            timer.cancel()
+            timers[0].cancel()
 
 
 class Breaker:
@@ -58,6 +83,11 @@ class Breaker:
     def state(self) -> Literal["closed", "open"]:
         """``open`` from the last failure that counted until a probe has been answered."""
         return "closed" if self._open_until is None else "open"
+
+    @property
+    def pause(self) -> float:
+        """Seconds that it stays open."""
+        return self._pause
 
     def enter(self) -> bool:
         """Ask for leave to call; True when this call is the probe.

@@ -15,6 +15,7 @@ from litellm.proxy.auth.master_key_boot_check import UnsafeMasterKeyRefused, mas
 from litellm.router import Router
 from pydantic import ValidationError
 
+from gateway_compaction.adapters.erasure import erase_tenant
 from gateway_compaction.adapters.litellm_models import ProxyModels
 from gateway_compaction.adapters.redis_store import FAULTS, RedisStore
 from gateway_compaction.core.compaction import Compaction, Segment, SessionRef
@@ -40,7 +41,7 @@ async def server_facts(store: RedisStore) -> Mapping[str, str]:
 
 
 async def round_trip(store: RedisStore) -> float:
-    """Claim, store and read back a record through every script a request needs; it expires in a second.
+    """Claim, store, read back and erase a record, through every script that a request needs.
 
     Returns the seconds that reading took, the middle one of a few.
 
@@ -60,6 +61,7 @@ async def round_trip(store: RedisStore) -> float:
         taken.append(perf_counter() - started)
     if [c.text for c in buffer.compactions] != ["doctor"]:
         raise StoreError("what was read is not what was written")
+    await erase_tenant(store, session.tenant, PROBE_SECONDS)
     return sorted(taken)[LOADS // 2]
 
 

@@ -7,6 +7,7 @@ described in docs/redis.md.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal, TypeVar
 
@@ -24,6 +25,7 @@ from gateway_compaction.errors import StoreError
 
 __all__ = ["RedisStore", "connect"]
 
+log = logging.getLogger("gateway_compaction")
 T = TypeVar("T")
 
 CONNECTIONS = 32
@@ -145,22 +147,39 @@ class RedisStore(StoreCalls):
         breaker = self._breaker if counts else Breaker()
         probe, asked = breaker.enter(), False
         try:
-            async with deadline(seconds), self._gate:
+            async with deadline(seconds) as waiting, self._gate:
                 asked = True
                 answer = await call()
         except ResponseError as error:
             # It answered: a server that only refuses to write (full, or a replica) stays readable.
-            breaker.succeeded(probe)
+            self._succeeded(breaker, probe)
             raise StoreError(_said(error)) from error
         except FAULTS as error:
-            if asked:
-                breaker.failed(probe)
+            # Our own loop's delay says nothing about the server.
+            if asked and (probe or not (isinstance(error, TimeoutError) and waiting.stalled)):
+                self._failed(breaker, probe, error)
             raise StoreError(_said(error)) from error
         else:
-            breaker.succeeded(probe)
+            self._succeeded(breaker, probe)
             return answer
         finally:
             breaker.left(probe)
+
+    @staticmethod
+    def _failed(breaker: Breaker, probe: bool, error: BaseException) -> None:
+        """One line when it opens, and one for each probe that fails."""
+        before = breaker.state
+        breaker.failed(probe)
+        if breaker.state == "open" and (probe or before == "closed"):
+            told = "store: %s; not asked for %.0f s, requests go on without it"
+            log.warning(told, _said(error), breaker.pause)
+
+    @staticmethod
+    def _succeeded(breaker: Breaker, probe: bool) -> None:
+        before = breaker.state
+        breaker.succeeded(probe)
+        if before == "open" and breaker.state == "closed":
+            log.warning("store: it answers again")
 
 
 def _by_hash(command: Command) -> Command:
@@ -173,4 +192,6 @@ def _in_full(command: Command) -> Command:
 
 
 def _said(error: BaseException) -> str:
+    if isinstance(error, TimeoutError):
+        return "it did not answer in time"
     return f"{type(error).__name__}: {str(error)[:200]}"

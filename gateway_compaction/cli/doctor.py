@@ -105,7 +105,7 @@ def _environment() -> Iterator[Finding]:
     yield from findings.coordination(os.environ)
     yield from findings.unknown_variables(os.environ, Settings.model_fields)
     try:
-        Settings()
+        yield from findings.switch(Settings().enabled)
     except ValidationError as error:
         for problem in error.errors():
             found = f"{PREFIX}{str(problem['loc'][0]).upper()}: {problem['msg']}"

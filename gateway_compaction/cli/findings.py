@@ -11,6 +11,7 @@ from typing import Any, Literal
 from gateway_compaction.cli.launch import CALLBACK, FROM_ENVIRONMENT, MASTER_KEY, SHORT_KEY, ProxyConfig
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.policy_book import Identity, PolicyBook
+from gateway_compaction.core.policy_layers import BUILT_IN
 from gateway_compaction.errors import PolicyError
 
 __all__ = [
@@ -19,12 +20,15 @@ __all__ = [
     "coordination",
     "deployments_in",
     "master_key",
+    "modes_told",
     "policy_file",
     "refused_policies",
     "server",
     "summarisers_in",
+    "switch",
     "unknown_variables",
     "unset_variables",
+    "unwritten_mode",
     "window",
 ]
 
@@ -142,14 +146,37 @@ def policy_file(path: Path | None, book: PolicyBook) -> Iterator[Finding]:
         remedy = "" if mode == "enforce" else f"{WATCH}, in a file named by {PREFIX}POLICIES"
         yield Finding("policies", "ok" if mode == "enforce" else "warn", f"no file: {mode}", remedy)
         return
-    groups = {other: [e for e in book.modes() if e.mode == other] for other in ("enforce", "observe", "off")}
-    told = [
-        f"{other}: {'; '.join(f'{one.name} ({one.whom})' for one in entries)}"
-        for other, entries in groups.items()
+    enforced = any(one.mode == "enforce" for one in book.modes())
+    remedy = "" if mode == "enforce" else WIDEN if enforced else WATCH
+    yield Finding("policies", "ok", ". ".join([f"{path}: by default {mode}", *modes_told(book)]), remedy)
+    unwritten = unwritten_mode(book)
+    if unwritten:
+        yield Finding("policies", "warn", unwritten, "Write mode: enforce there, or mode: observe")
+
+
+def modes_told(book: PolicyBook) -> list[str]:
+    """The policies of each mode, with those for whom they hold, in words."""
+    groups = {mode: [e for e in book.modes() if e.mode == mode] for mode in ("enforce", "observe", "off")}
+    return [
+        f"{mode}: {'; '.join(f'{one.name} ({one.whom})' for one in entries)}"
+        for mode, entries in groups.items()
         if entries
     ]
-    remedy = "" if mode == "enforce" else WIDEN if groups["enforce"] else WATCH
-    yield Finding("policies", "ok", ". ".join([f"{path}: by default {mode}", *told]), remedy)
+
+
+def unwritten_mode(book: PolicyBook) -> str:
+    """A sentence where nobody wrote which mode holds for those whom no policy matches, else nothing."""
+    mode = next(one for one in book.explain(Identity()) if one.path == "mode")
+    if mode.source != BUILT_IN.label:
+        return ""
+    return f"no mode under defaults: everybody who matches no other policy is rewritten ({mode.value})"
+
+
+def switch(enabled: bool) -> Iterator[Finding]:
+    """Whether everything is switched off by the environment."""
+    if not enabled:
+        found = "compaction is off for everybody, whatever the policies say"
+        yield Finding(f"{PREFIX}ENABLED", "warn", found, "Unset it to have the policies in force again")
 
 
 def refused_policies(error: PolicyError) -> Iterator[Finding]:

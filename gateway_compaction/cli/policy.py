@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from gateway_compaction.cli.findings import modes_told, unwritten_mode
 from gateway_compaction.cli.launch import POLICIES, policies_beside
 from gateway_compaction.core.policy_book import Explained, Identity, MatchReport
 from gateway_compaction.core.policy_document import policy_schema
@@ -51,7 +52,11 @@ def check(
         except PolicyError as error:
             sound = _print_errors(error)
             continue
-        typer.echo(f"{file}: ok, mode {book.resolve(Identity()).mode}, {_count(book.names)}")
+        held = f"mode {book.resolve(Identity()).mode}, {_count(book.names)}"
+        typer.echo(". ".join([f"{file}: ok, {held}", *modes_told(book)]))
+        unwritten = unwritten_mode(book)
+        if unwritten:
+            typer.echo(f"{file}: warning: {unwritten}")
     raise typer.Exit(0 if sound else 1)
 
 
@@ -125,8 +130,7 @@ def _print_errors(error: PolicyError, *, to_stderr: bool = False) -> bool:
 
 
 def _count(names: tuple[str, ...]) -> str:
-    listed = f": {', '.join(names)}" if names else ""
-    return f"{len(names)} {'policy' if len(names) == 1 else 'policies'}{listed}"
+    return f"{len(names)} {'policy' if len(names) == 1 else 'policies'}"
 
 
 def _as_json(matches: tuple[MatchReport, ...], values: tuple[Explained, ...]) -> dict[str, Any]:

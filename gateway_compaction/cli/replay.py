@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -20,6 +21,18 @@ from gateway_compaction.errors import PolicyError
 __all__ = ["replay"]
 
 SummarizerName = Literal["extractive", "scripted", "model"]
+ASKS = "--summarizer model asks a model"
+# Left out of what is printed as JSON: messages, and hashes of the replay's own.
+UNTOLD = ("upstream", "session")
+
+
+@dataclass(frozen=True, slots=True)
+class _Replayed:
+    """A conversation, its calls, and the summaries that were made on the way."""
+
+    recording: Recording
+    calls: Sequence[Any]
+    summaries: Sequence[Any]
 
 
 def replay(
@@ -32,34 +45,49 @@ def replay(
         Path | None, typer.Option(help="Policy file; default: the built-in defaults in enforce mode.")
     ] = None,
     summarizer: Annotated[
-        SummarizerName, typer.Option(help="extractive: no model; scripted: a stand-in; model: a real one.")
+        SummarizerName,
+        typer.Option(
+            help="extractive: no model, an extract stands in for the policy's; scripted: a stand-in;"
+            " model: a real one."
+        ),
     ] = "extractive",
     model: Annotated[
         str, typer.Option(help="Model name: what policies match, how tokens are counted, who is asked.")
     ] = "gpt-4o",
     team: Annotated[str | None, typer.Option(help="Team that policies match.")] = None,
     only: Annotated[list[str] | None, typer.Option(help="Ids of conversations; default: all.")] = None,
+    show_summaries: Annotated[
+        bool, typer.Option("--show-summaries", help="Print the text of every summary as well.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document instead of tables.")
     ] = False,
 ) -> None:
-    """Send recorded conversations through the real pipeline, call by call, with a store in the process."""
+    """Send recorded conversations through the real pipeline, call by call, with a store in the process.
+
+    What the policy only observes is shown as it would be if it were enforced.
+    """
     console = Console(stderr=True)
     try:
         recordings = [r for r in read_recordings(file) if not only or r.id in only]
         if only and not recordings:
             raise RecordingError(f"{file}: no conversation with an id of {', '.join(only)}")
-        results = asyncio.run(_all(recordings, window, policy, summarizer, model, team, console))
+        notes, results = asyncio.run(_all(recordings, window, policy, summarizer, model, team, console))
     except (RecordingError, PolicyError) as error:
         for problem in (error, *getattr(error, "others", ())):
             console.print(str(problem), style="red", markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(1) from error
+    for note in notes:
+        typer.echo(note, err=as_json)
     if as_json:
-        typer.echo(json.dumps([_plain(r, calls) for r, calls in results], ensure_ascii=False, indent=1))
-    else:
-        for recording, calls in results:
-            _print(recording, calls)
-        _print_total(results)
+        plain = [_plain(one, show_summaries) for one in results]
+        typer.echo(json.dumps(plain, ensure_ascii=False, indent=1))
+        return
+    for one in results:
+        _print(one.recording, one.calls)
+        if show_summaries:
+            _print_summaries(one.summaries)
+    _print_total(results)
 
 
 async def _all(
@@ -70,14 +98,14 @@ async def _all(
     model: str,
     team: str | None,
     console: Console,
-) -> list[tuple[Recording, list[Any]]]:
+) -> tuple[Sequence[str], list[_Replayed]]:
     from gateway_compaction.core.policy_book import Identity
-    from gateway_compaction.replaying import FixedModels, replay_runtime
+    from gateway_compaction.replaying import FixedModels, replay_runtime, shown_as, summaries_of
     from gateway_compaction.replaying import replay as run
 
-    book = _book(policy, summarizer, window)
+    book, extract = _book(policy, summarizer, window), summarizer == "extractive"
+    identity, notes = shown_as(book, Identity(team_id=team, model=model), extract=extract, asks=ASKS)
     runtime = replay_runtime(FixedModels(window or 128_000, model), _summarizer(summarizer, model), book)
-    identity = Identity(team_id=team, model=model)
     results = []
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("replaying", total=sum(len(list(calls_of(r))) for r in recordings))
@@ -86,22 +114,18 @@ async def _all(
             async for call in run(runtime, calls_of(recording), recording.body, identity, f"{number}"):
                 calls.append(call)
                 progress.advance(task)
-            results.append((recording, calls))
+            results.append(_Replayed(recording, calls, await summaries_of(runtime, calls)))
     await runtime.aclose()
-    return results
+    return notes, results
 
 
 def _book(policy: Path | None, summarizer: SummarizerName, window: int | None) -> Any:
     from gateway_compaction.policy_files import load_policy_file
 
     overrides: dict[str, Any] = {}
-    if summarizer == "extractive":
-        overrides["summary"] = {"model": "extractive"}
-    elif summarizer == "model" or policy is None:
-        overrides["mode"] = "enforce"
     if policy is None:
-        overrides["mode"] = "enforce"
-        overrides.setdefault("summary", {"model": None})
+        summary = {"model": "extractive" if summarizer == "extractive" else None}
+        overrides |= {"mode": "enforce", "summary": summary}
     if window is not None:
         overrides["context_window"] = window
     return load_policy_file(policy, overrides)
@@ -117,15 +141,24 @@ def _summarizer(name: SummarizerName, model: str) -> Any:
     return NoSummarizer() if name == "extractive" else ScriptedSummarizer()
 
 
-def _plain(recording: Recording, calls: Sequence[Any]) -> dict[str, Any]:
-    rows = [{k: v for k, v in asdict(c).items() if k != "upstream"} for c in calls]
-    return {"id": recording.id, "calls": rows}
+def _plain(one: _Replayed, with_summaries: bool) -> dict[str, Any]:
+    rows = [{k: v for k, v in asdict(c).items() if k not in UNTOLD} for c in one.calls]
+    told = {"summaries": [_summary(s) for s in one.summaries]} if with_summaries else {}
+    return {"id": one.recording.id, "calls": rows, **told}
+
+
+def _summary(made: Any) -> dict[str, Any]:
+    fields = ("version", "kind", "model", "covers", "tokens_before", "tokens_after", "text")
+    return {name: getattr(made, name) for name in fields}
 
 
 def _print(recording: Recording, calls: Sequence[Any]) -> None:
-    table = Table(title=f"{recording.id} ({len(recording.messages)} messages)", title_justify="left")
+    title = f"{recording.id} ({_number(len(recording.messages), 'message')})"
+    # Narrow enough for 80 columns: what was done must be readable there.
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for name in ("call", "messages", "client", "upstream", "level", "outcome", "covers", "version"):
-        table.add_column(name, justify="left" if name in ("level", "outcome") else "right")
+        left = name in ("level", "outcome")
+        table.add_column(name, justify="left" if left else "right", no_wrap=left)
     for c in calls:
         size = (
             f"{c.messages_client}"
@@ -137,12 +170,27 @@ def _print(recording: Recording, calls: Sequence[Any]) -> None:
     Console().print(table)
 
 
-def _print_total(results: Sequence[tuple[Recording, Sequence[Any]]]) -> None:
-    calls = [c for _, made in results for c in made]
+def _print_summaries(summaries: Sequence[Any]) -> None:
+    for made in summaries:
+        by = f"{made.kind} ({made.model})" if made.model else made.kind
+        typer.echo(
+            f"Version {made.version}: {by}, messages 1 to {made.covers} after the system prompt,"
+            f" {made.tokens_before:,} tokens -> {made.tokens_after:,}"
+        )
+        no_text = "(no text: old tool results are cleared)" if made.kind == "cleared" else "(no text is kept)"
+        typer.echo(f"{made.text or no_text}\n")
+
+
+def _print_total(results: Sequence[_Replayed]) -> None:
+    calls = [c for one in results for c in one.calls]
     client, upstream = sum(c.tokens_client for c in calls), sum(c.tokens_upstream for c in calls)
     saved = 100 * (client - upstream) / client if client else 0.0
     Console().print(
-        f"{len(results)} conversations, {len(calls)} calls: {client:,} tokens sent by the client,"
-        f" {upstream:,} sent upstream ({saved:.1f} % less); rewritten calls:"
+        f"{_number(len(results), 'conversation')}, {_number(len(calls), 'call')}: {client:,} tokens sent by"
+        f" the client, {upstream:,} sent upstream ({saved:.1f} % less); rewritten calls:"
         f" {sum(c.messages_upstream != c.messages_client for c in calls)}"
     )
+
+
+def _number(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
