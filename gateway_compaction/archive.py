@@ -45,6 +45,21 @@ class Owner:
     key_alias: str | None = None
     end_user: str | None = None
 
+    @property
+    def kind(self) -> Literal["team", "user", "key", "nobody"]:
+        """What people know it by: its team, else the user, else the key."""
+        if self.team or self.team_id:
+            return "team"
+        return "user" if self.user_id else "key" if self.key_alias or self.key_hash else "nobody"
+
+    @property
+    def named(self) -> str:
+        """What people call it: ``team red``, ``user ann``, ``key helpdesk`` or ``key #1a2b3c4d``."""
+        if self.kind == "nobody":
+            return "nobody in particular"
+        key = self.key_alias or f"#{(self.key_hash or '')[:8]}"
+        return f"{self.kind} {self.team or self.team_id or self.user_id or key}"
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -157,6 +172,11 @@ class SessionDetail:
     backoff: tuple[float, str] | None = None
     last_call: LastCall | None = None
     ttl: float = 0.0
+
+    @property
+    def versions(self) -> tuple[int, ...]:
+        """The numbers of all versions: those in use, then those taken back."""
+        return tuple(one.version for one in (*self.compactions, *self.retired))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ CompactionError
 │   └── StoreBusy      not asked at all: the breaker is open
 ├── ArchiveError       an operator asked for what cannot be given or done
 │   ├── NotThere          no such session, version or pin, or not this operator's to see
+│   │   └── PartNotThere     no such version or pin of a session that may be seen: what there is
 │   └── Refused           it cannot be done, and why
 └── SummaryError       no usable summary came back
     ├── SummaryRejected   the model answered, the answer is not a summary
@@ -17,10 +18,14 @@ CompactionError
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Self
+
 __all__ = [
     "ArchiveError",
     "CompactionError",
     "NotThere",
+    "PartNotThere",
     "PolicyError",
     "Refused",
     "StoreBusy",
@@ -70,6 +75,21 @@ class ArchiveError(CompactionError):
 
 class NotThere(ArchiveError):
     """No such session, version or pin; or not this operator's to see, which must look the same."""
+
+
+class PartNotThere(NotThere):
+    """No such version or pin of a session that this operator may see; the text says what it has."""
+
+    @classmethod
+    def version(cls, number: int | None, there: Iterable[int]) -> Self:
+        """Of versions there are these; without a number none is in use."""
+        known = ", ".join(map(str, sorted(there, reverse=True))) or "none"
+        return cls(f"The session has no version {number or 'in use'}; there are: {known}")
+
+    @classmethod
+    def pin(cls, there: int) -> Self:
+        """Of pins there are so many."""
+        return cls(f"The session has no such pin; it has {there or 'no'} pin{'' if there == 1 else 's'}")
 
 
 class Refused(ArchiveError):

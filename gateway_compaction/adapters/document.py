@@ -79,7 +79,7 @@ def exported(session: SessionRef, found: Sequence[Any]) -> dict[str, Any]:
         "last_call": None if read_last(last) is None else _raw(last),
     }
     if len(json.dumps(document)) > MOST_BYTES:
-        raise Refused("the session is larger than 32 MB as a document")
+        raise Refused("The session is larger than 32 MB as a document")
     return document
 
 
@@ -96,13 +96,13 @@ def read_document(raw: Mapping[str, Any]) -> Document:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise Refused(f"not an exported session: {where or 'document'}: {first['msg']}") from error
+        raise Refused(f"Not an exported session: {where or 'document'}: {first['msg']}") from error
     except (ValueError, TypeError, LookupError, RecursionError) as error:
-        raise Refused("not an exported session: a record cannot be read") from error
+        raise Refused("Not an exported session: a record cannot be read") from error
     if size > MOST_BYTES:
-        raise Refused("the document is larger than 32 MB")
+        raise Refused("The document is larger than 32 MB")
     if not sound:
-        raise Refused("not an exported session: a record in it was changed or cannot be read")
+        raise Refused("Not an exported session: a record in it was changed or cannot be read")
     return document
 
 

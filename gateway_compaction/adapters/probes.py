@@ -48,7 +48,9 @@ async def round_trip(store: RedisStore) -> float:
     Raises:
         StoreError: the server refused, or what was read is not what was written.
     """
-    session = SessionRef(fingerprint("doctor"), fingerprint("doctor", os.urandom(8).hex()))
+    # Another one each time: what was erased cannot be written again for some minutes.
+    name = os.urandom(8).hex()
+    session = SessionRef(fingerprint("doctor", name), fingerprint("doctor", "session", name))
     digest = fingerprint("doctor", "record")
     record = Compaction(digest, 1, "model", (Segment(0, 1, "doctor"),))
     token = await store.claim(session, digest, (), PROBE_TTL)

@@ -39,7 +39,7 @@ from gateway_compaction.adapters.session_view import ROW, UNKNOWN, detail_of, ow
 from gateway_compaction.archive import Hour, Query, Scope, SessionDetail, SessionPage, SessionRow
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.events import CompactionEvent
-from gateway_compaction.errors import NotThere, Refused
+from gateway_compaction.errors import NotThere, PartNotThere, Refused
 
 __all__ = ["RedisArchive"]
 
@@ -49,6 +49,7 @@ PATIENCE_SECONDS, WATCHED_SECONDS = 5.0, 1.0
 MOST_RETIRED = 50
 HASH = re.compile(r"[0-9A-Za-z]{1,64}")
 DONE, NO_SESSION, NOT_FOUND, FULL = 1, 0, -1, -2
+NO_TENANT = "There is no such tenant, or it is not yours to see"
 
 
 class RedisArchive:
@@ -126,7 +127,7 @@ class RedisArchive:
         """See ``Archive.pin``; runs of blanks become one, and a fact that is pinned already moves behind."""
         fact = _one_line(text)
         if not 0 < len(fact) <= LONGEST_PIN:
-            raise Refused(f"a pin has 1 to {LONGEST_PIN} characters")
+            raise Refused(f"A pin has 1 to {LONGEST_PIN} characters")
         told = f"{len(fact)} characters"
         await self._deed(STEER, scope, session, "pin", told, ["pin", fact, MOST_PINS])
 
@@ -152,15 +153,15 @@ class RedisArchive:
     async def forget_tenant(self, scope: Scope, tenant: str) -> int:
         """See ``Archive.forget_tenant``; its hourly counts go too."""
         if not HASH.fullmatch(tenant):
-            raise NotThere("no such tenant, or not one of yours")
+            raise NotThere(NO_TENANT)
         [owner] = await owners_of(self._store, [tenant], PATIENCE_SECONDS)
         [known] = await self._store.send(("ZSCORE", "gwc:tenants", tenant), seconds=PATIENCE_SECONDS)
         if not scope.allows(owner) or (known is None and not scope.everything):
-            raise NotThere("no such tenant, or not one of yours")
+            raise NotThere(NO_TENANT)
         gone = await erase_tenant(self._store, tenant, PATIENCE_SECONDS)
         self.clear()
         if known is None and not gone:
-            raise NotThere("no such tenant, or not one of yours")
+            raise NotThere(NO_TENANT)
         log.info("forgotten: tenant=%s sessions=%d by=%s", tenant, gone, _shown(scope.actor))
         return gone
 
@@ -188,14 +189,14 @@ class RedisArchive:
         if not scope.everything:
             [known] = await owners_of(self._store, [session.tenant], PATIENCE_SECONDS)
             if not scope.allows(known):
-                raise NotThere("no such tenant, or not one of yours")
+                raise NotThere(NO_TENANT)
             owner = {name: getattr(known, name) or "" for name in OWNER_FIELDS}
         facts = owner_facts(owner)
         event = self._event(scope, "import", "from a document")
         args = [milliseconds(read.ttl), written_event(event), *arguments(read, facts)]
         keys = session_keys(session, *PARTS)
         if await self._store.run(IMPORT, keys, args, PATIENCE_SECONDS) != DONE:
-            raise Refused("there is a session of this name already; forget it first")
+            raise Refused("There is a session of this name already; forget it first")
         labels = [short_text(label) for label in texts_in(read.fields.get("labels", ""))]
         row = await self._store.run(ROW, keys[:2], (), PATIENCE_SECONDS)
         commands = indexing(session, row, read.ttl, labels=labels, facts=facts, counts={}, model="")
@@ -236,14 +237,21 @@ class RedisArchive:
         if done == NO_SESSION:
             raise NotThere(UNKNOWN)
         if done == NOT_FOUND:
-            raise NotThere("no such pin" if named is STEER else f"no version {version} is kept")
+            raise await self._lacking(scope, session, version)
         if done == FULL:
-            raise Refused(f"{MOST_PINS} facts are pinned already; unpin one first")
+            raise Refused(f"There are {MOST_PINS} pins already; unpin one first")
         if deed in ("compact", "rebuild"):
             [left] = await self._store.send(("PTTL", keys[0]), seconds=PATIENCE_SECONDS)
             await self._store.send(*wishing(session, left / 1000), seconds=PATIENCE_SECONDS)
         await self._store.listed(session)
         log.info("%s: session=%s by=%s", deed, session.slot, _shown(scope.actor))
+
+    async def _lacking(self, scope: Scope, session: SessionRef, version: int | None) -> NotThere:
+        """What to say of a version or (without one) a pin that a session does not have."""
+        detail = await self.detail(scope, session)
+        if version is None:
+            return PartNotThere.pin(len(detail.steering.pins))
+        return PartNotThere.version(version, detail.versions)
 
     async def _owned(self, scope: Scope, session: SessionRef) -> Mapping[str, Any]:
         return await owned(self._store, scope, session, PATIENCE_SECONDS)

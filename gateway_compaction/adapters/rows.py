@@ -133,7 +133,7 @@ def _cursor(query: Query) -> tuple[float, str] | None:
             raise ValueError("another order")
         return float(value), str(slot)
     except (ValueError, TypeError, binascii.Error, RecursionError) as error:
-        raise Refused("the cursor is not one of this list; begin without one") from error
+        raise Refused("The cursor is not one of this list; begin without one") from error
 
 
 def _matches(line: Line, query: Query, text: str | None, now: float) -> bool:

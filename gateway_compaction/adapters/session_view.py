@@ -24,7 +24,7 @@ from gateway_compaction.errors import NotThere
 __all__ = ["UNKNOWN", "detail_of", "owned", "permitted"]
 
 ROW = script("row")
-UNKNOWN = "no such session, or not one of yours"
+UNKNOWN = "There is no such session, or it is not yours to see"
 STEERING = ("generation", "pins", "compact", "rebuild")
 NAMES = ("session", "claims", "compactions", "retired", "events", "last")
 LARGE_BYTES = 200_000

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from gateway_compaction.admin.schemas import Change, EventPage, Version
 from gateway_compaction.archive import SessionDetail
 from gateway_compaction.core.compaction import Compaction
-from gateway_compaction.errors import NotThere
+from gateway_compaction.errors import NotThere, PartNotThere
 
 __all__ = ["changes", "events_after", "version_of"]
 
@@ -18,12 +18,12 @@ def version_of(detail: SessionDetail, number: int) -> Version:
     """Everything about one version.
 
     Raises:
-        NotThere: there is none of that number.
+        PartNotThere: there is none of that number.
     """
     known = (*detail.compactions, *detail.retired)
     found = next((c for c in known if c.version == number), None)
     if found is None:
-        raise NotThere(f"version {number}")
+        raise PartNotThere.version(number, detail.versions)
     parent = next((c for c in known if c.digest == found.parent and c.version != number), None)
     return Version(
         compaction=found,

@@ -13,7 +13,6 @@ __all__ = ["overview_of"]
 
 Price = Callable[[str], float | None]
 COUNTED = tuple({f.name for f in fields(Totals)} & {f.name for f in fields(Hour)})
-NO_TEAM = "no team"
 
 
 def overview_of(since: float, sessions: int, hours: Sequence[Hour], price: Price) -> Overview:
@@ -22,7 +21,7 @@ def overview_of(since: float, sessions: int, hours: Sequence[Hour], price: Price
         since=since,
         sessions=sessions,
         totals=_summed(hours, price),
-        teams=_shares(hours, lambda h: h.owner.team or h.owner.team_id or NO_TEAM, price),
+        teams=_shares(hours, lambda h: h.owner.named, price),
         models=_shares(hours, lambda h: h.model, price),
         hours=tuple(hours),
     )

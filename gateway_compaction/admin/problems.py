@@ -14,7 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 
 from gateway_compaction.admin.answers import UNCACHED
-from gateway_compaction.errors import NotThere, PolicyError, Refused, StoreError
+from gateway_compaction.errors import NotThere, PartNotThere, PolicyError, Refused, StoreError
 
 __all__ = ["NOT_THERE", "PROBLEMS", "STORE_DOWN", "Problem", "ProblemRoute", "problem_response"]
 
@@ -108,8 +108,10 @@ def _problem_of(error: Exception) -> Problem:
         case Problem():
             return error
         case StoreError():
-            log.warning("admin: %s", error)
+            log.warning("admin: no answer from the store: %s", error)
             return Problem(503, STORE_DOWN)
+        case PartNotThere():
+            return Problem(404, f"{error}.")
         case NotThere():
             return Problem(404, NOT_THERE)
         case Refused():

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import Path, Query, Request, Response
 
+from gateway_compaction.adapters.overview import MOST_HOURS
 from gateway_compaction.admin.access import Reader, admin, new_router
 from gateway_compaction.admin.answers import UNCACHED, answer
 from gateway_compaction.admin.details import events_after, version_of
@@ -25,7 +26,7 @@ from gateway_compaction.admin.schemas import (
     PreviewBody,
     Version,
 )
-from gateway_compaction.archive import LastCall, SessionDetail, SessionPage, Sort, State
+from gateway_compaction.archive import LastCall, Scope, SessionDetail, SessionPage, Sort, State
 from gateway_compaction.archive import Query as Wanted
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.plan import LevelName
@@ -38,6 +39,7 @@ Id = Annotated[str, Path(max_length=200, description="`tenant.key`: the two part
 Team = Annotated[str | None, Query(max_length=200, description="Id or alias of a team.")]
 Model = Annotated[str | None, Query(max_length=200, description="A model group.")]
 Seconds = Annotated[float | None, Query(ge=0, le=1e11, description="When last seen, in seconds since 1970.")]
+HEALTH_SECONDS = 1.0
 Limit = Annotated[int, Query(ge=1, le=200)]
 METRICS_TEXT: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/plain": {}}, "description": "In Prometheus' text format."}
@@ -58,7 +60,9 @@ def ref_of(text: str) -> SessionRef:
 
 @router.get("/overview", operation_id="compaction_overview", response_model=Overview)
 async def overview(
-    viewer: Reader, parts: PartsDep, hours: Annotated[int, Query(ge=1, le=24 * 31)] = 24
+    viewer: Reader,
+    parts: PartsDep,
+    hours: Annotated[int, Query(ge=1, le=MOST_HOURS, description="Counts are kept for 8 days.")] = 24,
 ) -> Response:
     """Counts, tokens and dollars of the last hours: in all, by team, by model, and by hour."""
     since = time.time() - 3600 * hours
@@ -159,10 +163,16 @@ async def metrics(request: Request, parts: PartsDep) -> Response:
 
 @router.get("/health", operation_id="compaction_health", response_model=Health)
 async def health(viewer: Reader, parts: PartsDep) -> Response:
-    """Whether the store answers; for proxy admins also how this process is doing. 503 when it does not."""
+    """Whether the store answers; for proxy admins also how this process is doing. 503 when it does not.
+
+    It answers within about a second. It is for people and needs a key; what starts and stops processes asks
+    LiteLLM's `/health/readiness`, which needs none: calls go on without the store.
+    """
     process = dict(parts.health()) if viewer.scope.everything else None
     try:
-        await parts.archive.sessions(viewer.scope, Wanted(limit=1))
-    except StoreError:
+        async with asyncio.timeout(HEALTH_SECONDS):
+            # Nobody's sessions: the store tells the time, and reads no lists.
+            await parts.archive.sessions(Scope(), Wanted(limit=1))
+    except (StoreError, TimeoutError):
         return answer(Health(False, STORE_DOWN, process), 503)
     return answer(Health(True, "The store answers.", process))

@@ -10,6 +10,7 @@ from gateway_compaction.admin.origin import PATH
 from gateway_compaction.admin.problems import Problem, problem_response
 from gateway_compaction.admin.ui import doing as page_forms
 from gateway_compaction.admin.ui import routes as page
+from gateway_compaction.admin.ui.failing import nowhere as no_page
 
 __all__ = ["API", "include"]
 
@@ -18,10 +19,12 @@ METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
 def include(app: FastAPI) -> None:
-    """Serve the API and the page; what is nowhere below /compaction is a problem document as well."""
+    """Serve the API and the page; what is nowhere is a problem document, below the page a page."""
     for router in (*API, page.router, page_forms.router):
         app.include_router(router)
-    app.add_api_route(PATH, _to_page, include_in_schema=False)
+    for path in (PATH, f"{PATH}/"):
+        app.add_api_route(path, _to_page, include_in_schema=False)
+    app.add_api_route(f"{PATH}/ui/{{rest:path}}", no_page, methods=METHODS, include_in_schema=False)
     app.add_api_route(f"{PATH}/{{rest:path}}", _nowhere, methods=METHODS, include_in_schema=False)
 
 

@@ -168,7 +168,7 @@ def _models(raw: Mapping[str, Any], book: PolicyBook | None, named: Mapping[str,
     from gateway_compaction.adapters.probes import config_models
 
     deployments = findings.deployments_in(raw)
-    offered = config_models(deployments, _providers(raw))
+    offered = config_models(deployments, findings.providers_in(raw))
     for position, reason in offered.broken.items():
         name = deployments[position].get("model_name") or f"model_list[{position}]"
         yield Finding(f"model {name}", "fail", reason, "Correct its entry in model_list")
@@ -185,12 +185,6 @@ def _models(raw: Mapping[str, Any], book: PolicyBook | None, named: Mapping[str,
         elif offered.models.facts(model).window is None:
             found = "its window is unknown; a small one is assumed, and long histories are read in parts"
             yield Finding(f"summariser {model}", "warn", found, "Set model_info.max_input_tokens")
-
-
-def _providers(raw: Mapping[str, Any]) -> Sequence[str]:
-    settings = raw.get("litellm_settings")
-    listed = settings.get("custom_provider_map") if isinstance(settings, Mapping) else None
-    return [str(p.get("provider")) for p in listed or () if isinstance(p, Mapping)]
 
 
 def _encodings() -> Iterator[Finding]:

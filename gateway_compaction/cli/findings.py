@@ -22,6 +22,7 @@ __all__ = [
     "master_key",
     "modes_told",
     "policy_file",
+    "providers_in",
     "refused_policies",
     "server",
     "summarisers_in",
@@ -107,6 +108,13 @@ def deployments_in(raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [d for d in (listed if isinstance(listed, list) else ()) if isinstance(d, Mapping)]
 
 
+def providers_in(raw: Mapping[str, Any]) -> list[str]:
+    """The names of the providers that a config adds to LiteLLM's own."""
+    settings = raw.get("litellm_settings")
+    listed = settings.get("custom_provider_map") if isinstance(settings, Mapping) else None
+    return [str(p.get("provider")) for p in listed or () if isinstance(p, Mapping)]
+
+
 def unset_variables(raw: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[Finding]:
     """Variables that the model list reads and that are not set."""
     found: dict[tuple[str, str], None] = {}
@@ -149,9 +157,6 @@ def policy_file(path: Path | None, book: PolicyBook) -> Iterator[Finding]:
     enforced = any(one.mode == "enforce" for one in book.modes())
     remedy = "" if mode == "enforce" else WIDEN if enforced else WATCH
     yield Finding("policies", "ok", ". ".join([f"{path}: by default {mode}", *modes_told(book)]), remedy)
-    unwritten = unwritten_mode(book)
-    if unwritten:
-        yield Finding("policies", "warn", unwritten, "Write mode: enforce there, or mode: observe")
 
 
 def modes_told(book: PolicyBook) -> list[str]:

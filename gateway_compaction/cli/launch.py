@@ -67,6 +67,7 @@ class ProxyConfig:
         master_key: as written; ``os.environ/NAME`` names a variable.
         has_plugin: whether the callback is in it; None where it includes other files, which are not read.
         permits_no_key: whether the config itself says that no master key is meant.
+        custom_auth: the function of the config that lets callers in, where it names one.
     """
 
     path: Path
@@ -75,6 +76,7 @@ class ProxyConfig:
     has_plugin: bool | None = False
     permits_no_key: bool = False
     has_database: bool = False
+    custom_auth: str | None = None
 
     @property
     def key_variable(self) -> str | None:
@@ -103,7 +105,7 @@ def read_config(path: Path) -> ProxyConfig:
         raise LaunchError(f"The config {path} is empty or not a mapping; LiteLLM expects model_list in it.")
     general = _section(raw, "general_settings")
     callbacks = _section(raw, "litellm_settings").get("callbacks") or ()
-    key = general.get("master_key")
+    key, custom_auth = general.get("master_key"), general.get("custom_auth")
     return ProxyConfig(
         path=path,
         deployments=tuple(_deployments(raw.get("model_list"))),
@@ -111,6 +113,7 @@ def read_config(path: Path) -> ProxyConfig:
         has_plugin=True if CALLBACK in callbacks else None if raw.get("include") else False,
         permits_no_key=general.get("dangerously_permit_weak_or_unset_master_key") is True,
         has_database=bool(general.get("database_url")),
+        custom_auth=str(custom_auth) if custom_auth else None,
     )
 
 
@@ -171,7 +174,8 @@ def check_port(host: str, port: int) -> None:
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise LaunchError(
-            f"Cannot listen on {host}:{port} ({reason}); choose another address with --host and --port."
+            f"Cannot listen on {host}:{port} ({reason}); choose another address with --host and --port,"
+            f" or with make run HOST=… PORT=…"
         ) from error
 
 

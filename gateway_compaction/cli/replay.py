@@ -155,7 +155,9 @@ def _summary(made: Any) -> dict[str, Any]:
 def _print(recording: Recording, calls: Sequence[Any]) -> None:
     title = f"{recording.id} ({_number(len(recording.messages), 'message')})"
     # Narrow enough for 80 columns: what was done must be readable there.
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table = Table(
+        title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
+    )
     for name in ("call", "messages", "client", "upstream", "level", "outcome", "covers", "version"):
         left = name in ("level", "outcome")
         table.add_column(name, justify="left" if left else "right", no_wrap=left)

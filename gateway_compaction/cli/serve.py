@@ -6,19 +6,15 @@ import os
 import secrets
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.panel import Panel
-from rich.table import Table
 
+from gateway_compaction.cli.banner import Wanted, announce
 from gateway_compaction.cli.launch import (
-    CALLBACK,
     MASTER_KEY,
     METRICS_FOLDER,
     PERMIT_NO_KEY,
@@ -30,14 +26,11 @@ from gateway_compaction.cli.launch import (
     is_true,
     policies_beside,
     read_config,
-    without_password,
 )
+from gateway_compaction.core.policy_book import PolicyBook
 from gateway_compaction.errors import PolicyError
 
 __all__ = ["serve"]
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 
 ConfigOption = Annotated[Path, typer.Option(help="LiteLLM's config file.")]
 PoliciesOption = Annotated[
@@ -61,24 +54,6 @@ WorkersOption = Annotated[int, typer.Option(help="Worker processes.", min=1)]
 NoAuthOption = Annotated[bool, typer.Option("--no-auth", help="Serve everybody, with any key or none.")]
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What the command line and the environment ask for."""
-
-    config: Path
-    policies: Path | None
-    redis_url: str | None
-    host: str
-    port: int
-    workers: int
-
-    @property
-    def url(self) -> str:
-        """Where a client on this machine finds it."""
-        host = EVERYWHERE.get(self.host) or (f"[{self.host}]" if ":" in self.host else self.host)
-        return f"http://{host}:{self.port}/v1"
-
-
 def serve(
     config: ConfigOption = Path("config/litellm.yaml"),
     policies: PoliciesOption = None,
@@ -92,10 +67,10 @@ def serve(
 
     Where neither the config nor LITELLM_MASTER_KEY sets a master key, one is made for this run and printed.
     """
-    wanted = _Wanted(config, policies or policies_beside(config), redis_url or None, host, port, workers)
+    wanted = Wanted(config, policies or policies_beside(config), redis_url or None, host, port, workers)
     try:
         loaded = read_config(config)
-        rules = _rules(wanted.policies)
+        book = _book(wanted.policies)
         _check_settings(wanted.redis_url)
         key, open_to_all = _authentication(loaded, no_auth)
         _refuse_weak_key(loaded)
@@ -103,7 +78,7 @@ def serve(
     except LaunchError as error:
         Console(stderr=True).print(f"[red]{escape(str(error))}[/red]", soft_wrap=True, highlight=False)
         raise typer.Exit(1) from error
-    _announce(wanted, loaded, rules, key, open_to_all)
+    announce(wanted, loaded, book, key, open_to_all)
     env = environment(
         os.environ,
         policies=wanted.policies,
@@ -143,26 +118,18 @@ def _check_settings(redis_url: str | None) -> None:
         raise LaunchError(str(error)) from error
 
 
-def _rules(path: Path | None) -> str:
-    """One line on the policy file.
+def _book(path: Path | None) -> PolicyBook:
+    """The policies that the proxy will go by.
 
     Raises:
-        LaunchError: it cannot be used.
+        LaunchError: they cannot be used.
     """
-    from gateway_compaction.core.policy_book import Identity
     from gateway_compaction.policy_files import env_overrides, load_policy_file
 
     try:
-        book = load_policy_file(path, env_overrides(os.environ))
-        mode = book.resolve(Identity()).mode
+        return load_policy_file(path, env_overrides(os.environ))
     except PolicyError as error:
         raise LaunchError(f"The policies cannot be used: {error}") from error
-    source = str(path) if path else "no file"
-    return (
-        f"{source} (by default: {mode}; {len(book.names)} special rule{'s' * (len(book.names) > 1)})"
-        if book.names
-        else f"{source} ({mode})"
-    )
 
 
 def _authentication(loaded: ProxyConfig, no_auth: bool) -> tuple[tuple[str, str] | None, bool]:
@@ -212,61 +179,3 @@ def _metrics_folder(workers: int) -> Path | None:
     if workers < 2 or os.environ.get(METRICS_FOLDER):
         return None
     return Path(tempfile.mkdtemp(prefix="gateway-compaction-metrics-"))
-
-
-def _announce(
-    wanted: _Wanted, loaded: ProxyConfig, rules: str, key: tuple[str, str] | None, open_to_all: bool
-) -> None:
-    from gateway_compaction import __version__
-
-    table = Table.grid(padding=(0, 2))
-    for name, value in (
-        ("address", wanted.url),
-        ("config", str(wanted.config)),
-        ("models", _models(loaded)),
-        ("policies", rules),
-        (
-            "store",
-            without_password(wanted.redis_url) if wanted.redis_url else "in this process, gone when it ends",
-        ),
-        ("access", "everybody" if open_to_all else "with the key below" if key else "with the master key"),
-    ):
-        table.add_row(f"[bold]{name}[/bold]", escape(value))
-    console = Console(highlight=False)
-    console.print(Panel(table, title=f"gateway-compaction {__version__}", title_align="left", expand=False))
-    if key is not None:
-        # Outside the panel and unwrapped, so that it can be copied.
-        console.print(f"Key for this run: {key[1]}", soft_wrap=True, markup=False)
-    for warning in _warnings(wanted, loaded, open_to_all, os.environ):
-        console.print(f"[yellow]Warning: {escape(warning)}[/yellow]", soft_wrap=True)
-
-
-def _models(loaded: ProxyConfig) -> str:
-    names = dict.fromkeys(d.name for d in loaded.deployments)
-    return ", ".join(f"{name} ({_window(loaded, name)})" for name in names) or "none in the config"
-
-
-def _window(loaded: ProxyConfig, name: str) -> str:
-    windows = [d.window for d in loaded.deployments if d.name == name]
-    known = [window for window in windows if window is not None]
-    return (
-        f"{min(known):,} tokens"
-        if known and len(known) == len(windows)
-        else "window as LiteLLM knows it; doctor tells"
-    )
-
-
-def _warnings(
-    wanted: _Wanted, loaded: ProxyConfig, open_to_all: bool, environ: Mapping[str, str]
-) -> Iterator[str]:
-    if loaded.has_plugin is False:
-        yield f'compaction is off: add callbacks: ["{CALLBACK}"] under litellm_settings in {loaded.path}.'
-    if open_to_all and wanted.host not in LOOPBACK:
-        yield f"whoever reaches {wanted.host}:{wanted.port} may use every model, without a key."
-    if wanted.workers > 1 and not wanted.redis_url:
-        yield "each worker keeps its own summaries; give them one Redis with --redis-url."
-    if environ.get("REDIS_URL"):
-        yield (
-            "REDIS_URL is set: LiteLLM coordinates through that Redis, and waits for it when it hangs;"
-            " compaction does not read it (GATEWAY_COMPACTION_REDIS_URL is its own)."
-        )

@@ -8,8 +8,9 @@ from gateway_compaction.admin.ui.text import fold, plural, short
 from gateway_compaction.archive import SessionDetail
 from gateway_compaction.core.compaction import Compaction
 from gateway_compaction.core.digest import fingerprint
+from gateway_compaction.errors import NotThere, PartNotThere
 
-__all__ = ["Deed", "deed_of", "pin_mark"]
+__all__ = ["Deed", "deed_of", "lacking", "pin_mark"]
 
 AUDITED = "An event records that it was you, and when."
 CACHE = "The provider's prompt cache breaks once, since the next call starts differently."
@@ -59,6 +60,15 @@ def deed_of(
         case "forget":
             return Deed(name, "Forget the session for good?", "Forget", _forget(detail), danger=True)
     return None
+
+
+def lacking(name: str, detail: SessionDetail, version: int | None) -> NotThere:
+    """Why a deed cannot be told of: no such version or pin, or no such deed."""
+    if name == "unpin":
+        return PartNotThere.pin(len(detail.steering.pins))
+    if name == "rollback" and version is not None:
+        return PartNotThere.version(version, detail.versions)
+    return NotThere(name)
 
 
 def _compact(detail: SessionDetail) -> tuple[str, ...]:

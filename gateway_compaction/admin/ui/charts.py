@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway_compaction.admin.ui.text import compact, percent, thousands
+from gateway_compaction.core.numbering import messages as named
 
 __all__ = [
     "HEIGHT",
@@ -261,10 +262,11 @@ def strip(
     edges = [0.0]
     for weight in weights:
         edges.append(edges[-1] + weight * factor)
+    first = next((i for i, (*_, fate) in enumerate(messages) if fate != "preamble"), len(messages))
     runs, start = list[Run](), 0
     for end in range(1, len(messages) + 1):
         if end == len(messages) or messages[end][2] != messages[start][2]:
-            runs.append(_run(messages, start, end, edges, total))
+            runs.append(_run(messages, start, end, edges, total, first))
             start = end
     bars = tuple(
         VersionBar(
@@ -272,7 +274,7 @@ def strip(
             round(edges[min(b, len(messages))] - edges[min(a, len(messages))], 3),
             name,
             current,
-            f"{name} stands for messages {a + 1} to {b}",
+            f"{name} stands for {named(a - first, b - first)}",
         )
         for a, b, name, current in versions
         if a < b
@@ -281,9 +283,15 @@ def strip(
 
 
 def _run(
-    messages: Sequence[tuple[str, int, str]], start: int, end: int, edges: Sequence[float], total: int
+    messages: Sequence[tuple[str, int, str]],
+    start: int,
+    end: int,
+    edges: Sequence[float],
+    total: int,
+    first: int,
 ) -> Run:
-    tokens = sum(t for _, t, _ in messages[start:end])
-    which = f"message {start + 1}" if end - start == 1 else f"messages {start + 1} to {end}"
-    title = f"{which}: {messages[start][2]}, {thousands(tokens)} tokens ({percent(tokens / total)})"
-    return Run(round(edges[start], 3), round(edges[end] - edges[start], 3), messages[start][2], title)
+    """One box; ``first`` is where the preamble ends."""
+    tokens, fate = sum(t for _, t, _ in messages[start:end]), messages[start][2]
+    which = fate if end <= first else f"{named(start - first, end - first)}: {fate}"
+    title = f"{which}, {thousands(tokens)} tokens ({percent(tokens / total)})"
+    return Run(round(edges[start], 3), round(edges[end] - edges[start], 3), fate, title)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import groupby, zip_longest
 from typing import Any
 
-from gateway_compaction.admin.ui.history import preamble_of
 from gateway_compaction.admin.ui.text import Folded, fold, thousands
 from gateway_compaction.archive import LastCall
+from gateway_compaction.core.numbering import messages, numbers, parted
 
 __all__ = ["Comparison", "Item", "Pair", "Stretch", "comparison", "message_text"]
 
@@ -18,15 +18,19 @@ BODY = 4000
 HEAD = 240
 SHOWN = 200
 FIRST, LAST = 1, 4
-IN_BLOCK = frozenset({"summary", "acknowledgement", "opener"})
-REPLACED = frozenset({"covered", "recalled"})
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One message on one side; ``text`` is None where contents are not kept."""
+    """One message on one side; ``text`` is None where contents are not kept.
 
-    number: int
+    Attributes:
+        place: where it stands on its side.
+        number: the same for the same message on both sides; None in the preamble and for a summary.
+    """
+
+    place: int
+    number: int | None
     role: str
     tokens: str
     fate: str
@@ -40,6 +44,7 @@ class Pair:
     sent: tuple[Item, ...]
     saw: tuple[Item, ...]
     block: bool = False
+    named: str = ""
 
     @property
     def same(self) -> bool:
@@ -71,21 +76,15 @@ class Comparison:
 
 def comparison(call: LastCall) -> Comparison:
     """Preamble beside preamble, summary beside what it stands for, tail beside tail."""
-    sent = _items(call.sent, call.client)
-    saw = _items(call.saw, call.model)
-    start = preamble_of(call)
-    head, block, rest = saw[:start], list[Item](), saw[start:]
-    while rest and rest[0].fate in IN_BLOCK:
-        block.append(rest[0])
-        rest = rest[1:]
-    end = start
-    if block:
-        while end < len(sent) and sent[end].fate in REPLACED:
-            end += 1
-    pairs = [Pair((left,), (right,)) for left, right in zip(sent[:start], head, strict=False)]
-    if block:
-        pairs.append(Pair(tuple(sent[start:end]), tuple(block), True))
-    pairs += [Pair(_one(left), _one(right)) for left, right in zip_longest(sent[end:], rest)]
+    numbered = numbers(call)
+    sent = _items(call.sent, call.client, numbered[0])
+    saw = _items(call.saw, call.model, numbered[1])
+    start, end, tail = parted(call)
+    pairs = [Pair((left,), (right,)) for left, right in zip(sent[:start], saw[:start], strict=False)]
+    if tail > start:
+        named = messages(0, end - start)
+        pairs.append(Pair(tuple(sent[start:end]), tuple(saw[start:tail]), True, named))
+    pairs += [Pair(_one(left), _one(right)) for left, right in zip_longest(sent[end:], saw[tail:])]
     return Comparison(
         tuple(_stretches(pairs)),
         call.client is not None or call.model is not None,
@@ -114,12 +113,16 @@ def _one(item: Item | None) -> tuple[Item, ...]:
     return () if item is None else (item,)
 
 
-def _items(rows: Sequence[tuple[str, int, str]], messages: Sequence[Mapping[str, Any]] | None) -> list[Item]:
+def _items(
+    rows: Sequence[tuple[str, int, str]],
+    contents: Sequence[Mapping[str, Any]] | None,
+    numbered: Sequence[int | None],
+) -> list[Item]:
     # Contents and structure were written together; were they not, no message is shown as another's.
-    texts = messages if messages is not None and len(messages) == len(rows) else [None] * len(rows)
+    texts = contents if contents is not None and len(contents) == len(rows) else [None] * len(rows)
     return [
-        Item(i + 1, role, thousands(tokens), fate, None if m is None else fold(message_text(m), HEAD, BODY))
-        for i, ((role, tokens, fate), m) in enumerate(zip(rows, texts, strict=True))
+        Item(i, n, role, thousands(tokens), fate, None if m is None else fold(message_text(m), HEAD, BODY))
+        for i, ((role, tokens, fate), m, n) in enumerate(zip(rows, texts, numbered, strict=True))
     ]
 
 

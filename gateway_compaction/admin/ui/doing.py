@@ -16,13 +16,13 @@ from gateway_compaction.admin.origin import PATH, keep_key, refuse_others
 from gateway_compaction.admin.parts import Parts, PartsDep
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.reading import Id, ref_of
-from gateway_compaction.admin.ui.actions import Deed, deed_of
+from gateway_compaction.admin.ui.actions import Deed, deed_of, lacking
 from gateway_compaction.admin.ui.failing import PageRoute
 from gateway_compaction.admin.ui.render import HEADERS, base_of, page
 from gateway_compaction.admin.ui.sessions import line
 from gateway_compaction.archive import SessionDetail
 from gateway_compaction.core.compaction import SessionRef
-from gateway_compaction.errors import NotThere, Refused
+from gateway_compaction.errors import Refused
 
 __all__ = ["router"]
 
@@ -91,7 +91,10 @@ async def confirm(
 ) -> Response:
     """What a deed will mean, before it is done."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
-    return await _asked(request, viewer, detail, deed_of(name, detail, version, text, pin))
+    deed = deed_of(name, detail, version, text, pin)
+    if deed is None:
+        raise lacking(name, detail, version)
+    return await _asked(request, viewer, detail, deed)
 
 
 @router.post("/sessions/{id}/do/{name}")
@@ -107,7 +110,7 @@ async def do(request: Request, viewer: Reader, parts: PartsDep, id: Id, name: st
     version = int(number) if number.isdecimal() and len(number) < 10 else None
     deed = deed_of(name, detail, version, form.get("text", "").strip(), form.get("pin", ""))
     if deed is None:
-        raise NotThere(name)
+        raise lacking(name, detail, version)
     try:
         await _done(parts, viewer, session, deed)
     except Refused as refusal:
@@ -144,12 +147,10 @@ async def _asked(
     request: Request,
     viewer: Viewer,
     detail: SessionDetail,
-    deed: Deed | None,
+    deed: Deed,
     problem: str = "",
     status: int = 200,
 ) -> Response:
-    if deed is None:
-        raise NotThere("no such deed")
     if not viewer.may_act:
         raise Problem(403, LOOK_ONLY)
     values: dict[str, Any] = {

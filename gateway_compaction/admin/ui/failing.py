@@ -10,13 +10,14 @@ from urllib.parse import urlencode
 
 from fastapi import HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.responses import RedirectResponse
 from fastapi.routing import APIRoute
 
 from gateway_compaction.admin.problems import NOT_THERE, STORE_DOWN, Problem
 from gateway_compaction.admin.ui.render import HEADERS, base_of, page
-from gateway_compaction.errors import NotThere, PolicyError, Refused, StoreError
+from gateway_compaction.errors import NotThere, PartNotThere, PolicyError, Refused, StoreError
 
-__all__ = ["PageRoute", "problem_of"]
+__all__ = ["PageRoute", "nowhere", "problem_of"]
 
 log = logging.getLogger("gateway_compaction")
 TITLES = {
@@ -26,6 +27,7 @@ TITLES = {
     422: "Not understood",
     503: "The store does not answer",
 }
+NO_PAGE = "There is no page at this address."
 EXPECTED = (Problem, StoreError, NotThere, Refused, PolicyError, RequestValidationError, HTTPException)
 
 
@@ -45,14 +47,24 @@ class PageRoute(APIRoute):
         return told
 
 
+async def nowhere(request: Request) -> Response:
+    """What no page is at; an address with a slash too many leads to the one without."""
+    path = request.url.path
+    if request.method == "GET" and path.endswith("/"):
+        return RedirectResponse(f"{path.rstrip('/')}{'?' * bool(request.url.query)}{request.url.query}")
+    return _page_of(request, Problem(404, NO_PAGE))
+
+
 def problem_of(error: Exception) -> Problem:
     """What an exception means to who looks at a page."""
     match error:
         case Problem():
             return error
         case StoreError():
-            log.warning("admin page: %s", error)
+            log.warning("admin page: no answer from the store: %s", error)
             return Problem(503, STORE_DOWN)
+        case PartNotThere():
+            return Problem(404, f"{error}.")
         case NotThere():
             return Problem(404, NOT_THERE)
         case Refused():

@@ -19,6 +19,7 @@ from gateway_compaction.admin.ui.text import (
 )
 from gateway_compaction.archive import LastCall, SessionDetail
 from gateway_compaction.core.compaction import Compaction
+from gateway_compaction.core.numbering import messages, parted
 
 __all__ = [
     "Card",
@@ -98,8 +99,7 @@ class VersionView:
 
 def preamble_of(call: LastCall | None) -> int:
     """How many leading messages of a call are its preamble."""
-    fates = [fate for _, _, fate in call.sent] if call else []
-    return next((i for i, fate in enumerate(fates) if fate != "preamble"), len(fates))
+    return parted(call)[0] if call else 0
 
 
 def turns_of(call: LastCall | None) -> tuple[int, ...]:
@@ -113,11 +113,11 @@ def turns_of(call: LastCall | None) -> tuple[int, ...]:
 
 def range_of(start: int, end: int, turns: Sequence[int]) -> tuple[str, str]:
     """Messages ``start`` to ``end`` (after the preamble, end excluded) in words, and their turns if known."""
-    messages = f"message {start + 1}" if end - start == 1 else f"messages {start + 1}–{end}"
+    named = messages(start, end)
     if not turns or end > len(turns) or end <= start:
-        return messages, ""
+        return named, ""
     first, last = max(turns[start], 1), max(turns[end - 1], 1)
-    return messages, f"turn {first}" if first == last else f"turns {first}–{last}"
+    return named, f"turn {first}" if first == last else f"turns {first}–{last}"
 
 
 def cards(detail: SessionDetail, now: float) -> tuple[Card, ...]:
@@ -141,12 +141,12 @@ def statistics(detail: SessionDetail) -> Statistics | None:
     if not detail.compactions:
         return None
     longest = max(detail.compactions, key=lambda c: (c.covers, c.version))
-    messages, turns = range_of(0, longest.covers, turns_of(detail.last_call))
+    covered, turns = range_of(0, longest.covers, turns_of(detail.last_call))
     number = len(detail.compactions)
     saved = 1 - longest.tokens_after / longest.tokens_before if longest.tokens_before else 0.0
     return Statistics(
         f"{number} version{'' if number == 1 else 's'}",
-        ", ".join(part for part in (turns, messages) if part),
+        ", ".join(part for part in (turns, covered) if part),
         thousands(longest.tokens_before),
         thousands(longest.tokens_after),
         percent(saved),
@@ -187,13 +187,13 @@ def _current(detail: SessionDetail) -> int | None:
 
 
 def _card(found: Compaction, turns: Sequence[int], known: dict[str, int], now: float, status: str) -> Card:
-    messages, named = range_of(0, found.covers, turns)
+    covered, named = range_of(0, found.covers, turns)
     share = found.tokens_after / found.tokens_before if found.tokens_before else 0.0
     parent = known.get(found.parent or "")
     return Card(
         found.version,
         KINDS.get(found.kind, found.kind),
-        messages,
+        covered,
         named,
         compact(found.tokens_before),
         compact(found.tokens_after),

@@ -1,0 +1,154 @@
+"""What ``serve`` says before the proxy takes its place: what is started, and what to look out for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from rich.console import Console
+from rich.markup import escape
+from rich.panel import Panel
+from rich.table import Table
+
+from gateway_compaction.cli.findings import deployments_in, providers_in
+from gateway_compaction.cli.launch import CALLBACK, DEFAULTS, ProxyConfig, without_password
+from gateway_compaction.core.policy_book import Identity, PolicyBook
+
+__all__ = ["Wanted", "announce"]
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the command line and the environment ask for."""
+
+    config: Path
+    policies: Path | None
+    redis_url: str | None
+    host: str
+    port: int
+    workers: int
+
+    @property
+    def url(self) -> str:
+        """Where it is found from this machine."""
+        host = EVERYWHERE.get(self.host) or (f"[{self.host}]" if ":" in self.host else self.host)
+        return f"http://{host}:{self.port}"
+
+
+def announce(
+    wanted: Wanted, loaded: ProxyConfig, book: PolicyBook, key: tuple[str, str] | None, open_to_all: bool
+) -> None:
+    """Print what is started, and what is likely not to be meant.
+
+    ``key`` is the variable and value of a master key made for this run.
+    """
+    from gateway_compaction import __version__
+
+    windows = _windows(loaded)
+    table = Table.grid(padding=(0, 2))
+    for name, value in _lines(wanted, loaded, book, windows, _access(loaded, key, open_to_all)):
+        table.add_row(f"[bold]{name}[/bold]", escape(value))
+    console = Console(highlight=False)
+    console.print(Panel(table, title=f"gateway-compaction {__version__}", title_align="left", expand=False))
+    if key is not None:
+        # Outside the panel and unwrapped, so that it can be copied.
+        console.print(f"Key for this run: {key[1]}", soft_wrap=True, markup=False)
+    untouched = _untouched(loaded, book, windows)
+    for warning in (*_warnings(wanted, loaded, open_to_all, os.environ), *untouched):
+        console.print(f"[yellow]Warning: {escape(warning)}[/yellow]", soft_wrap=True)
+
+
+def _lines(
+    wanted: Wanted, loaded: ProxyConfig, book: PolicyBook, windows: Mapping[str, int | None], access: str
+) -> Iterator[tuple[str, str]]:
+    on = loaded.has_plugin is not False
+    yield "address", f"{wanted.url}/v1"
+    if on:
+        yield "page", f"{wanted.url}/compaction/ui"
+    yield "config", str(wanted.config)
+    yield "models", _models(windows)
+    # Without the plugin there is nothing that would read them or write there.
+    if on:
+        yield "policies", _rules(wanted.policies, book)
+        in_process = "in this process, gone when it ends"
+        yield "store", without_password(wanted.redis_url) if wanted.redis_url else in_process
+    yield "access", access
+
+
+def _rules(path: Path | None, book: PolicyBook) -> str:
+    source, mode = str(path) if path else "no file", book.resolve(Identity()).mode
+    if not book.names:
+        return f"{source} ({mode})"
+    return f"{source} (by default: {mode}; {len(book.names)} special rule{'s' * (len(book.names) > 1)})"
+
+
+def _access(loaded: ProxyConfig, key: tuple[str, str] | None, open_to_all: bool) -> str:
+    if loaded.custom_auth is not None:
+        return f"by custom_auth ({loaded.custom_auth})"
+    return "everybody" if open_to_all else "with the key below" if key else "with the master key"
+
+
+def _windows(loaded: ProxyConfig) -> dict[str, int | None]:
+    """The window of each model group of the config; LiteLLM is asked where the config does not state it."""
+    stated: dict[str, list[int | None]] = {}
+    for deployment in loaded.deployments:
+        stated.setdefault(deployment.name, []).append(deployment.window)
+    windows = {n: min((w for w in found if w), default=None) for n, found in stated.items()}
+    if all(None not in found or "*" in n for n, found in stated.items()):
+        return windows
+    for name, value in DEFAULTS.items():
+        os.environ.setdefault(name, value)
+    # What LiteLLM makes of a config is its own affair: it must not keep the proxy from starting.
+    with suppress(Exception), Console(stderr=True).status("Looking up the windows of the models"):
+        from gateway_compaction.adapters.probes import config_models
+
+        raw = yaml.safe_load(loaded.path.read_text("utf-8"))
+        offered = config_models(deployments_in(raw), providers_in(raw))
+        windows |= {name: offered.models.facts(name).window for name in windows}
+    return windows
+
+
+def _models(windows: Mapping[str, int | None]) -> str:
+    def told(name: str, window: int | None) -> str:
+        # Each model that a pattern stands for has a window of its own.
+        return name if "*" in name else f"{name} ({f'{window:,} tokens' if window else 'window unknown'})"
+
+    return ", ".join(told(*one) for one in windows.items()) or "none in the config"
+
+
+def _untouched(loaded: ProxyConfig, book: PolicyBook, windows: Mapping[str, int | None]) -> Iterator[str]:
+    """Models whose requests nothing is ever done about, for nobody knows their window."""
+    for name, window in windows.items() if loaded.has_plugin is not False else ():
+        stated = book.resolve(Identity(model=name)).context_window
+        if window is None and stated is None and "*" not in name:
+            yield (
+                f"the window of {name} is unknown, so its requests stay untouched for ever:"
+                f" write model_info.max_input_tokens in {loaded.path}."
+            )
+
+
+def _warnings(
+    wanted: Wanted, loaded: ProxyConfig, open_to_all: bool, environ: Mapping[str, str]
+) -> Iterator[str]:
+    from gateway_compaction.settings import PREFIX, Settings
+
+    if loaded.has_plugin is False:
+        yield f'compaction is off: add callbacks: ["{CALLBACK}"] under litellm_settings in {loaded.path}.'
+    if not Settings().enabled:
+        yield f"compaction is off for everybody, whatever the policies say: {PREFIX}ENABLED is false."
+    if open_to_all and loaded.custom_auth is None and wanted.host not in LOOPBACK:
+        yield f"whoever reaches {wanted.host}:{wanted.port} may use every model, without a key."
+    if wanted.workers > 1 and not wanted.redis_url:
+        yield "each worker keeps its own summaries; give them one Redis with --redis-url."
+    if environ.get("REDIS_URL"):
+        yield (
+            "REDIS_URL is set: LiteLLM coordinates through that Redis, and waits for it when it hangs;"
+            " compaction does not read it (GATEWAY_COMPACTION_REDIS_URL is its own)."
+        )
