@@ -212,7 +212,7 @@ def _tell(session: SessionRef, event: CompactionEvent) -> None:
         session.slot,
         event.policy,
         event.model,
-        event.level,
+        event.level or "none",
         event.outcome,
         event.tokens_before,
         event.tokens_after,

@@ -53,12 +53,15 @@ class Owner:
         return "user" if self.user_id else "key" if self.key_alias or self.key_hash else "nobody"
 
     @property
+    def name(self) -> str:
+        """Its name among those of its kind; a key without an alias by the beginning of its hash."""
+        known = self.team or self.team_id or self.user_id or self.key_alias
+        return known or (f"#{self.key_hash[:8]}" if self.key_hash else "nobody in particular")
+
+    @property
     def named(self) -> str:
         """What people call it: ``team red``, ``user ann``, ``key helpdesk`` or ``key #1a2b3c4d``."""
-        if self.kind == "nobody":
-            return "nobody in particular"
-        key = self.key_alias or f"#{(self.key_hash or '')[:8]}"
-        return f"{self.kind} {self.team or self.team_id or self.user_id or key}"
+        return self.name if self.kind == "nobody" else f"{self.kind} {self.name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -217,7 +217,8 @@ class Compactor:
         plan, situation = decision.plan, decision.situation
         assert plan is not None and situation is not None
         if situation.policy.mode == "observe":
-            reason = f"would be {plan.outcome}: {plan.reason}"
+            would = "stay as it is" if plan.outcome == "none" else f"be {plan.outcome}"
+            reason = f"would {would}: {plan.reason}"
             return replace(decision, outcome="observed", reason=reason, tokens_after=plan.view.tokens)
         sent = None
         if plan.view.compaction is not None:

@@ -85,7 +85,7 @@ class NoSummarizer:
 def shown_as(
     book: PolicyBook, identity: Identity, *, extract: bool, asks: str
 ) -> tuple[Identity, tuple[str, ...]]:
-    """Whom to replay as, so that the figures say what the policy would do; and what differs from it, in words.
+    """Whom to replay as, so that the figures say what the policy would do; and what differs, in words.
 
     What is only observed is replayed as if it were enforced. With ``extract`` an extract stands in for the
     policy's summariser; ``asks`` tells how to have a model asked.

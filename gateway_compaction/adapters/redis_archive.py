@@ -248,10 +248,9 @@ class RedisArchive:
 
     async def _lacking(self, scope: Scope, session: SessionRef, version: int | None) -> NotThere:
         """What to say of a version or (without one) a pin that a session does not have."""
-        detail = await self.detail(scope, session)
-        if version is None:
-            return PartNotThere.pin(len(detail.steering.pins))
-        return PartNotThere.version(version, detail.versions)
+        found = await self.detail(scope, session)
+        pins = len(found.steering.pins)
+        return PartNotThere.pin(pins) if version is None else PartNotThere.version(version, found.versions)
 
     async def _owned(self, scope: Scope, session: SessionRef) -> Mapping[str, Any]:
         return await owned(self._store, scope, session, PATIENCE_SECONDS)

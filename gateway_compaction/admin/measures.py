@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
-from gateway_compaction.admin.schemas import Overview, Share, Totals
+from gateway_compaction.admin.schemas import Overview, Share, ShareKind, Totals
 from gateway_compaction.archive import Hour
 
 __all__ = ["overview_of"]
@@ -21,17 +21,19 @@ def overview_of(since: float, sessions: int, hours: Sequence[Hour], price: Price
         since=since,
         sessions=sessions,
         totals=_summed(hours, price),
-        teams=_shares(hours, lambda h: h.owner.named, price),
-        models=_shares(hours, lambda h: h.model, price),
+        teams=_shares(hours, lambda h: (h.owner.kind, h.owner.name), price),
+        models=_shares(hours, lambda h: ("model", h.model), price),
         hours=tuple(hours),
     )
 
 
-def _shares(hours: Iterable[Hour], name: Callable[[Hour], str], price: Price) -> tuple[Share, ...]:
-    named: dict[str, list[Hour]] = {}
+def _shares(
+    hours: Iterable[Hour], named: Callable[[Hour], tuple[ShareKind, str]], price: Price
+) -> tuple[Share, ...]:
+    groups: dict[tuple[ShareKind, str], list[Hour]] = {}
     for hour in hours:
-        named.setdefault(name(hour), []).append(hour)
-    shares = [Share(name, _summed(found, price)) for name, found in named.items()]
+        groups.setdefault(named(hour), []).append(hour)
+    shares = [Share(name, _summed(found, price), kind) for (kind, name), found in groups.items()]
     return tuple(sorted(shares, key=lambda s: (-s.totals.saved, -s.totals.would_save, s.name)))
 
 

@@ -26,10 +26,14 @@ __all__ = [
     "PreviewBody",
     "RollbackBody",
     "Share",
+    "ShareKind",
     "Totals",
     "Value",
     "Version",
 ]
+
+
+ShareKind = Literal["team", "user", "key", "nobody", "model"]
 
 
 class _Body(BaseModel):
@@ -85,15 +89,19 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one team or model comes to."""
+    """What one owner or model comes to; ``kind`` says of what ``name`` is the name."""
 
     name: str
     totals: Totals
+    kind: ShareKind
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The last hours. ``sessions`` counts those seen in them; ``teams`` and ``models`` by tokens saved."""
+    """The last hours. ``sessions`` counts those seen in them; ``teams`` and ``models`` by tokens saved.
+
+    Among ``teams`` are users and keys, for calls outside of teams.
+    """
 
     since: float
     sessions: int

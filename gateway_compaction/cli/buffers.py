@@ -23,7 +23,7 @@ from gateway_compaction.cli.buffers_reach import (
     find,
     on_archive,
 )
-from gateway_compaction.cli.buffers_text import as_json, block, cell, print_json
+from gateway_compaction.cli.buffers_text import as_json, block, cell, plural, print_json
 from gateway_compaction.cli.buffers_view import (
     call_table,
     console,
@@ -35,7 +35,8 @@ from gateway_compaction.cli.buffers_view import (
     version_table,
 )
 from gateway_compaction.core.compaction import Compaction
-from gateway_compaction.errors import NotThere
+from gateway_compaction.core.numbering import messages, numbers
+from gateway_compaction.errors import NotThere, PartNotThere
 
 __all__ = ["app"]
 
@@ -80,8 +81,9 @@ def list_sessions(
         return
     out = console()
     out.print(row_table(page.rows, width=out.width, full=full))
-    cut = f"; {len(page.rows)} are listed, --all lists them all" if page.cursor else ""
-    out.print(f"{page.total:,} session{'' if page.total == 1 else 's'}{cut}", soft_wrap=True)
+    number = len(page.rows)
+    cut = f"; {number:,} {'is' if number == 1 else 'are'} listed, --all lists them all" if page.cursor else ""
+    out.print(f"{plural(page.total, 'session')}{cut}", soft_wrap=True)
 
 
 @app.command()
@@ -190,8 +192,7 @@ def _chosen(invocation: Invocation, detail: SessionDetail, number: int | None) -
     fitting = [one for one in listed if number in (None, one.version)]
     with invocation.telling():
         if not fitting:
-            there = ", ".join(str(one.version) for one in (*detail.compactions, *detail.retired)) or "none"
-            raise NotThere(f"The session has no version {number or 'in use'}; there are: {there}")
+            raise PartNotThere.version(number, detail.versions)
     return max(fitting, key=lambda one: one.version)
 
 
@@ -213,10 +214,14 @@ def _print_messages(detail: SessionDetail, full: bool) -> None:
     if not full:
         out.print("The messages themselves are kept too; --full shows them.", soft_wrap=True)
         return
-    for head, listed in (("Client sent", call.client), ("Model saw", call.model)):
+    both = zip(("Client sent", "Model saw"), (call.client, call.model), numbers(call), strict=True)
+    for head, listed, numbered in both:
         print_text(out, Text(head, style="bold"))
-        for number, message in enumerate(listed):
-            print_text(out, Text(f"{number} {cell(str(message.get('role')))}", style="dim"))
+        # Contents and structure were written together; were they not, none is numbered as another.
+        known = numbered if len(numbered) == len(listed) else (None,) * len(listed)
+        for number, message in zip(known, listed, strict=True):
+            role = cell(str(message.get("role")))
+            print_text(out, Text(f"{number} {role}" if number else role, style="dim"))
             print_text(out, Text(block(_content(message), full=True)))
 
 
@@ -230,17 +235,16 @@ def _content(message: Any) -> str:
 def _print_diff(before: Compaction, after: Compaction, found: Sequence[Change], full: bool) -> None:
     out = console()
     for mark, one in (("---", before), ("+++", after)):
-        line = (
-            f"{mark} version {one.version}: {one.kind}, messages 0–{one.covers}, {one.tokens_after:,} tokens"
-        )
-        out.print(Text(line, style="bold"), soft_wrap=True)
+        line = f"{mark} version {one.version}: {one.kind}, {messages(0, one.covers)}"
+        out.print(Text(f"{line}, {one.tokens_after:,} tokens", style="bold"), soft_wrap=True)
     for change in found:
         ranges = [
-            f"{part[0].start}–{part[-1].end}" if part else "none" for part in (change.before, change.after)
+            messages(part[0].start, part[-1].end) if part else "none"
+            for part in (change.before, change.after)
         ]
         where = ranges[0] if ranges[0] == ranges[1] else " → ".join(ranges)
         note = " unchanged" if change.op == "equal" else ""
-        out.print(Text(f"@@ messages {where}{note} @@", style="cyan"), soft_wrap=True)
+        out.print(Text(f"@@ {where}{note} @@", style="cyan"), soft_wrap=True)
         shown = block("\n".join(change.lines), full=full)
         for line in shown.split("\n") if change.lines else ():
             out.print(Text(line, style=COLOURS.get(line[:1], "")), soft_wrap=True)

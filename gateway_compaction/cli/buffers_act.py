@@ -16,7 +16,7 @@ import typer
 
 from gateway_compaction.archive import Query
 from gateway_compaction.cli.buffers_reach import PAGE, Invocation, Named, Reached, find, on_archive
-from gateway_compaction.cli.buffers_text import as_json, cell, print_json
+from gateway_compaction.cli.buffers_text import as_json, cell, plural, print_json
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.errors import NotThere, Refused
 
@@ -203,10 +203,10 @@ def _act(
 def _forget_tenant(invocation: Invocation, named: str, yes: bool) -> None:
     tenant, count = invocation.work(lambda reached: _tenant(reached, named))
     if not yes:
-        invocation.confirm(f"Erase tenant {tenant} for good, with the {count:,} sessions in its list?")
+        invocation.confirm(f"Erase tenant {tenant} for good, with {plural(count, 'session')} in its list?")
     gone = invocation.work(lambda reached: reached.archive.forget_tenant(reached.scope, tenant))
     told = {"done": "forget", "tenant": tenant, "sessions": gone}
-    invocation.tell(told, f"Tenant {tenant} is erased, with {gone:,} sessions")
+    invocation.tell(told, f"Tenant {tenant} is erased, with {plural(gone, 'session')}")
 
 
 async def _tenant(reached: Reached, named: str) -> tuple[str, int]:

@@ -14,7 +14,7 @@ from typing import Any
 import regex
 import typer
 
-__all__ = ["as_json", "block", "cell", "defused", "print_json"]
+__all__ = ["as_json", "block", "cell", "defused", "plural", "print_json"]
 
 CELL, BLOCK = 40, 2_000
 MARKS = 8
@@ -56,6 +56,11 @@ def block(text: str, *, full: bool = False) -> str:
         return defused(text, lines=True)
     left = len(text) - BLOCK
     return f"{defused(text[:BLOCK], lines=True)}…\n[{left:,} more characters; --full shows them]"
+
+
+def plural(number: int, word: str) -> str:
+    """A number with its word."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def as_json(value: Any, *, indent: int | None = 1) -> str:

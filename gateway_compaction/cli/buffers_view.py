@@ -15,9 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from gateway_compaction.archive import LastCall, Owner, SessionDetail, SessionRow
-from gateway_compaction.cli.buffers_text import block, cell
+from gateway_compaction.cli.buffers_text import block, cell, plural
 from gateway_compaction.core.compaction import Compaction
 from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.numbering import messages, numbers
 
 __all__ = [
     "ago",
@@ -91,7 +92,7 @@ def version_table(detail: SessionDetail) -> Table:
         for one in listed:
             table.add_row(
                 str(one.version),
-                f"0–{one.covers}",
+                f"1–{one.covers}",
                 f"{one.tokens_before:,} → {one.tokens_after:,}",
                 f"{one.tokens_after / one.tokens_before:.0%}" if one.tokens_before else "",
                 str(len(one.segments)),
@@ -107,14 +108,14 @@ def version_table(detail: SessionDetail) -> Table:
 
 def text_of(compaction: Compaction, *, full: bool) -> list[Text]:
     """A version's summary: each segment with the messages it stands for."""
-    head = f"Version {compaction.version}: {compaction.kind}, for messages 0–{compaction.covers}"
+    head = f"Version {compaction.version}: {compaction.kind}, for {messages(0, compaction.covers)}"
     if not compaction.segments:
         return [
             Text(f"{head}; it has no text: long tool results are cleared, the messages stay", style="bold")
         ]
     shown = [Text(head, style="bold")]
     for segment in compaction.segments:
-        shown.append(Text(f"messages {segment.start}–{segment.end}", style="dim"))
+        shown.append(Text(messages(segment.start, segment.end), style="dim"))
         shown.append(Text(block(segment.text, full=full)))
     return shown
 
@@ -124,19 +125,25 @@ def call_table(call: LastCall) -> Table:
     title = f"Last call looked at: {_when(call.at)} UTC"
     table = Table("messages", "role", "tokens", "became", title=title, title_justify="left")
     table.columns[2].justify = "right"
-    for head, listed in (("client sent", call.sent), ("model saw", call.saw)):
+    both = zip(("client sent", "model saw"), (call.sent, call.saw), numbers(call), strict=True)
+    for head, listed, numbered in both:
         total = sum(tokens for _, tokens, _ in listed)
         table.add_section()
-        table.add_row(Text(head, style="bold"), f"{len(listed)} messages", f"{total:,}", "")
+        table.add_row(Text(head, style="bold"), plural(len(listed), "message"), f"{total:,}", "")
         at = 0
         for fate, found in groupby(listed, key=lambda one: one[2]):
             run = list(found)
             roles = ", ".join(dict.fromkeys(role for role, _, _ in run))
-            last = at + len(run) - 1
             tokens = f"{sum(tokens for _, tokens, _ in run):,}"
-            table.add_row(str(at) if at == last else f"{at}–{last}", cell(roles), tokens, cell(fate))
+            table.add_row(_range(numbered[at : at + len(run)]), cell(roles), tokens, cell(fate))
             at += len(run)
     return table
+
+
+def _range(numbered: Sequence[int | None]) -> str:
+    """The numbers of messages in a row, empty where they have none."""
+    first, last = numbered[0], numbered[-1]
+    return "" if first is None else str(first) if first == last else f"{first}–{last}"
 
 
 def event_table(events: Sequence[CompactionEvent]) -> Table:
@@ -174,7 +181,7 @@ def _facts(detail: SessionDetail) -> Iterable[tuple[str, str | Text]]:
     row, owner, steering = detail.row, detail.row.owner, detail.steering
     yield "session", row.session.slot
     yield from ((f"label {n}", cell(label, 200)) for n, label in enumerate(row.labels, 1))
-    yield "team", cell(_owned(owner, team_only=True))
+    yield "team", cell(_team(owner))
     yield "user", cell(owner.user_id)
     yield "key", cell(" ".join(part for part in (owner.key_alias, owner.key_hash) if part), 120)
     yield "end user", cell(owner.end_user)
@@ -186,8 +193,8 @@ def _facts(detail: SessionDetail) -> Iterable[tuple[str, str | Text]]:
         yield "latest call", f"{cell(row.outcome)}{f', {cell(row.level)}' if row.level else ''}"
     window = f" of {row.window:,}" if row.window else ""
     yield "tokens", f"{row.tokens_before:,} from the client, {row.tokens_after:,} to the model{window}"
-    yield "covered", f"{row.covers} messages" if row.covers else ""
-    yield "saved", f"{_saved(row)} tokens in {row.calls:,} calls"
+    yield "covered", plural(row.covers, "message") if row.covers else ""
+    yield "saved", f"{_saved(row)} tokens in {plural(row.calls, 'call')}"
     yield "begun", ago(row.created)
     yield "seen", ago(row.seen)
     yield "kept for", f"{_span(detail.ttl)} more" if detail.ttl > 0 else ""
@@ -199,12 +206,9 @@ def _facts(detail: SessionDetail) -> Iterable[tuple[str, str | Text]]:
     yield from ((f"pin {n}", cell(pin, 400)) for n, pin in enumerate(steering.pins, 1))
 
 
-def _owned(owner: Owner, *, team_only: bool = False) -> str | None:
-    team = owner.team or owner.team_id
-    if team_only:
-        both = owner.team and owner.team_id and owner.team != owner.team_id
-        return f"{owner.team} ({owner.team_id})" if both else team
-    return team or owner.user_id or owner.key_alias or owner.key_hash
+def _team(owner: Owner) -> str | None:
+    both = owner.team and owner.team_id and owner.team != owner.team_id
+    return f"{owner.team} ({owner.team_id})" if both else owner.team or owner.team_id
 
 
 def _saved(row: SessionRow) -> str:
@@ -234,7 +238,7 @@ class _Column:
 
 COLUMNS = (
     _Column("session", lambda row: row.session.key[:SHORT]),
-    _Column("team", lambda row: cell(_owned(row.owner)), 1, flexible=True),
+    _Column("owner", lambda row: cell(row.owner.named), 1, flexible=True),
     _Column("labels", lambda row: cell(", ".join(row.labels)), 4, flexible=True),
     _Column("model", lambda row: cell(row.model), 7, flexible=True),
     _Column("state", _state),
@@ -269,7 +273,7 @@ def _span(seconds: float) -> str:
         return "?"
     for size, name in SPANS:
         if seconds >= 2 * size or size == 1.0:
-            return f"{max(0, int(seconds / size)):,} {name}"
+            return f"{max(0, round(seconds / size)):,} {name}"
     raise AssertionError(seconds)
 
 

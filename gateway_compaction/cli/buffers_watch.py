@@ -16,7 +16,7 @@ from rich.text import Text
 
 from gateway_compaction.archive import Query, SessionRow
 from gateway_compaction.cli.buffers_reach import Invocation, Reached, on_archive
-from gateway_compaction.cli.buffers_text import cell, print_json
+from gateway_compaction.cli.buffers_text import cell, plural, print_json
 from gateway_compaction.cli.buffers_view import console, row_table
 from gateway_compaction.core.compaction import SessionRef
 
@@ -53,7 +53,7 @@ class _Seen:
         calls = sum(row.calls - old.calls for row, old in moved)
         saved = sum(row.saved - old.saved for row, old in moved)
         seconds = int(time.time() - self.begun)
-        moves = f"{calls:,} calls in {len(moved):,} sessions, {saved:,} tokens not sent"
+        moves = f"{plural(calls, 'call')} in {plural(len(moved), 'session')}, {plural(saved, 'token')} not sent"
         return f"{seconds:,} s: {moves}; Ctrl-C ends"
 
 

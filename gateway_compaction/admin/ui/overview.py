@@ -9,29 +9,40 @@ from datetime import UTC, datetime
 from gateway_compaction.admin.schemas import Overview, Share, Totals
 from gateway_compaction.admin.ui.charts import HourChart, hour_chart
 from gateway_compaction.admin.ui.text import compact, money, percent, thousands
-from gateway_compaction.archive import Hour, Owner
+from gateway_compaction.archive import Hour
 
-__all__ = ["PERIODS", "Group", "OverviewView", "Tile", "overview_view", "owner_name"]
+__all__ = ["PERIODS", "Group", "OverviewView", "Tile", "overview_view"]
 
-PERIODS: Mapping[int, str] = {24: "24 hours", 72: "3 days", 168: "7 days", 720: "30 days"}
+PERIODS: Mapping[int, str] = {24: "24 hours", 72: "3 days", 192: "8 days"}
 GROUPS_SHOWN = 50
+MONEY_HINT = (
+    "At the full price of input tokens. A provider that would have served them from its prompt cache would have"
+    " asked less, so this is the most that was saved."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """One figure with its name and a line that puts it into proportion."""
+    """One figure with its name and a line that puts it into proportion; ``hint`` says how it is reckoned."""
 
     name: str
     figure: str
     note: str = ""
     tone: str = ""
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The sums of one team or model; ``query`` is the filter that finds its sessions, empty for none."""
+    """The sums of one owner or model.
+
+    Attributes:
+        label: its name as people say it.
+        query: the filter that finds its sessions by ``name``, empty for none.
+    """
 
     name: str
+    label: str
     query: str
     totals: Totals
     share: float
@@ -52,23 +63,16 @@ class OverviewView:
     mixed: bool
 
 
-def owner_name(owner: Owner) -> str:
-    """What people call the owner: the team, else the user, else the key."""
-    named = owner.team or owner.team_id or owner.user_id or owner.key_alias
-    return named or (f"key {owner.key_hash[:8]}" if owner.key_hash else "nobody in particular")
-
-
 def overview_view(found: Overview, hours: int, now: float) -> OverviewView:
     """The first page of the last ``hours``, ``now`` in seconds since 1970."""
     sums = found.totals
     shadow = bool(sums.would_save) and not sums.saved
-    teams = {hour.owner.team or hour.owner.team_id for hour in found.hours}
     return OverviewView(
         hours,
         _tiles(found, shadow),
         _chart(found.hours, hours, now),
-        tuple(_group(share, "team" if share.name in teams else "") for share in found.teams[:GROUPS_SHOWN]),
-        tuple(_group(share, "model") for share in found.models[:GROUPS_SHOWN]),
+        tuple(_group(share) for share in found.teams[:GROUPS_SHOWN]),
+        tuple(_group(share) for share in found.models[:GROUPS_SHOWN]),
         sums.requests,
         shadow,
         bool(sums.would_save) and bool(sums.saved),
@@ -92,7 +96,13 @@ def _tiles(found: Overview, shadow: bool) -> tuple[Tile, ...]:
             f"{rate} of {compact(sums.tokens_before)} that clients sent",
             "good",
         ),
-        Tile(f"Money {would}", money(dollars), _worth(sums, dollars), "good" if dollars > sums.cost else ""),
+        Tile(
+            f"Money {would}",
+            money(dollars),
+            _worth(sums, dollars),
+            "good" if dollars > sums.cost else "",
+            MONEY_HINT,
+        ),
         Tile("Summaries", thousands(sums.summaries), f"{money(sums.cost)} paid to summarisers"),
         Tile("Cache breaks", thousands(sums.breaks), _breaks(sums)),
         Tile(
@@ -106,10 +116,12 @@ def _tiles(found: Overview, shadow: bool) -> tuple[Tile, ...]:
 
 def _worth(sums: Totals, dollars: float) -> str:
     if sums.unpriced:
-        return f"no price is known for {compact(sums.unpriced)} tokens"
-    return (
-        f"{money(dollars - sums.cost)} after paying for summaries" if sums.cost else "summaries cost nothing"
-    )
+        told = f"no price is known for {compact(sums.unpriced)} tokens"
+    elif sums.cost:
+        told = f"{money(dollars - sums.cost)} after paying for summaries"
+    else:
+        told = "summaries cost nothing"
+    return f"{told}; cache discounts not counted" if dollars else told
 
 
 def _breaks(sums: Totals) -> str:
@@ -121,8 +133,8 @@ def _breaks(sums: Totals) -> str:
 
 
 def _chart(found: Sequence[Hour], hours: int, now: float) -> HourChart:
-    # A column for each hour where they can still be told apart, else for each quarter of a day, or day.
-    width = 3600 if hours <= 72 else 6 * 3600 if hours <= 336 else 24 * 3600
+    # A column for each hour where they can still be told apart, else for each quarter of a day.
+    width = 3600 if hours <= 72 else 6 * 3600
     last = int(now) // width
     columns = [last - n for n in range(hours * 3600 // width - 1, -1, -1)]
     sums: dict[int, list[int]] = {column: [0, 0, 0] for column in columns}
@@ -132,13 +144,15 @@ def _chart(found: Sequence[Hour], hours: int, now: float) -> HourChart:
             column[0] += hour.tokens_after
             column[1] += hour.saved
             column[2] += hour.would_save
-    form = "%H:%M" if hours <= 24 else "%d %b %H:%M" if width < 24 * 3600 else "%d %b"
+    form = "%H:%M" if hours <= 24 else "%d %b %H:%M"
     names = [datetime.fromtimestamp(column * width, UTC).strftime(form) for column in columns]
     rows = zip(names, columns, strict=True)
     return hour_chart([(name, sums[c][0], sums[c][1], sums[c][2]) for name, c in rows])
 
 
-def _group(share: Share, query: str) -> Group:
+def _group(share: Share) -> Group:
     sums = share.totals
     before = sums.tokens_before or 1
-    return Group(share.name, query, sums, sums.saved / before, sums.would_save / before)
+    label = share.name if share.kind in ("model", "nobody") else f"{share.kind} {share.name}"
+    query = share.kind if share.kind in ("team", "model") else ""
+    return Group(share.name, label, query, sums, sums.saved / before, sums.would_save / before)

@@ -97,7 +97,7 @@ async def sessions(request: Request, viewer: Reader, parts: PartsDep) -> Respons
 
 
 async def _suggestions(viewer: Viewer, parts: Parts) -> tuple[list[str], list[str]]:
-    counted = await parts.archive.overview(viewer.scope, 168)
+    counted = await parts.archive.overview(viewer.scope, max(PERIODS))
     teams = {hour.owner.team or hour.owner.team_id or "" for hour in counted} - {""}
     return sorted(teams)[:SUGGESTED], sorted({hour.model for hour in counted})[:SUGGESTED]
 

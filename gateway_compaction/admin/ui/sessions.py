@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, get_args
 from urllib.parse import urlencode
 
-from gateway_compaction.admin.ui.overview import owner_name
 from gateway_compaction.admin.ui.text import ago, compact, percent, short, stamp
 from gateway_compaction.archive import Query, SessionPage, SessionRow, Sort, State
 
@@ -181,7 +180,7 @@ def line(row: SessionRow, now: float) -> Line:
         row.session.slot,
         short(row.labels[0]) if row.labels else row.session.key[:12],
         row.session.key[:12],
-        short(owner_name(row.owner)),
+        short(row.owner.named),
         short(row.model or "unknown"),
         row.level or "",
         row.outcome or "",
@@ -215,7 +214,7 @@ def _columns(form: Asked) -> tuple[Column, ...]:
 
     return (
         Column("Session"),
-        Column("Team"),
+        Column("Owner"),
         Column("Model"),
         Column("Level"),
         Column("State"),
