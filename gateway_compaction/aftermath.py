@@ -76,7 +76,7 @@ class Aftermath:
         """Called once for each call; returns at once."""
         if ending.kind == "answered" and ending.prompt_tokens:
             self._calibrate(decision, ending.prompt_tokens)
-        if ending.kind == "refused" and decision.messages is not None:
+        if ending.kind == "refused":
             self._refused(decision, ending)
         if decision.session is None or decision.plan is None or decision.situation is None:
             return
@@ -174,6 +174,11 @@ class Aftermath:
         )
 
     def _refused(self, decision: Decision, ending: Ending) -> None:
+        if decision.messages is None:
+            if ending.too_long and decision.outcome == "bypassed" and decision.session is not None:
+                # As it came it is refused in any case: the bypass helps nobody.
+                self._local.lift_bypass(decision.session, BYPASS_SECONDS, decision.generation)
+            return
         # What is too long after compaction would be longer without it: correct the count instead.
         if ending.too_long and decision.facts is not None:
             # For this process only, and not where images or the answer asked for may be the reason.
@@ -191,6 +196,9 @@ class Aftermath:
     def _explained_by_count(self, decision: Decision) -> bool:
         situation, body = decision.situation, decision.request.body
         if situation is None or self._counter.has_media(decision.messages or ()):
+            return False
+        if (decision.tokens_after or 0) > situation.window:
+            # We said so ourselves.
             return False
         asked = body.get("max_completion_tokens") or body.get("max_tokens") or 0
         return isinstance(asked, int) and asked <= situation.measure.fixed

@@ -74,6 +74,7 @@ class Scope:
         user_id: sessions of this user outside of teams.
         key_hash: sessions made with this key.
         actor: who it is, for the audit events: never a key, only its hash or alias.
+        home: the tenant that their own calls belong to, and whose those are, as authenticated.
     """
 
     everything: bool = False
@@ -81,6 +82,7 @@ class Scope:
     user_id: str | None = None
     key_hash: str | None = None
     actor: str = ""
+    home: tuple[str, Owner] | None = None
 
     def allows(self, owner: Owner) -> bool:
         """Whether a session of ``owner`` is in it; a session without an owner is for proxy admins only."""
@@ -264,8 +266,8 @@ class Archive(Protocol):
     async def load(self, scope: Scope, document: Mapping[str, Any]) -> SessionRef:
         """Store an exported session under the same name; refused where one is there already.
 
-        The document's owner must be in scope, and is never taken from anything but the document's tenant
-        as this store knows it, unless the scope is everything.
+        The owner must be in scope. Unless the scope is everything, it is never the document's word: it is the
+        tenant's as this store knows it, or, where nothing is left of that tenant, ``scope.home``'s.
         """
         ...
 

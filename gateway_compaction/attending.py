@@ -1,10 +1,10 @@
-"""What operators did, taken over by every process: sessions erased, and sessions they want something of."""
+"""What operators did, taken over by every process: what they erased, took back, and want."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from gateway_compaction.compactor import Compactor
 from gateway_compaction.errors import StoreError
@@ -37,6 +37,7 @@ class Attending:
         self._store, self._worker, self._compactor, self._local = store, worker, compactor, local
         self._clearing, self._seconds = clearing, seconds
         self._heard: dict[str, float] = {}
+        self._heard_void: dict[str, float] = {}
 
     async def run(self) -> None:
         """Ask for as long as the process lives; for a task of its own."""
@@ -55,11 +56,17 @@ class Attending:
         """
         notices = await self._store.notices()
         self._compactor.heed(notices.wishes)
-        fresh = {name: at for name, at in notices.forgotten.items() if self._heard.get(name) != at}
-        self._heard = dict(notices.forgotten)
+        fresh, void = _fresh(notices.forgotten, self._heard), _fresh(notices.voided, self._heard_void)
+        self._heard, self._heard_void = dict(notices.forgotten), dict(notices.voided)
+        for slot, at in void.items():
+            self._local.void(slot, at)
         for name, at in fresh.items():
             self._worker.forget(name)
             self._local.forget(name, at)
         if fresh:
             for clear in (self._compactor.forget, *self._clearing):
                 clear()
+
+
+def _fresh(told: Mapping[str, float], heard: Mapping[str, float]) -> dict[str, float]:
+    return {name: at for name, at in told.items() if heard.get(name) != at}

@@ -36,7 +36,8 @@ class CallState:
     Attributes:
         auth: LiteLLM's authenticated identity.
         data: the request as it was when our hook first saw it.
-        decision: None until it was made.
+        base: what was decided about the request as the client sent it; None until then.
+        decision: the same, or what that became for the deployment that is asked now.
         deferred: another hook comes after ours, so the deployment hook decides.
         failed: a fault of ours; the request goes on unchanged.
         ending: how the call ended, once it did.
@@ -47,6 +48,7 @@ class CallState:
 
     auth: Any
     data: Mapping[str, Any] = field(default_factory=dict)
+    base: Decision | None = None
     decision: Decision | None = None
     deferred: bool = False
     failed: bool = False

@@ -185,11 +185,12 @@ class Compactor:
             steering = self._local.steered(session)
         fitting = self._local.merged(session, digests, buffer.compactions, buffer.steering.generation)
         objection = self._guard.objection(session.tenant, situation.digests, situation.chain)
+        told = self._local.bypass(session, buffer.steering.generation)
         return replace(
             situation,
             compactions=fitting,
             in_flight=bool(buffer.in_flight),
-            bypass=buffer.bypass or self._local.bypass(session, buffer.steering.generation),
+            bypass=(buffer.bypass if told is None else told) or None,
             backoff=buffer.backoff or (None if steering.rebuild else objection),
         ).steered(steering)
 

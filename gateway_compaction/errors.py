@@ -9,6 +9,7 @@ CompactionError
 │   ├── NotThere          no such session, version or pin, or not this operator's to see
 │   │   └── PartNotThere     no such version or pin of a session that may be seen: what there is
 │   └── Refused           it cannot be done, and why
+│       └── BadDocument      what was to be imported is no exported session: where, and what is wrong there
 └── SummaryError       no usable summary came back
     ├── SummaryRejected   the model answered, the answer is not a summary
     ├── SummaryDenied     the caller may not use (or has no budget for) the summariser model
@@ -23,6 +24,7 @@ from typing import Self
 
 __all__ = [
     "ArchiveError",
+    "BadDocument",
     "CompactionError",
     "NotThere",
     "PartNotThere",
@@ -94,6 +96,14 @@ class PartNotThere(NotThere):
 
 class Refused(ArchiveError):
     """It cannot be done; the text says why and what can be done instead."""
+
+
+class BadDocument(Refused):
+    """What was to be imported is no exported session; ``path`` says where, ``problem`` what is wrong there."""
+
+    def __init__(self, path: str, problem: str) -> None:
+        self.path, self.problem = path, problem
+        super().__init__(f"Not an exported session: {path}: {problem}")
 
 
 class SummaryError(CompactionError):

@@ -28,6 +28,7 @@ from gateway_compaction.adapters.metrics import prometheus
 from gateway_compaction.admin.mount import mount
 from gateway_compaction.aftermath import Ending
 from gateway_compaction.callstate import KEY, CallState, request_of, response_headers, tell_span, tenant_of
+from gateway_compaction.decision import Decision
 from gateway_compaction.errors import CompactionError
 from gateway_compaction.ports import ModelFacts
 from gateway_compaction.settings import Runtime, Settings, build, log_to_stderr, policies_from
@@ -97,16 +98,15 @@ class CompactionHook(CustomLogger):
             return None
         if state.decision is None and not state.failed:
             await self._decide(state, kwargs)
-        if state.decision is None:
+        base = state.base
+        if base is None or not _is_about(state, kwargs.get("messages")):
             return None
-        if state.deferred and state.decision.messages is not None:
-            kwargs["messages"] = state.decision.messages
-        facts = self._smaller_window(state, kwargs)
-        if facts is not None:
-            decision = await self._runtime.compactor.refit(state.decision, facts)
-            state.decision = decision
-            if decision.messages is not None:
-                kwargs["messages"] = decision.messages
+        # Each attempt starts from the client's request: the last one may have gone to a smaller deployment.
+        facts = self._smaller_window(base, kwargs)
+        decision = base if facts is None else await self._runtime.compactor.refit(base, facts)
+        if decision.messages is not None or decision is not state.decision:
+            kwargs["messages"] = list(decision.sent) if decision.messages is None else decision.messages
+        state.decision = decision
         return kwargs
 
     async def async_post_call_response_headers_hook(
@@ -181,7 +181,7 @@ class CompactionHook(CustomLogger):
             # A summary that is waited for would be made, and kept, of what is blocked a moment later.
             may_wait = not any(c is not self and may_block_later(c) for c in litellm.callbacks)
             request = replace(request_of(state, data), may_wait=may_wait)
-            state.decision = await self._runtime.compactor.compact(request)
+            state.base = state.decision = await self._runtime.compactor.compact(request)
         except BaseException as fault:
             state.failed = True
             # A client that leaves cancels the request; that is nobody's fault.
@@ -217,11 +217,11 @@ class CompactionHook(CustomLogger):
             return True
         return any(c is not self and is_guard(c) for c in callbacks)
 
-    def _smaller_window(self, state: CallState, kwargs: Mapping[str, Any]) -> ModelFacts | None:
-        decision = state.decision
-        if decision is None or decision.policy is None or decision.policy.mode != "enforce":
+    def _smaller_window(self, decision: Decision, kwargs: Mapping[str, Any]) -> ModelFacts | None:
+        if decision.policy is None or decision.policy.mode != "enforce":
             return None
-        if decision.outcome == "bypassed":
+        if decision.outcome == "bypassed" and decision.situation is None:
+            # By the client's own wish.
             return None
         metadata = kwargs.get("metadata") or {}
         own_group = metadata.get("model_group") in (None, decision.request.model)
@@ -239,6 +239,14 @@ class CompactionHook(CustomLogger):
         details = getattr(logging_obj, "model_call_details", None)
         state = details.get(KEY) if isinstance(details, dict) else None
         return state if isinstance(state, CallState) else None
+
+
+def _is_about(state: CallState, messages: Any) -> bool:
+    """Whether messages are those that were decided about: a client's fallback may bring others."""
+    if state.base is None or not isinstance(messages, list) or not messages:
+        return False
+    known = (state.base.request.messages, state.base.sent, state.decision.sent if state.decision else ())
+    return any(len(sent) > 0 and sent[-1] == messages[-1] for sent in known)
 
 
 def _tell_spend_pages(state: CallState, data: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from gateway_compaction.core.compaction import KIND_RANK, Compaction, SessionRef
@@ -36,6 +37,7 @@ class LocalBuffer:
         self._bypassed: OrderedDict[str, tuple[float, str, str]] = OrderedDict()
         self._steering: OrderedDict[str, tuple[float, Steering]] = OrderedDict()
         self._forgotten: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._voided: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def keep(self, session: SessionRef, compaction: Compaction, generation: str = "") -> None:
         """Remember a compaction; a better kind is never replaced by a lesser one of its generation.
@@ -79,7 +81,10 @@ class LocalBuffer:
             self._steering[session.slot] = (self._clock(), steering)
             self._bound(self._steering, session.slot)
             return steering
-        at, known = self._steering.get(session.slot, (0.0, Steering()))
+        return self._told_last(session.slot)
+
+    def _told_last(self, slot: str) -> Steering:
+        at, known = self._steering.get(slot, (0.0, Steering()))
         return known if self._clock() - at <= IDLE_SECONDS else Steering()
 
     def forget(self, name: str, at: float = 0.0) -> None:
@@ -96,21 +101,41 @@ class LocalBuffer:
         self._forgotten[name] = (self._clock(), at)
         self._bound(self._forgotten, name)
 
+    def void(self, slot: str, at: float) -> None:
+        """Drop what was made of a session before ``at``, when its present generation began.
+
+        Its versions were taken back. While the store is down, what is decided from now on is of that
+        generation; pins that were told last stand.
+        """
+        for key in [k for k, (_, _, made) in self._kept.items() if k[0] == slot and moment_of(made) < at]:
+            del self._kept[key]
+        known = self._told_last(slot)
+        if moment_of(known.generation) < at:
+            self._steering[slot] = (self._clock(), replace(known, generation=f"{at:.6f}*", rebuild=False))
+            self._bound(self._steering, slot)
+        self._voided[slot] = (self._clock(), at)
+        self._bound(self._voided, slot)
+
     def is_void(self, session: SessionRef, generation: str) -> bool:
-        """Whether what was decided under a generation was decided before its session was forgotten."""
+        """Whether what was decided under a generation was decided before its session was forgotten or reset."""
         for name in (session.slot, session.tenant):
             noted, at = self._forgotten.get(name, (0.0, -1.0))
             if at >= moment_of(generation) and self._clock() - noted <= FORGOTTEN_SECONDS:
                 return True
-        return False
+        noted, began = self._voided.get(session.slot, (0.0, -1.0))
+        return moment_of(generation) < began and self._clock() - noted <= FORGOTTEN_SECONDS
 
     def set_bypass(self, session: SessionRef, reason: str, seconds: float, generation: str = "") -> None:
         """Leave a session alone for some seconds."""
         self._bypassed[session.slot] = (self._clock() + seconds, reason, generation)
         self._bound(self._bypassed, session.slot)
 
+    def lift_bypass(self, session: SessionRef, seconds: float, generation: str = "") -> None:
+        """Do not leave a session alone for some seconds, whatever the store says."""
+        self.set_bypass(session, "", seconds, generation)
+
     def bypass(self, session: SessionRef, generation: str = "") -> str | None:
-        """Why the session is left alone, or None."""
+        """Why the session is left alone; None where nothing is known here, empty where it must not be."""
         until, reason, made_under = self._bypassed.get(session.slot, (0.0, "", ""))
         return reason if until > self._clock() and _is_current(made_under, generation) else None
 

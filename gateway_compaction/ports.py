@@ -52,10 +52,13 @@ class Notices:
     Attributes:
         forgotten: sessions (``tenant.session``) and whole tenants that were erased in the last ten minutes,
             and when, in seconds since 1970 by the store's clock.
+        voided: sessions whose versions were taken back or forgotten in the last ten minutes, and when their
+            present generation began.
         wishes: sessions of which an operator wants something at their next call, however small.
     """
 
     forgotten: Mapping[str, float] = field(default_factory=dict)
+    voided: Mapping[str, float] = field(default_factory=dict)
     wishes: frozenset[str] = frozenset()
 
 

@@ -148,18 +148,8 @@ def build(
     limits = Limits(settings.concurrency, settings.queue, settings.lease_seconds)
     composer = Composing(summarizer, models, back)
     worker = Worker(store, composer, local, guard, limits, telemetry=telemetry)
-    compactor = Compactor(
-        store,
-        worker,
-        policies,
-        models,
-        counter,
-        front,
-        local,
-        guard,
-        settings.recall_cold_tokens,
-        enabled=settings.enabled,
-    )
+    cold, on = settings.recall_cold_tokens, settings.enabled
+    compactor = Compactor(store, worker, policies, models, counter, front, local, guard, cold, enabled=on)
     aftermath = Aftermath(store, worker, counter, local, guard, back, telemetry=telemetry)
     archive = RedisArchive(store)
     return Runtime(

@@ -38,7 +38,7 @@ ROOMS: dict[str, set[str]] = {
     "settings": WIRED - {"settings"},
     "attending": CORE | {"ports", "memory", "worker", "compactor"},
     "callstate": CORE | {"ports", "archive", "decision", "aftermath"},
-    "admin": WIRED,
+    "admin": WIRED | {"callstate"},
     "hook": WIRED | {"callstate", "admin"},
     "replaying": WIRED,
     "evaluation": WIRED | {"replaying"},

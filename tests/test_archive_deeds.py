@@ -16,7 +16,7 @@ from gateway_compaction.adapters.redis_store import RedisStore, connect
 from gateway_compaction.archive import Query, Scope
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.last_call import LastCall
-from gateway_compaction.errors import NotThere, Refused
+from gateway_compaction.errors import NotThere, PartNotThere, Refused
 from tests.lab.redis_server import RedisServer
 from tests.store_contract import TTL, digest, event, knows_nothing, raw, record, session, stored
 from tests.test_archive import ADMIN, TEAM, USER, call, talk
@@ -206,7 +206,7 @@ class TestVersions:
     ) -> None:
         await three(store)
         before = await archive.detail(OWN, S)
-        with pytest.raises(NotThere):
+        with pytest.raises(PartNotThere, match=f"no version {version}; there are: 3, 2, 1"):
             await archive.rollback(OWN, S, version)
         assert replace(await archive.detail(OWN, S), ttl=0.0) == replace(before, ttl=0.0)
 
@@ -261,7 +261,7 @@ class TestPins:
         await archive.unpin(OWN, S, "second  line")
         await archive.unpin(OWN, S, "first")
         assert (await store.load(S, [A])).steering.pins == ()
-        with pytest.raises(NotThere):
+        with pytest.raises(PartNotThere, match="has no pins"):
             await archive.unpin(OWN, S, "first")
 
     @pytest.mark.parametrize("text", ["", " \n\x00 ", "x" * 401, "\ud800"])
@@ -419,7 +419,7 @@ class TestDocuments:
         before = [await raw(store).hgetall(name) for name in names]
         shown = await archive.detail(OWN, S)
         document = json.loads(json.dumps(await archive.export(OWN, S)))
-        with pytest.raises(Refused):
+        with pytest.raises(Refused, match="There is a session of this name already"):
             await archive.load(ADMIN, document)
         await archive.forget(OWN, S)
         assert await archive.load(ADMIN, document) == S

@@ -72,7 +72,15 @@ class TestList:
         lines = good(archive, "ls").splitlines()
         rows = [line for line in lines if "aa11" in line or "aa22" in line]
         assert FIRST.key[:12] in rows[0] and SECOND.key[:12] in rows[1]
-        for part in ("research", "ticket-4711, run 5", "gpt-4o", "summarizing", "medium", "91,408 → 33,120"):
+        assert "owner" in lines[1] and "team" not in lines[1]
+        for part in (
+            "team research",
+            "ticket-4711, run 5",
+            "gpt-4o",
+            "summarizing",
+            "medium",
+            "91,408 → 33,120",
+        ):
             assert part in rows[0]
         assert "90 min ago" in rows[0] and "250,000" in rows[0] and "failed" in rows[1]
         assert lines[-1] == "2 sessions"
@@ -113,6 +121,7 @@ class TestList:
             good(archive, "ls", "--limit", "3").splitlines()[-1]
             == "7 sessions; 3 are listed, --all lists them all"
         )
+        assert good(archive, "ls", "--limit", "1").splitlines()[-1].startswith("7 sessions; 1 is listed,")
 
     @pytest.mark.parametrize("since", ["soon", "2 hours", "-1h", "9999-99-99"])
     def test_a_time_that_is_none_is_a_fault_of_the_command_line(
@@ -197,14 +206,14 @@ class TestShow:
             "notebook",
             "summarizing",
             "91,408 from the client, 33,120 to the model of 128,000",
-            "6 d more",
+            "7 d more",
             "two summaries did not help",
             "Amounts are in euro.",
             "a summary, claimed until",
             "9,000 → 900",
             "10%",
             "1–20",
-            "Version 2: model, for messages 0–20",
+            "Version 2: model, for messages 1–20",
             "The south is late.",
             "--full shows them",
         ):
@@ -222,6 +231,33 @@ class TestShow:
         shown = good(archive, "show", "aa11", "--full")
         assert "Be brief." in shown and "What of the south?" in shown and "␛[2J" in shown
         assert not OBEYED.search(shown)
+
+    def test_messages_have_the_numbers_that_summaries_name(self) -> None:
+        first = sessions()[0]
+        assert first.last_call is not None
+        said = tuple({"role": role, "content": f"{n}th"} for n, (role, *_) in enumerate(first.last_call.sent))
+        call = replace(first.last_call, client=said, model=(said[0], {"role": "user"}, said[-1]))
+        shown = good(FakeArchive(replace(first, last_call=call)), "show", "aa11", "--full").splitlines()
+        titles = [line for line in shown if line.endswith(("system", "user")) and "│" not in line]
+        sent = ["system", *(f"{number} user" for number in range(1, 22))]
+        assert titles == [*sent, "system", "user", "21 user"]
+        rows = [line.split("│")[1].strip() for line in shown if line.startswith("│") and "batim" in line]
+        assert rows == ["21", "21"]
+
+    @pytest.mark.parametrize(
+        ("owner", "shown"),
+        [
+            (Owner(user_id="ana", key_hash=digest("key")), "user ana"),
+            (Owner(key_hash="abcd1234ef"), "key #abcd1234 "),
+            (Owner(key_hash="abcd1234ef", key_alias="notebook"), "key notebook"),
+            (Owner(), "nobody in particular"),
+        ],
+    )
+    def test_owners_outside_of_teams(self, owner: Owner, shown: str) -> None:
+        first = sessions()[0]
+        archive = FakeArchive(replace(first, row=replace(first.row, owner=owner)))
+        assert shown in good(archive, "ls") and "ef" not in good(archive, "ls").split("key #")[-1][:12]
+        assert document(archive, "ls")["rows"][0]["owner"]["key_hash"] == owner.key_hash
 
     def test_a_version_that_only_clears_says_so(self) -> None:
         first = sessions()[0]
@@ -252,9 +288,10 @@ class TestDiff:
 
     def test_segment_by_segment(self, archive: FakeArchive) -> None:
         shown = good(archive, "diff", "aa11", "1", "2").splitlines()
-        assert shown[0].startswith("--- version 1: model, messages 0–12")
-        assert shown[1].startswith("+++ version 2: model, messages 0–20")
-        assert "@@ messages 0–8 unchanged @@" in shown and "@@ messages 8–12 → 8–20 @@" in shown
+        assert shown[0].startswith("--- version 1: model, messages 1–12")
+        assert shown[1].startswith("+++ version 2: model, messages 1–20")
+        assert "@@ messages 1–8 unchanged @@" in shown
+        assert "@@ messages 9–12 → messages 9–20 @@" in shown
         assert "-The north is missing." in shown and " She waits for Ben." in shown
         assert "+The south is late." in shown
         assert not any("Ana" in line for line in shown)

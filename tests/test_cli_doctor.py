@@ -267,6 +267,11 @@ class TestPolicies:
         )
         assert found["remedy"].startswith("Compare the metrics of the teams that enforce")
 
+    def test_the_switch_for_everybody(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("GATEWAY_COMPACTION_ENABLED", "false")
+        [found] = run("--config", written())["GATEWAY_COMPACTION_ENABLED"]
+        assert found["result"] == "warn" and "off for everybody" in found["found"]
+
     def test_shadow_mode_is_told_what_to_look_at(self) -> None:
         written("version: 1\ndefaults: {mode: observe}\n", "policies.yaml")
         [found] = run("--config", written())["policies"]
@@ -292,7 +297,7 @@ class TestEnvironment:
         monkeypatch.setenv("GATEWAY_COMPACTION_XQZW", "1")
         first, second = run("--config", written())["environment"]
         assert first["remedy"] == "Did you mean GATEWAY_COMPACTION_REDIS_URL?"
-        assert second["remedy"].startswith("Known are GATEWAY_COMPACTION_REDIS_URL, ")
+        assert second["remedy"].startswith("Known are GATEWAY_COMPACTION_ENABLED, ")
 
     def test_a_value_that_cannot_be_read_fails(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("GATEWAY_COMPACTION_QUEUE", "many")

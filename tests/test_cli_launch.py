@@ -91,7 +91,7 @@ class TestRefusals:
             port = str(taken.getsockname()[1])
             said = refusal("--config", str(config), "--port", port)
         assert port in said
-        assert "--port" in said
+        assert "--port" in said and "make run" in said and "PORT=" in said
 
     def test_no_auth_against_a_key(self, config: Path) -> None:
         said = refusal("--config", str(config), "--no-auth", env={"LITELLM_MASTER_KEY": "sk-set"})
@@ -149,6 +149,11 @@ class TestLaunch:
     def test_finds_where_the_key_lives(self, config: Path, key: str, variable: str | None) -> None:
         config.write_text(f"{SMALL}general_settings: {{master_key: {key}}}\n")
         assert read_config(config).key_variable == variable
+
+    def test_finds_who_lets_callers_in(self, config: Path) -> None:
+        assert read_config(config).custom_auth is None
+        config.write_text(f"{SMALL}general_settings: {{custom_auth: mine.check}}\n")
+        assert read_config(config).custom_auth == "mine.check"
 
     def test_does_not_judge_what_other_files_hold(self, config: Path) -> None:
         config.write_text("include: [models.yaml]\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -49,9 +50,23 @@ def test_check_says_in_one_line_what_a_file_holds() -> None:
     result = run("check", write("good.yaml", GOOD), write("bare.yaml", "version: 1\n"))
     assert result.exit_code == 0
     assert result.stdout.splitlines() == [
-        "good.yaml: ok, mode observe, 2 policies: research, [red]tag",
+        "good.yaml: ok, mode observe, 2 policies. observe: research (team research); [red]tag (tag a or b)",
         "bare.yaml: ok, mode enforce, 0 policies",
+        "bare.yaml: warning: no mode under defaults: everybody who matches no other policy is rewritten"
+        " (enforce)",
     ]
+
+
+def test_check_warns_only_where_nobody_wrote_the_mode() -> None:
+    bare = write(
+        "bare.yaml",
+        "version: 1\ndefaults: {preset: agent}\npolicies: [{name: a, match: {team: t}, mode: off}]\n",
+    )
+    result = run("check", bare)
+    assert result.exit_code == 0 and "bare.yaml: ok, mode enforce, 1 policy. off: a (team t)" in result.stdout
+    assert "warning: no mode under defaults" in result.stdout
+    assert "warning" not in run("check", bare, env={f"{PREFIX}MODE": "observe"}).stdout
+    assert "warning" not in run("check", write("said.yaml", "version: 1\ndefaults: {mode: enforce}\n")).stdout
 
 
 def test_check_prints_every_error_of_every_file() -> None:
@@ -169,3 +184,17 @@ def test_help_names_the_commands() -> None:
     assert result.exit_code == 0
     for name in ("check", "explain", "schema"):
         assert name in result.stdout
+
+
+def whole_files() -> list[str]:
+    """The examples of the documentation that are whole policy files."""
+    root = Path(__file__).resolve().parents[1]
+    pages = [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+    blocks = [b for p in pages for b in re.findall(r"```yaml\n(.*?)```", p.read_text("utf-8"), re.DOTALL)]
+    return [block for block in blocks if re.search(r"(?m)^version: 1$", block)]
+
+
+@pytest.mark.parametrize("text", whole_files())
+def test_every_example_is_sound_and_writes_its_mode(text: str) -> None:
+    result = run("check", write("example.yaml", text))
+    assert result.exit_code == 0 and "warning" not in result.stdout, result.stdout

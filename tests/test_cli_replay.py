@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,45 @@ class TestOutput:
         result = run(lines(LONG), "--window", "2000", "--json")
         assert "chat 3" not in result.stdout
 
+    def test_what_was_done_is_readable_in_80_columns(self) -> None:
+        policy = text(
+            "version: 1\ndefaults: {mode: enforce, summary: {model: extractive}}\n", "policies.yaml"
+        )
+        talk = {"id": "t", "messages": chat(121)}
+        arguments = ["replay", lines(talk, AGENT), "--window", "1200", "--policy", policy]
+        result = CliRunner().invoke(app, arguments, env={"COLUMNS": "80"}, catch_exceptions=False)
+        assert "…" not in result.stdout and max(map(len, result.stdout.splitlines())) <= 80
+        for outcome in {c["outcome"] for made in calls(*arguments[1:]).values() for c in made}:
+            assert re.search(rf"\b{outcome}\b", result.stdout)
+        for level in {c["level"] for made in calls(*arguments[1:]).values() for c in made} - {None}:
+            assert re.search(rf"\b{level}\b", result.stdout)
+
+    def test_one_is_no_plural(self) -> None:
+        one = {"id": "one", "messages": chat(2)[:2]}
+        result = run(lines(one))
+        assert "1 conversation, 1 call: " in result.stdout
+        assert "one (2 messages)" in result.stdout
+
+    def test_the_summaries_are_shown_where_that_is_asked_for(self) -> None:
+        arguments = [lines(LONG, SHORT), "--window", "2000", "--summarizer", "scripted"]
+        plain, shown = run(*arguments), run(*arguments, "--show-summaries")
+        assert "Summary" not in plain.stdout
+        first = next(c for c in calls(*arguments)["long"] if c["version"] == 1)
+        head = f"Version 1: model (scripted), messages 1 to {first['covers']} after the system prompt, "
+        assert re.search(rf"{re.escape(head)}.*\nSummary \d", shown.stdout)
+        told = json.loads(run(*arguments, "--show-summaries", "--json").stdout)
+        assert [one["id"] for one in told] == ["long", "short"] and told[1]["summaries"] == []
+        versions = told[0]["summaries"]
+        assert [v["version"] for v in versions] == list(range(1, len(versions) + 1))
+        assert {c["version"] for c in told[0]["calls"] if c["version"]} <= {v["version"] for v in versions}
+        assert versions[0]["text"].startswith("Summary ") and versions[0]["covers"] == first["covers"]
+        assert versions[0]["tokens_after"] < versions[0]["tokens_before"]
+
+    def test_a_policy_that_keeps_no_text_shows_none(self) -> None:
+        policy = text("version: 1\ndefaults: {mode: enforce, storage: {content: none}}\n", "policies.yaml")
+        result = run(lines(LONG), "--window", "2000", "--policy", policy, "--show-summaries")
+        assert result.exit_code == 0 and "identifiers" not in result.stdout
+
     def test_the_same_file_gives_the_same_numbers(self) -> None:
         file = lines(LONG, AGENT)
         assert calls(file, "--window", "2000") == calls(file, "--window", "2000")
@@ -136,11 +176,54 @@ class TestOptions:
         assert {c["outcome"] for c in calls(*arguments, "--model", "gpt-5-mini")["long"]} == {"none"}
         assert {c["outcome"] for c in calls(*arguments, "--window", "60000")["long"]} == {"none"}
 
-    def test_observing_shows_what_would_be_done(self) -> None:
-        policy = text("version: 1\ndefaults: {mode: observe}\n", "policies.yaml")
-        found = calls(lines(LONG), "--policy", policy, "--window", "2000")["long"]
-        assert found[-1]["outcome"] == "observed" and found[-1]["reason"].startswith("would be ")
-        assert found[-1]["messages_upstream"] == found[-1]["messages_client"]
+    def test_observing_shows_what_enforcing_would_do(self) -> None:
+        watched = text(
+            "version: 1\ndefaults: {mode: observe, summary: {model: extractive}}\n", "watched.yaml"
+        )
+        enforced = text(Path(watched).read_text().replace("observe", "enforce"), "enforced.yaml")
+        arguments = [lines(LONG), "--window", "2000", "--policy"]
+        found = calls(*arguments, watched)
+        assert found == calls(*arguments, enforced)
+        assert found["long"][-1]["messages_upstream"] < found["long"][-1]["messages_client"]
+        assert run(*arguments, watched).stdout.splitlines()[0] == (
+            "mode observe: shown as it would be under enforce"
+        )
+        assert run(*arguments, watched, "--json").stderr.strip().startswith("mode observe: ")
+        assert not run(*arguments, enforced).stdout.startswith("mode ")
+
+    def test_observing_a_team_beats_its_policy(self) -> None:
+        policy = text(
+            "version: 1\ndefaults: {mode: off}\npolicies: [{name: p, match: {team: t}, mode: observe}]\n",
+            "policies.yaml",
+        )
+        arguments = [lines(LONG), "--window", "2000", "--policy", policy]
+        assert "applied" in {c["outcome"] for c in calls(*arguments, "--team", "t")["long"]}
+        assert {c["reason"] for c in calls(*arguments)["long"]} == {"the policy is off"}
+
+    @pytest.mark.parametrize(
+        ("summary", "named"),
+        [("{model: small, fallbacks: [big]}", "small"), ("{model: null}", "null, the request's own model")],
+    )
+    def test_an_extract_stands_in_for_the_policy_s_model(self, summary: str, named: str) -> None:
+        policy = text(
+            "version: 1\ndefaults: {mode: enforce}\n"
+            f"policies: [{{name: p, match: {{model: '*'}}, summary: {summary}}}]\n",
+            "policies.yaml",
+        )
+        arguments = [lines(LONG), "--window", "2000", "--policy", policy]
+        found = calls(*arguments)["long"]
+        assert {c["reason"] for c in found if c["outcome"] == "applied"} == {"extractive"}
+        assert not any("asked" in c["reason"] for c in found)
+        told = (
+            f"summary.model {named}: an extract stands in for its summaries; --summarizer model asks a model"
+        )
+        assert run(*arguments).stdout.splitlines()[0] == told
+        scripted = run(*arguments, "--summarizer", "scripted").stdout
+        assert "stands in" not in scripted
+
+    def test_the_switch_of_the_environment_is_not_the_replay_s(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("GATEWAY_COMPACTION_ENABLED", "false")
+        assert calls(lines(LONG), "--window", "2000")["long"][-1]["outcome"] == "applied"
 
     @pytest.mark.parametrize(("summarizer", "reason"), [("extractive", "extractive"), ("scripted", "model")])
     def test_who_summarises(self, summarizer: str, reason: str) -> None:

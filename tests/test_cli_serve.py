@@ -85,7 +85,8 @@ class TestServing:
     def test_says_what_it_serves(self, open_gateway: Gateway) -> None:
         for part in ("demo (4,000 tokens)", str(open_gateway.port), "everybody", "in this process"):
             assert part in open_gateway.output
-        assert "compaction is off" not in open_gateway.output
+        assert f"{open_gateway.url}/compaction/ui" in open_gateway.output
+        assert "compaction is off" not in open_gateway.output and "unknown" not in open_gateway.output
 
     def test_needs_no_key_and_takes_any(self, open_gateway: Gateway) -> None:
         for key in (None, "sk-whatever", "not-even-a-key"):

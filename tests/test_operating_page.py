@@ -41,6 +41,15 @@ def test_no_reason_of_a_plan_is_missing() -> None:
     assert [text for text in told if text not in PAGE] == []
 
 
+def test_no_reason_why_a_summary_failed_is_missing() -> None:
+    raised = re.findall(r'raise (?:refused or |problem or )?(?:Summary|Transcript)\w+\(f?"([^"]+)"', SOURCES)
+    raised = [text for text in raised if "this replay" not in text]
+    assert len(raised) > 12
+    table = PAGE.partition("| `x-compaction-reason` says |")[2]
+    parts = [part.strip() for text in raised for part in re.split(r"\{[^}]*\}|\(", text)]
+    assert [part for part in parts if len(part) > 3 and part not in table] == []
+
+
 @pytest.mark.parametrize("block", re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL))
 def test_the_policies_load(block: str) -> None:
     assert PolicyBook({"version": 1, **yaml.safe_load(block)}, "operating.md").names in ((), ("pilot",))

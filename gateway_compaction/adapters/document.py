@@ -4,45 +4,55 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from gateway_compaction.adapters.document_checks import (
+    LONGEST_PIN,
+    MOST_PINS,
+    event_fault,
+    field_fault,
+    last_fault,
+    record_in,
+    score_fault,
+    text_fault,
+)
 from gateway_compaction.adapters.indexing import OWNER_FIELDS
-from gateway_compaction.adapters.records import read_event, read_last, read_record, texts_in, unversioned
-from gateway_compaction.adapters.rows import read_row
-from gateway_compaction.core.compaction import Compaction, SessionRef
-from gateway_compaction.errors import Refused
+from gateway_compaction.adapters.records import CHARS, read_event, written_event
+from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.errors import BadDocument, Refused
 
 __all__ = ["LONGEST_PIN", "MOST_PINS", "Document", "arguments", "exported", "read_document"]
 
 SCHEMA, VERSION = "gateway-compaction/session", 1
 MOST_BYTES, MOST_RECORDS, MOST_EVENTS = 32_000_000, 2_000, 200
-MOST_PINS, LONGEST_PIN = 20, 400
 LONGEST_LIFE = 400 * 86_400
-# What a store gives anew: they would let a copy pass for the session it was made of.
-OWN = ("v", "begun", "generation", "fence", "unused", "view")
+UNREADABLE = "it was changed, or cannot be read"
+IMPORTED = "imported: "
 
 Name = Annotated[str, Field(pattern=r"^[0-9A-Za-z]{1,64}$")]
 Raw = str | dict[Literal["base64"], str]
-Whole = Annotated[str, Field(pattern=r"^[0-9]{1,15}$")]
+Whole = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,14}$")]
+OwnerField = Literal["team_id", "team", "user_id", "key_hash", "key_alias", "end_user"]
 
 
 class Document(BaseModel):
     """An exported session. Records are texts, or base64 where they are not UTF-8."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, populate_by_name=False)
 
     kind: Literal["gateway-compaction/session"] = Field(alias="schema")
-    version: Literal[1]
+    version: Annotated[int, Field(ge=VERSION, le=VERSION)]
     tenant: Name
     session: Name
-    owner: dict[Literal["team_id", "team", "user_id", "key_hash", "key_alias", "end_user"], str]
+    owner: dict[OwnerField, str]
     ttl: Annotated[float, Field(gt=0, le=LONGEST_LIFE)]
-    fields: dict[Annotated[str, Field(pattern=r"^[a-z_]{1,40}$")], Annotated[str, Field(max_length=100_000)]]
+    fields: dict[str, str]
     compactions: Annotated[dict[Name, Raw], Field(max_length=MOST_RECORDS)]
-    used: Annotated[dict[Name, Annotated[str, Field(pattern=r"^[0-9.e+]{1,30}$")]], Field(max_length=2_000)]
+    used: Annotated[dict[Name, str], Field(max_length=MOST_RECORDS)]
     retired: Annotated[dict[Whole, Raw], Field(max_length=MOST_RECORDS)]
     events: Annotated[list[Raw], Field(max_length=MOST_EVENTS)]
     last_call: Raw | None = None
@@ -70,13 +80,14 @@ def exported(session: SessionRef, found: Sequence[Any]) -> dict[str, Any]:
         "tenant": session.tenant,
         "session": session.key,
         "owner": {n: texts[f"about:{n}"] for n in OWNER_FIELDS if texts.get(f"about:{n}")},
-        "ttl": max(0.001, ttl / 1000),
-        "fields": {k: v for k, v in texts.items() if k not in OWN and ":" not in k},
-        "compactions": {k.decode(): _raw(v) for k, v in compactions.items() if read_record(k, v)},
-        "used": {d.decode(): s.decode() for d, s in zip(used[::2], used[1::2], strict=True)},
-        "retired": {k.decode(): _raw(v) for k, v in retired.items() if _record(v)},
-        "events": [_raw(v) for v in events if read_event(v)],
-        "last_call": None if read_last(last) is None else _raw(last),
+        "ttl": min(LONGEST_LIFE, max(0.001, ttl / 1000)),
+        # What import would refuse is no part of a document: it is not to fail for one bad value.
+        "fields": {k: v for k, v in texts.items() if field_fault(k, v) is None},
+        "compactions": {k.decode(): _raw(v) for k, v in compactions.items() if _digest(v) == k.decode()},
+        "used": {d.decode(): s for d, s in _scores(used) if score_fault(s) is None},
+        "retired": {k.decode(): _raw(v) for k, v in retired.items() if record_in(v)},
+        "events": [_raw(v) for v in events if event_fault(v) is None],
+        "last_call": None if last is None or last_fault(last) else _raw(last),
     }
     if len(json.dumps(document)) > MOST_BYTES:
         raise Refused("The session is larger than 32 MB as a document")
@@ -84,63 +95,98 @@ def exported(session: SessionRef, found: Sequence[Any]) -> dict[str, Any]:
 
 
 def read_document(raw: Mapping[str, Any]) -> Document:
-    """A document, looked through.
+    """A document, every value of it looked at before any is stored.
 
     Raises:
-        Refused: it is none, is too large, or holds a record that cannot be read.
+        BadDocument: it is none, or is too large; says where, and what is wrong there.
     """
     try:
-        document = Document.model_validate(dict(raw))
         size = len(json.dumps(raw))
-        sound = _is_sound(document)
+        if size > MOST_BYTES:
+            raise BadDocument("document", "it is larger than 32 MB")
+        document = Document.model_validate(dict(raw))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise Refused(f"Not an exported session: {where or 'document'}: {first['msg']}") from error
-    except (ValueError, TypeError, LookupError, RecursionError) as error:
-        raise Refused("Not an exported session: a record cannot be read") from error
-    if size > MOST_BYTES:
-        raise Refused("The document is larger than 32 MB")
-    if not sound:
-        raise Refused("Not an exported session: a record in it was changed or cannot be read")
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part)[:80] for part in first["loc"])
+        raise BadDocument(where or "document", first["msg"]) from error
+    except (ValueError, TypeError, RecursionError) as error:
+        raise BadDocument("document", "it is no JSON that can be read") from error
+    for where, fault in _faults(document):
+        if fault is not None:
+            raise BadDocument(where, fault)
     return document
 
 
-def arguments(document: Document, facts: Sequence[bytes]) -> list[Any]:
-    """What ``import.lua`` takes behind TTL and event."""
+def arguments(document: Document, facts: Sequence[bytes], *, trusted: bool) -> list[Any]:
+    """What ``import.lua`` takes behind TTL and event; what audit events say is the document's word."""
+    events = [_bytes(event) if trusted else _marked(_bytes(event)) for event in document.events]
     fields: list[Any] = [part for pair in document.fields.items() for part in pair]
     names = zip(facts[::2], facts[1::2], strict=True)
     fields += [part for name, value in names for part in (b"about:" + name, value)]
     compactions = [part for name, raw in document.compactions.items() for part in (name, _bytes(raw))]
     used = [part for name, second in document.used.items() for part in (second, name)]
     retired = [part for version, raw in document.retired.items() for part in (version, _bytes(raw))]
-    lists = (fields, [_bytes(e) for e in document.events], compactions, used, retired)
+    lists = (fields, events, compactions, used, retired)
     last = b"" if document.last_call is None else _bytes(document.last_call)
     return [last, *(part for each in lists for part in (len(each), *each))]
 
 
-def _is_sound(document: Document) -> bool:
-    """Whether every record is one that this store could have written, and no version is yet to come."""
-    records = {name: _record(_bytes(raw)) for name, raw in document.compactions.items()}
-    retired = {version: _record(_bytes(raw)) for version, raw in document.retired.items()}
-    pins = texts_in(document.fields.get("pins", ""))
+def _faults(document: Document) -> Iterator[tuple[str, str | None]]:
+    """Every place that a schema cannot judge, and what is wrong there."""
+    for who, value in document.owner.items():
+        yield f"owner.{who}", text_fault(value, CHARS)
+    for name, value in document.fields.items():
+        yield f"fields.{name[:80]}", field_fault(name, value)
     newest = int(document.fields.get("version", "0"))
-    return (
-        all(r is not None and r.digest == name for name, r in records.items())
-        and all(r is not None and r.version == int(version) for version, r in retired.items())
-        and all(r.version <= newest for r in (*records.values(), *retired.values()) if r)
-        and all(read_event(_bytes(event)) for event in document.events)
-        and (document.last_call is None or read_last(_bytes(document.last_call)) is not None)
-        and len(pins) <= MOST_PINS
-        and all(len(pin) <= LONGEST_PIN for pin in pins)
-    )
+    for name, raw in document.compactions.items():
+        yield f"compactions.{name}", _record_fault(raw, newest, digest=name)
+    for name, raw in document.retired.items():
+        yield f"retired.{name}", _record_fault(raw, newest, version=int(name))
+    for name, value in document.used.items():
+        yield f"used.{name}", score_fault(value)
+    for number, event in enumerate(document.events):
+        yield f"events.{number}", _fault(event, event_fault)
+    if document.last_call is not None:
+        yield "last_call", _fault(document.last_call, last_fault)
 
 
-def _record(raw: bytes) -> Compaction | None:
-    """A record in exactly the form in which the scripts expect it."""
-    found = read_row(raw) or {}
-    record = read_record(str(found.get("digest", "")).encode(), raw)
-    return record if record and raw == unversioned(record) + b"%d}" % record.version else None
+def _fault(raw: Raw, judge: Callable[[bytes], str | None]) -> str | None:
+    try:
+        return judge(_bytes(raw))
+    except (ValueError, LookupError):
+        return UNREADABLE
+
+
+def _record_fault(raw: Raw, newest: int, *, digest: str = "", version: int = 0) -> str | None:
+    """What is wrong with a record: only what this store could have written is none the worse."""
+
+    def judge(text: bytes) -> str | None:
+        record = record_in(text)
+        if record is None or record.digest != (digest or record.digest):
+            return UNREADABLE
+        if record.version != (version or record.version):
+            return f"it is version {record.version}"
+        return f"version {record.version} is yet to come" if record.version > newest else None
+
+    return _fault(raw, judge)
+
+
+def _marked(raw: bytes) -> bytes:
+    """An audit event of a document, told from those that this store has seen itself."""
+    event = read_event(raw)
+    if event is None or event.type != "audit":
+        return raw
+    by, reason = (IMPORTED + text.removeprefix(IMPORTED) for text in (event.by or "unknown", event.reason))
+    return written_event(replace(event, by=by, reason=reason)).encode()
+
+
+def _digest(raw: bytes) -> str | None:
+    record = record_in(raw)
+    return record.digest if record else None
+
+
+def _scores(used: Sequence[bytes]) -> Iterator[tuple[bytes, str]]:
+    return ((name, second.decode()) for name, second in zip(used[::2], used[1::2], strict=True))
 
 
 def _raw(value: bytes) -> str | dict[str, str]:

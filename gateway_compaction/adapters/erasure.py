@@ -10,6 +10,7 @@ from gateway_compaction.adapters.indexing import (
     FORGOTTEN,
     FORGOTTEN_SECONDS,
     PARTS,
+    VOIDED,
     WISHES,
     Command,
     dropping,
@@ -19,11 +20,12 @@ from gateway_compaction.adapters.indexing import (
 from gateway_compaction.adapters.records import milliseconds, script, session_keys
 from gateway_compaction.adapters.store_calls import StoreCalls
 from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.core.steering import moment_of
 
-__all__ = ["erase_session", "erase_tenant"]
+__all__ = ["erase_session", "erase_tenant", "note_voided"]
 
 NOTICE = script("notice")
-SCANNED, BATCH = 1_000, 500
+SCANNED, BATCH, MOST_NOTES = 1_000, 500, 10_000
 
 
 async def erase_session(
@@ -34,7 +36,8 @@ async def erase_session(
     First its keys, and with them what lets others write; then its name is noted. Who wrote before, and comes
     with the indexes only now, finds a note that is later, and takes all back. Then everything goes again.
     """
-    [gone] = await store.send(("UNLINK", *session_keys(session, *PARTS)), seconds=seconds)
+    keys = session_keys(session, *PARTS)
+    [gone, _] = await store.send(("UNLINK", *keys), ("ZREM", VOIDED, session.slot), seconds=seconds)
     await _noted(store, session.slot, seconds)
     labels = [key async for key in _scanned(store, tenant_key(session.tenant, "label:*"), seconds)]
     left = 0
@@ -54,11 +57,25 @@ async def erase_tenant(store: StoreCalls, tenant: str, seconds: float) -> int:
     sessions |= await _swept(store, tenant, seconds)
     await store.send(*vacating(tenant), seconds=seconds)
     await _disowned(store, tenant, seconds)
-    [wishes] = await store.send(("ZRANGE", WISHES, 0, -1), seconds=seconds)
-    own = [wish for wish in wishes if wish.startswith(f"{tenant}.".encode())]
-    if own:
-        await store.send(("ZREM", WISHES, *own), seconds=seconds)
+    for noted in (WISHES, VOIDED):
+        [names] = await store.send(("ZRANGE", noted, 0, -1), seconds=seconds)
+        own = [name for name in names if name.startswith(f"{tenant}.".encode())]
+        if own:
+            await store.send(("ZREM", noted, *own), seconds=seconds)
     return len(sessions)
+
+
+async def note_voided(store: StoreCalls, session: SessionRef, seconds: float) -> None:
+    """Note that what was made of a session before its present generation is not to be used any more."""
+    [generation] = await store.send(("HGET", *session_keys(session, "session"), "generation"), seconds=seconds)
+    moment = moment_of((generation or b"").decode("utf-8", "replace"))
+    await store.send(
+        ("ZADD", VOIDED, repr(moment), session.slot),
+        ("ZREMRANGEBYSCORE", VOIDED, "-inf", moment - FORGOTTEN_SECONDS),
+        ("ZREMRANGEBYRANK", VOIDED, 0, -1 - MOST_NOTES),
+        ("PEXPIRE", VOIDED, milliseconds(FORGOTTEN_SECONDS)),
+        seconds=seconds,
+    )
 
 
 async def _swept(store: StoreCalls, tenant: str, seconds: float) -> set[str]:

@@ -281,4 +281,6 @@ async def _events(response: httpx.Response) -> AsyncIterator[tuple[bytes, bytes]
 
 
 def _said(error: Exception) -> str:
+    if isinstance(error, httpx.TimeoutException):
+        return "it did not answer in time"
     return f"{type(error).__name__}{f': {error}' if str(error) else ''}"[:300]

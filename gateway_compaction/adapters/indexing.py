@@ -17,8 +17,10 @@ __all__ = [
     "FORGOTTEN_SECONDS",
     "OWNER_FIELDS",
     "PARTS",
+    "VOIDED",
     "WISHES",
     "Command",
+    "by_second",
     "counted",
     "dropping",
     "hours_key",
@@ -40,11 +42,16 @@ DAY = 86_400.0
 HOURS, MODELS = 192, 50
 LABELLED, INDEXED = 100, 10_000
 FORGOTTEN, FORGOTTEN_SECONDS = "gwc:forgotten", 600.0
-WISHES = "gwc:wishes"
+WISHES, VOIDED = "gwc:wishes", "gwc:voided"
 OWNER_FIELDS = ("team_id", "team", "user_id", "key_hash", "key_alias", "end_user")
 # All keys of a session.
 PARTS = ("session", "claims", "events", "compactions", "used", "retired", "last")
 TENANT, INDEX, HOURLY, DROP, NOTICE = (script(n) for n in ("tenant", "index", "hours", "drop", "notice"))
+
+
+def by_second(members: Sequence[bytes]) -> dict[str, float]:
+    """Names with their scores, as Redis tells them."""
+    return {name.decode(): float(at) for name, at in zip(members[::2], members[1::2], strict=True)}
 
 
 def tenant_key(tenant: str, name: str) -> str:

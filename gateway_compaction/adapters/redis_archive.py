@@ -10,32 +10,23 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from gateway_compaction.adapters.document import LONGEST_PIN, MOST_PINS, arguments, exported, read_document
-from gateway_compaction.adapters.erasure import erase_session, erase_tenant
+from gateway_compaction.adapters.document import LONGEST_PIN, MOST_PINS, exported
+from gateway_compaction.adapters.erasure import erase_session, erase_tenant, note_voided
+from gateway_compaction.adapters.importing import NO_TENANT, import_session
 from gateway_compaction.adapters.indexing import (
     OWNER_FIELDS,
-    PARTS,
     WISHES,
-    indexing,
     owner_facts,
     owner_key,
     unlisting,
     wishing,
 )
 from gateway_compaction.adapters.overview import hours_of, owners_of
-from gateway_compaction.adapters.records import (
-    Script,
-    milliseconds,
-    script,
-    session_keys,
-    short_text,
-    texts_in,
-    written_event,
-)
+from gateway_compaction.adapters.records import Script, script, session_keys, short_text, written_event
 from gateway_compaction.adapters.redis_store import RedisStore, connect
 from gateway_compaction.adapters.row_cache import RowCache
 from gateway_compaction.adapters.rows import Line, chosen, cursor_of, page_size, row_of
-from gateway_compaction.adapters.session_view import ROW, UNKNOWN, detail_of, owned
+from gateway_compaction.adapters.session_view import UNKNOWN, detail_of, owned
 from gateway_compaction.archive import Hour, Query, Scope, SessionDetail, SessionPage, SessionRow
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.events import CompactionEvent
@@ -44,12 +35,11 @@ from gateway_compaction.errors import NotThere, PartNotThere, Refused
 __all__ = ["RedisArchive"]
 
 log = logging.getLogger("gateway_compaction")
-ROLLBACK, STEER, RESET, IMPORT = (script(name) for name in ("rollback", "steer", "reset", "import"))
+ROLLBACK, STEER, RESET = (script(name) for name in ("rollback", "steer", "reset"))
 PATIENCE_SECONDS, WATCHED_SECONDS = 5.0, 1.0
 MOST_RETIRED = 50
 HASH = re.compile(r"[0-9A-Za-z]{1,64}")
 DONE, NO_SESSION, NOT_FOUND, FULL = 1, 0, -1, -2
-NO_TENANT = "There is no such tenant, or it is not yours to see"
 
 
 class RedisArchive:
@@ -184,24 +174,8 @@ class RedisArchive:
 
     async def load(self, scope: Scope, document: Mapping[str, Any]) -> SessionRef:
         """See ``Archive.load``."""
-        read = await asyncio.to_thread(read_document, document)
-        session, owner = read.ref, {str(name): value for name, value in read.owner.items()}
-        if not scope.everything:
-            [known] = await owners_of(self._store, [session.tenant], PATIENCE_SECONDS)
-            if not scope.allows(known):
-                raise NotThere(NO_TENANT)
-            owner = {name: getattr(known, name) or "" for name in OWNER_FIELDS}
-        facts = owner_facts(owner)
         event = self._event(scope, "import", "from a document")
-        args = [milliseconds(read.ttl), written_event(event), *arguments(read, facts)]
-        keys = session_keys(session, *PARTS)
-        if await self._store.run(IMPORT, keys, args, PATIENCE_SECONDS) != DONE:
-            raise Refused("There is a session of this name already; forget it first")
-        labels = [short_text(label) for label in texts_in(read.fields.get("labels", ""))]
-        row = await self._store.run(ROW, keys[:2], (), PATIENCE_SECONDS)
-        commands = indexing(session, row, read.ttl, labels=labels, facts=facts, counts={}, model="")
-        await self._store.send(*commands, seconds=PATIENCE_SECONDS)
-        return session
+        return await import_session(self._store, scope, document, event, PATIENCE_SECONDS)
 
     async def watch(self, scope: Scope) -> AsyncIterator[SessionRow]:
         """See ``Archive.watch``; asks every second."""
@@ -240,6 +214,8 @@ class RedisArchive:
             raise await self._lacking(scope, session, version)
         if done == FULL:
             raise Refused(f"There are {MOST_PINS} pins already; unpin one first")
+        if named is not STEER:
+            await note_voided(self._store, session, PATIENCE_SECONDS)
         if deed in ("compact", "rebuild"):
             [left] = await self._store.send(("PTTL", keys[0]), seconds=PATIENCE_SECONDS)
             await self._store.send(*wishing(session, left / 1000), seconds=PATIENCE_SECONDS)

@@ -16,6 +16,7 @@ from redis.asyncio.connection import parse_url
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import NoScriptError, RedisError, ResponseError
+from redis.exceptions import TimeoutError as SlowError
 
 from gateway_compaction.adapters.breaker import Breaker, deadline
 from gateway_compaction.adapters.indexing import Command
@@ -192,6 +193,6 @@ def _in_full(command: Command) -> Command:
 
 
 def _said(error: BaseException) -> str:
-    if isinstance(error, TimeoutError):
+    if isinstance(error, TimeoutError | SlowError):
         return "it did not answer in time"
-    return f"{type(error).__name__}: {str(error)[:200]}"
+    return f"{type(error).__name__}{f': {error}' if str(error) else ''}"[:200]

@@ -18,10 +18,11 @@ from gateway_compaction.archive import Owner, Query, Scope, SessionRow, State
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.errors import Refused
 
-__all__ = ["Fields", "Line", "chosen", "cursor_of", "line_of", "owner_in", "page_size", "read_row", "row_of"]
+__all__ = ["Fields", "Line", "chosen", "cursor_of", "line_of", "number_in", "owner_in", "page_size", "read_row", "row_of"]
 
 Fields = Mapping[str, Any]
 LONGEST_PAGE = 500
+LARGEST = 2**53
 # So many are looked at before others have their turn: a millisecond or two.
 AT_ONCE = 1_000
 
@@ -63,16 +64,16 @@ def row_of(session: SessionRef, fields: Fields, now: float) -> SessionRow:
         outcome=_text(fields, "outcome"),
         state=state,
         reason=reason,
-        created=_number(fields, "created"),
-        seen=_number(fields, "seen") or _number(fields, "created"),
-        calls=int(_number(fields, "calls")),
-        tokens_before=int(_number(fields, "tokens_before")),
-        tokens_after=int(_number(fields, "tokens_after")),
-        window=int(_number(fields, "window")) or None,
-        covers=int(_number(fields, "covers")),
-        saved=int(_number(fields, "saved")),
-        would_save=int(_number(fields, "would_save")),
-        versions=int(_number(fields, "version")),
+        created=number_in(fields, "created"),
+        seen=number_in(fields, "seen") or number_in(fields, "created"),
+        calls=int(number_in(fields, "calls")),
+        tokens_before=int(number_in(fields, "tokens_before")),
+        tokens_after=int(number_in(fields, "tokens_after")),
+        window=int(number_in(fields, "window")) or None,
+        covers=int(number_in(fields, "covers")),
+        saved=int(number_in(fields, "saved")),
+        would_save=int(number_in(fields, "would_save")),
+        versions=int(number_in(fields, "version")),
     )
 
 
@@ -84,7 +85,7 @@ def owner_in(fields: Fields, prefix: str = "about:") -> Owner:
 def line_of(session: SessionRef, fields: Fields) -> Line:
     """A row, read once for all lists it will be in."""
     names = ("expires", "seen", "created", "saved", "tokens_before", "calls")
-    return Line(session, session.slot, owner_in(fields), fields, *(_number(fields, name) for name in names))
+    return Line(session, session.slot, owner_in(fields), fields, *(number_in(fields, name) for name in names))
 
 
 async def chosen(lines: Sequence[Line], scope: Scope, query: Query, now: float) -> tuple[list[Line], int]:
@@ -132,7 +133,7 @@ def _cursor(query: Query) -> tuple[float, str] | None:
         if (sort, ascending) != (query.sort, query.ascending):
             raise ValueError("another order")
         return float(value), str(slot)
-    except (ValueError, TypeError, binascii.Error, RecursionError) as error:
+    except (ValueError, TypeError, OverflowError, binascii.Error, RecursionError) as error:
         raise Refused("The cursor is not one of this list; begin without one") from error
 
 
@@ -162,11 +163,11 @@ def _searched(line: Line) -> str:
 def _state(fields: Fields, now: float) -> tuple[State, str | None]:
     paused = None
     for kind in ("bypass", "backoff"):
-        if paused is None and _number(fields, f"{kind}_until") > now * 1000:
+        if paused is None and number_in(fields, f"{kind}_until") > now * 1000:
             paused = _text(fields, f"{kind}_reason") or "unspecified"
-    if _number(fields, "claimed") > now * 1000:
+    if number_in(fields, "claimed") > now * 1000:
         return "summarizing", paused
-    if _number(fields, "failures") > 0:
+    if number_in(fields, "failures") > 0:
         return "failed", _text(fields, "backoff_reason") or paused
     return "idle", paused
 
@@ -176,9 +177,11 @@ def _text(fields: Fields, name: str) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _number(fields: Fields, name: str) -> float:
+def number_in(fields: Fields, name: str) -> float:
+    """A number of a row; 0 for what is none."""
     try:
         value = float(fields.get(name) or 0)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         return 0.0
-    return value if isfinite(value) else 0.0
+    # Greater ones are no count, time or size, and not every reader of JSON can take them.
+    return value if isfinite(value) and abs(value) < LARGEST else 0.0

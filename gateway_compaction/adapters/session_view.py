@@ -15,7 +15,7 @@ from gateway_compaction.adapters.records import (
     script,
     session_keys,
 )
-from gateway_compaction.adapters.rows import Fields, owner_in, read_row, row_of
+from gateway_compaction.adapters.rows import Fields, number_in, owner_in, read_row, row_of
 from gateway_compaction.adapters.store_calls import StoreCalls
 from gateway_compaction.archive import Scope, SessionDetail
 from gateway_compaction.core.compaction import Compaction, SessionRef
@@ -102,12 +102,9 @@ def _newest_first(records: list[Compaction | None]) -> tuple[Compaction, ...]:
 
 
 def _deadline(value: bytes) -> float:
-    digits = value.rpartition(b":")[2]
-    return int(digits) / 1000 if digits.isdigit() else 0.0
+    return number_in({"ms": value.rpartition(b":")[2]}, "ms") / 1000
 
 
 def _pause(fields: Mapping[str, Any], kind: str, now: float) -> tuple[float, str] | None:
-    until = str(fields.get(f"{kind}_until", "0"))
-    if not until.isdigit() or int(until) / 1000 <= now:
-        return None
-    return int(until) / 1000, str(fields.get(f"{kind}_reason") or "unspecified")
+    until = number_in(fields, f"{kind}_until") / 1000
+    return (until, str(fields.get(f"{kind}_reason") or "unspecified")) if until > now else None

@@ -10,8 +10,10 @@ from typing import Any, TypeVar
 
 from gateway_compaction.adapters.indexing import (
     FORGOTTEN,
+    VOIDED,
     WISHES,
     Command,
+    by_second,
     counted,
     dropping,
     indexing,
@@ -174,13 +176,13 @@ class StoreCalls:
 
     async def notices(self) -> Notices:
         """See ``Store.notices``; beside the breaker, which polling would keep open."""
-        read = (("ZRANGE", name, 0, -1, "WITHSCORES") for name in (FORGOTTEN, WISHES))
-        [clock, forgotten, wishes] = await self.send(("TIME",), *read, seconds=self._background)
+        read = (("ZRANGE", name, 0, -1, "WITHSCORES") for name in (FORGOTTEN, VOIDED, WISHES))
+        [clock, forgotten, voided, wishes] = await self.send(("TIME",), *read, seconds=self._background)
         now = float(clock[0])
-        noted = zip(wishes[::2], wishes[1::2], strict=True)
         return Notices(
-            forgotten={n.decode(): float(s) for n, s in zip(forgotten[::2], forgotten[1::2], strict=True)},
-            wishes=frozenset(name.decode() for name, until in noted if float(until) > now),
+            forgotten=by_second(forgotten),
+            voided=by_second(voided),
+            wishes=frozenset(name for name, until in by_second(wishes).items() if until > now),
         )
 
     async def factors(self) -> Mapping[str, float]:

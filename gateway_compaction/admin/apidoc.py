@@ -43,11 +43,17 @@ Who is an admin of a team is in the team's list of members; custom authenticatio
 `team_member.role`.
 Metadata of a key give no rights here: whoever makes a key writes them. A key whose `allowed_routes` leave
 `/compaction/*` out is refused. What is not yours to see is answered as what is not there: 404, with the same
-body.
+body. Only of a session that you may see does a 404 say which versions, or how many pins, it has.
 
 A proxy that asks nobody for a key (`--no-auth`) shows everything to everybody who can reach it. It does so
 only under an address that no web page can take for its own (`localhost`, an IP address, a name without a
 dot), and to no page of another site.
+
+## Probes
+
+Readiness and liveness of a process are LiteLLM's to tell: `/health/readiness` and `/health/liveliness`, without
+a key. `/compaction/health` is for people and for monitoring: it needs a key, and answers 503 within about a
+second while the store does not. Do not take a proxy out of service for that: calls go on without the store.
 
 ## Failures
 

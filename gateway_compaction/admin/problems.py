@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import HTTPException, Request, Response
+from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
 
 from gateway_compaction.admin.answers import UNCACHED
-from gateway_compaction.errors import NotThere, PartNotThere, PolicyError, Refused, StoreError
+from gateway_compaction.errors import BadDocument, NotThere, PartNotThere, PolicyError, Refused, StoreError
 
 __all__ = ["NOT_THERE", "PROBLEMS", "STORE_DOWN", "Problem", "ProblemRoute", "problem_response"]
 
@@ -29,7 +30,7 @@ NOT_THERE = "There is no such session, version or pin, or it is not yours to see
 MEANINGS = {
     401: "No key that LiteLLM accepts was sent.",
     403: "The key may not do this.",
-    404: "Not there, or not yours to see: the two look the same.",
+    404: "Not there, or not yours to see: for sessions the two look the same.",
     409: "It cannot be done; the detail says why.",
     422: "A parameter or the body cannot be used; errors says which.",
     503: "The store does not answer.",
@@ -114,6 +115,9 @@ def _problem_of(error: Exception) -> Problem:
             return Problem(404, f"{error}.")
         case NotThere():
             return Problem(404, NOT_THERE)
+        case BadDocument():
+            where = {"at": error.path, "problem": error.problem}
+            return Problem(422, "The document is no exported session, and nothing of it is stored.", [where])
         case Refused():
             return Problem(409, str(error))
         case PolicyError():

@@ -43,7 +43,7 @@ class _Body(BaseModel):
 class RollbackBody(_Body):
     """To which version."""
 
-    version: Annotated[int, Field(ge=0, description="0 takes every version back.")]
+    version: Annotated[int, Field(strict=True, ge=0, lt=2**53, description="0 takes every version back.")]
 
 
 class PinBody(_Body):

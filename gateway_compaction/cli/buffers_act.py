@@ -36,7 +36,8 @@ def compact(invocation: Invocation, session: Named) -> None:
     async def deed(reached: Reached, ref: SessionRef) -> None:
         await reached.archive.compact(reached.scope, ref)
 
-    _act(invocation, session, deed, "compact", "will be compacted at its next call")
+    told = "will be compacted at its next call; all processes know of it within 5 seconds"
+    _act(invocation, session, deed, "compact", told)
 
 
 @on_archive
@@ -145,7 +146,7 @@ def export(
         Path, typer.Option("--out", "-o", help="Write to this file instead of stdout; only you can read it.")
     ] = STDIO,
 ) -> None:
-    """Write a session as one JSON document, which import reads back exactly."""
+    """Write a session as one JSON document; import gives everything but the note of the import itself."""
 
     async def deed(reached: Reached) -> tuple[SessionRef, Mapping[str, Any]]:
         ref = await find(reached, session)

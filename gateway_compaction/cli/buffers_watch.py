@@ -53,8 +53,8 @@ class _Seen:
         calls = sum(row.calls - old.calls for row, old in moved)
         saved = sum(row.saved - old.saved for row, old in moved)
         seconds = int(time.time() - self.begun)
-        moves = f"{plural(calls, 'call')} in {plural(len(moved), 'session')}, {plural(saved, 'token')} not sent"
-        return f"{seconds:,} s: {moves}; Ctrl-C ends"
+        moves = f"{plural(calls, 'call')} in {plural(len(moved), 'session')}"
+        return f"{seconds:,} s: {moves}, {plural(saved, 'token')} not sent; Ctrl-C ends"
 
 
 @on_archive

@@ -21,6 +21,16 @@ from gateway_compaction.errors import PolicyError
 __all__ = ["replay"]
 
 SummarizerName = Literal["extractive", "scripted", "model"]
+SummarizerOption = Annotated[
+    SummarizerName,
+    typer.Option(
+        help="extractive: no model, an extract stands in for the policy's; scripted: a stand-in;"
+        " model: a real one."
+    ),
+]
+ShowOption = Annotated[
+    bool, typer.Option("--show-summaries", help="Print the text of every summary as well.")
+]
 ASKS = "--summarizer model asks a model"
 # Left out of what is printed as JSON: messages, and hashes of the replay's own.
 UNTOLD = ("upstream", "session")
@@ -44,21 +54,13 @@ def replay(
     policy: Annotated[
         Path | None, typer.Option(help="Policy file; default: the built-in defaults in enforce mode.")
     ] = None,
-    summarizer: Annotated[
-        SummarizerName,
-        typer.Option(
-            help="extractive: no model, an extract stands in for the policy's; scripted: a stand-in;"
-            " model: a real one."
-        ),
-    ] = "extractive",
+    summarizer: SummarizerOption = "extractive",
     model: Annotated[
         str, typer.Option(help="Model name: what policies match, how tokens are counted, who is asked.")
     ] = "gpt-4o",
     team: Annotated[str | None, typer.Option(help="Team that policies match.")] = None,
     only: Annotated[list[str] | None, typer.Option(help="Ids of conversations; default: all.")] = None,
-    show_summaries: Annotated[
-        bool, typer.Option("--show-summaries", help="Print the text of every summary as well.")
-    ] = False,
+    show_summaries: ShowOption = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document instead of tables.")
     ] = False,
@@ -77,17 +79,7 @@ def replay(
         for problem in (error, *getattr(error, "others", ())):
             console.print(str(problem), style="red", markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(1) from error
-    for note in notes:
-        typer.echo(note, err=as_json)
-    if as_json:
-        plain = [_plain(one, show_summaries) for one in results]
-        typer.echo(json.dumps(plain, ensure_ascii=False, indent=1))
-        return
-    for one in results:
-        _print(one.recording, one.calls)
-        if show_summaries:
-            _print_summaries(one.summaries)
-    _print_total(results)
+    _tell(notes, results, as_json, show_summaries)
 
 
 async def _all(
@@ -117,6 +109,20 @@ async def _all(
             results.append(_Replayed(recording, calls, await summaries_of(runtime, calls)))
     await runtime.aclose()
     return notes, results
+
+
+def _tell(notes: Sequence[str], results: Sequence[_Replayed], as_json: bool, show_summaries: bool) -> None:
+    for note in notes:
+        typer.echo(note, err=as_json)
+    if as_json:
+        plain = [_plain(one, show_summaries) for one in results]
+        typer.echo(json.dumps(plain, ensure_ascii=False, indent=1))
+        return
+    for one in results:
+        _print(one.recording, one.calls)
+        if show_summaries:
+            _print_summaries(one.summaries)
+    _print_total(results)
 
 
 def _book(policy: Path | None, summarizer: SummarizerName, window: int | None) -> Any:

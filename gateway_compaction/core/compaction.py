@@ -59,6 +59,7 @@ class Compaction:
     it was made for, None where only the policy bounds it. ``clip`` reaches beyond ``covers`` where messages
     that stay had to be shortened to fit. ``since`` is the index of the user message that was the last one
     when this was made: earlier ones get no recall. ``version`` is given by the store, 0 before.
+    ``window`` is that of the request for which an extract or a clearing was made, 0 where unknown.
     ``unsourced`` counts identifiers that a model's text holds and its source does not; it is told once, in
     the event, and not stored.
     """
@@ -70,6 +71,7 @@ class Compaction:
     limit: int | None = None
     clip: Clip | None = None
     since: int = 0
+    window: int = 0
     parent: str | None = None
     version: int = 0
     model: str | None = None
@@ -95,6 +97,7 @@ class Compaction:
             "limit": self.limit,
             "clip": _clip_list(self.clip),
             "since": self.since,
+            **({"window": self.window} if self.window else {}),
             "parent": self.parent,
             "version": self.version,
             "model": self.model,
@@ -122,6 +125,7 @@ class Compaction:
                 limit=None if raw["limit"] is None else int(raw["limit"]),
                 clip=_clip(raw["clip"]),
                 since=int(raw["since"]),
+                window=int(raw.get("window", 0)),
                 parent=raw["parent"],
                 version=int(raw["version"]),
                 model=raw["model"],

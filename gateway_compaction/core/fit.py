@@ -32,7 +32,9 @@ def clear(desk: Desk, keep_last: int) -> tuple[Compaction, View] | None:
     before = desk.measure.between(0, cut)
     view = desk.view(Compaction(desk.chain[cut], cut, "cleared"))
     after = view.tokens - desk.measure.overhead - desk.measure.between(cut, len(history))
-    made = Compaction(desk.chain[cut], cut, "cleared", tokens_before=before, tokens_after=after)
+    made = Compaction(
+        desk.chain[cut], cut, "cleared", window=desk.window, tokens_before=before, tokens_after=after
+    )
     return made, replace(view, compaction=made)
 
 
@@ -117,7 +119,15 @@ def _extended(desk: Desk, base: Compaction | None, cut: int, limit: int) -> tupl
     before = desk.measure.between(0, cut)
     since = desk.transcript.last_user or 0
     made = Compaction(
-        desk.chain[cut], cut, "extractive", segments, limit, None, since, parent, tokens_before=before
+        desk.chain[cut],
+        cut,
+        "extractive",
+        segments,
+        limit,
+        since=since,
+        window=desk.window,
+        parent=parent,
+        tokens_before=before,
     )
     view = desk.view(made)
     made = replace(made, tokens_after=desk.weigh(view.carrier) if view.carrier else 0)
@@ -178,6 +188,7 @@ def _spared(desk: Desk) -> tuple[int, ...]:
 
 def _clip(desk: Desk, found: tuple[Compaction, View] | None, clip: Clip) -> tuple[Compaction, View]:
     # Where nothing may be covered the messages stay, shortened. A clearing that covers nothing says so.
-    kept = replace(found[0], clip=clip) if found else Compaction(desk.chain[0], 0, "cleared", clip=clip)
+    kept = found[0] if found else Compaction(desk.chain[0], 0, "cleared")
+    kept = replace(kept, clip=clip, window=desk.window)
     view = desk.view(kept)
     return kept, replace(view, compaction=kept)

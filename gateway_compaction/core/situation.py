@@ -16,6 +16,8 @@ from gateway_compaction.core.tokens import Measure, output_reserve
 
 __all__ = ["Situation", "fitting", "reserved", "wants_json"]
 
+ALIKE = 0.9
+
 
 @dataclass(frozen=True, slots=True)
 class Situation:
@@ -45,12 +47,18 @@ class Situation:
 
 
 def fitting(s: Situation) -> list[Compaction]:
-    """Those that stand for exactly the messages this request begins with, and end where it may be cut."""
-    return [
-        c
-        for c in s.compactions
-        if (c.covers in s.transcript.openers or c.covers == 0) and s.chain[c.covers] == c.digest
-    ]
+    """Those that stand for exactly the messages this request begins with, and end where it may be cut.
+
+    What was shortened without a model for a smaller window is none for this one: here more can stay.
+    """
+    found = []
+    for c in s.compactions:
+        if (c.covers in s.transcript.openers or c.covers == 0) and s.chain[c.covers] == c.digest:
+            if c.window == 0 or c.window >= ALIKE * s.window:
+                found.append(c)
+            elif c.kind == "model":
+                found.append(replace(c, clip=None, window=0))
+    return found
 
 
 def reserved(body: Mapping[str, Any], window: int, policy: Policy) -> int:

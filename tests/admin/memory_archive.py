@@ -9,20 +9,25 @@ from typing import Any
 
 from gateway_compaction.archive import Hour, Owner, Query, Scope, SessionDetail, SessionPage, SessionRow
 from gateway_compaction.core.compaction import SessionRef
-from gateway_compaction.errors import NotThere, Refused, StoreError
+from gateway_compaction.errors import NotThere, PartNotThere, Refused, StoreError
 
 __all__ = ["MemoryArchive"]
 
 
 @dataclass(slots=True)
 class MemoryArchive:
-    """Sessions by id. ``down`` makes every call fail as a store does; ``deeds`` says what was done."""
+    """Sessions by id. ``deeds`` says what was done, ``scopes`` whose lists were asked for.
+
+    ``down`` makes every call fail as a store does; with ``hangs`` lists never come.
+    """
 
     known: dict[str, SessionDetail] = field(default_factory=dict)
     hours: list[Hour] = field(default_factory=list)
     deeds: list[tuple[str, str, str]] = field(default_factory=list)
+    scopes: list[Scope] = field(default_factory=list)
     rows: asyncio.Queue[SessionRow] = field(default_factory=asyncio.Queue)
     down: bool = False
+    hangs: bool = False
     goes_down_watching: bool = False
 
     def add(self, detail: SessionDetail) -> str:
@@ -37,6 +42,9 @@ class MemoryArchive:
 
     async def sessions(self, scope: Scope, query: Query) -> SessionPage:
         self._up()
+        self.scopes.append(scope)
+        if self.hangs:
+            await asyncio.Event().wait()
         rows = [d.row for d in self.known.values() if scope.allows(d.row.owner) and _matches(d.row, query)]
         rows.sort(key=lambda r: (r.seen, r.session.slot), reverse=not query.ascending)
         try:
@@ -59,7 +67,7 @@ class MemoryArchive:
     async def rollback(self, scope: Scope, session: SessionRef, version: int) -> None:
         detail = self._found(scope, session)
         if version and version not in {c.version for c in (*detail.compactions, *detail.retired)}:
-            raise NotThere(f"version {version} of {session.slot}")
+            raise PartNotThere.version(version, detail.versions)
         self._do("rollback", scope, session)
 
     async def pin(self, scope: Scope, session: SessionRef, text: str) -> None:
@@ -72,7 +80,7 @@ class MemoryArchive:
     async def unpin(self, scope: Scope, session: SessionRef, text: str) -> None:
         detail = self._found(scope, session)
         if text not in detail.steering.pins:
-            raise NotThere("no such pin")
+            raise PartNotThere.pin(len(detail.steering.pins))
         self._do("unpin", scope, session)
 
     async def reset(self, scope: Scope, session: SessionRef) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from typing import Any
@@ -11,8 +12,9 @@ import pytest
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
+from gateway_compaction.admin.problems import NOT_THERE
 from gateway_compaction.admin.routes import API
-from gateway_compaction.archive import Owner, Steering
+from gateway_compaction.archive import Owner, Scope, Steering
 from gateway_compaction.core.compaction import Compaction, Segment
 from gateway_compaction.core.events import CompactionEvent
 from tests.admin.conftest import bearer
@@ -43,6 +45,37 @@ async def test_with_the_store_down_a_sentence_says_so(
     assert "10.0.0.7" not in answer.text
 
 
+async def test_health_does_not_wait_for_a_store_that_hangs(
+    client: httpx.AsyncClient, archive: MemoryArchive
+) -> None:
+    archive.hangs = True
+    async with asyncio.timeout(30):
+        answer = await client.get("/compaction/health", headers=bearer(MASTER))
+    assert answer.status_code == 503 and answer.json()["ok"] is False
+
+
+async def test_health_reads_no_lists(client: httpx.AsyncClient, archive: MemoryArchive) -> None:
+    answer = await client.get("/compaction/health", headers=bearer(MASTER))
+    assert answer.status_code == 200 and archive.scopes == [Scope()]
+
+
+async def test_a_part_that_is_not_there_is_told_of_to_who_may_see_the_session(
+    client: httpx.AsyncClient, archive: MemoryArchive
+) -> None:
+    asked: tuple[tuple[str, str, Any, str], ...] = (
+        ("POST", "rollback", {"version": 9}, "The session has no version 9; there are: 2, 1."),
+        ("POST", "unpin", {"text": "x"}, "The session has no such pin; it has 1 pin."),
+        ("GET", "versions/9", None, "The session has no version 9; there are: 2, 1."),
+    )
+    for method, path, body, told in asked:
+        for key, said in ((MASTER, told), ("sk-blue-1", NOT_THERE)):
+            answer = await client.request(
+                method, f"/compaction/sessions/tr.1/{path}", json=body, headers=bearer(key)
+            )
+            assert (answer.status_code, answer.json()["detail"]) == (404, said)
+    assert archive.deeds == []
+
+
 async def test_what_needs_no_store_answers_without_it(
     client: httpx.AsyncClient, archive: MemoryArchive
 ) -> None:
@@ -62,6 +95,7 @@ async def test_what_needs_no_store_answers_without_it(
         ("GET", "sessions?since=-1", {}),
         ("GET", f"sessions?text={'x' * 201}", {}),
         ("GET", "overview?hours=0", {}),
+        ("GET", "overview?hours=193", {}),
         ("GET", "overview?hours=99999999", {}),
         ("GET", "sessions/tr.1/versions/x", {}),
         ("GET", "sessions/tr.1/versions/99999999999999999999", {}),

@@ -113,7 +113,11 @@ class TestOverview:
         assert totals.saved_dollars == pytest.approx(100 * 0.01 + 50 * 0.5 + 1000 * 0.01)
         assert totals.would_save_dollars == pytest.approx(0.1)
         assert (totals.cost, totals.breaks, totals.failures) == (0.75, 1, 2)
-        assert [(t.name, t.totals.saved) for t in found.teams] == [("b", 1000), ("Red", 150), ("no team", 7)]
+        assert [(t.kind, t.name, t.totals.saved) for t in found.teams] == [
+            ("team", "b", 1000),
+            ("team", "Red", 150),
+            ("nobody", "nobody in particular", 7),
+        ]
         assert [(m.name, m.totals.saved) for m in found.models] == [
             ("gpt", 1100),
             ("other", 50),

@@ -196,7 +196,7 @@ async def test_the_overview_counts_only_what_is_in_scope(client: httpx.AsyncClie
         "sk-red-1": (1, 1000, ["Red"]),
         "sk-red-admin": (2, 2000, ["Red"]),
         "sk-claims": (0, 0, []),
-        MASTER: (4, 8000, ["Blue", "Red", "no team"]),
+        MASTER: (4, 8000, ["Blue", "Red", "ruth"]),
     }
 
 

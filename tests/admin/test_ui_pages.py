@@ -258,6 +258,23 @@ class TestDeeds:
         answer = await browser.get(f"{UI}/sessions/{OWN}/{path}")
         assert answer.status_code == 404 and "<h1>Not there</h1>" in answer.text
 
+    @pytest.mark.parametrize(
+        ("path", "told"),
+        [
+            ("do/rollback?version=9", "The session has no version 9; there are: 2, 1."),
+            ("do/unpin?pin=0", "The session has no such pin; it has 1 pin."),
+            ("versions/9", "The session has no version 9; there are: 2, 1."),
+        ],
+    )
+    async def test_what_is_there_instead_is_said_to_who_may_see_it(
+        self, browser: httpx.AsyncClient, path: str, told: str
+    ) -> None:
+        await sign_in(browser, "sk-red-1")
+        assert told in (await browser.get(f"{UI}/sessions/{OWN}/{path}")).text
+        await sign_in(browser, "sk-blue-1")
+        foreign = looked((await browser.get(f"{UI}/sessions/{OWN}/{path}")).text)
+        assert "or it is not yours to see" in foreign.words and told not in foreign.words
+
     async def test_a_form_without_end_is_not_read(
         self, browser: httpx.AsyncClient, archive: MemoryArchive
     ) -> None:
@@ -416,6 +433,37 @@ class TestStoreDown:
         assert "The store does not answer" in page.words
         assert not re.search(r"Traceback|redis://|10\.0\.0\.7", answer.text)
 
+    async def test_the_log_says_what_did_not_answer(
+        self, browser: httpx.AsyncClient, archive: MemoryArchive, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        await sign_in(browser, "sk-red-1")
+        archive.down = True
+        await browser.get(UI)
+        said = [r.getMessage() for r in caplog.records if r.name == "gateway_compaction"]
+        assert len(said) == 1 and said[0].startswith("admin page: no answer from the store: ")
+
+
+class TestAddresses:
+    """What somebody may type."""
+
+    @pytest.mark.parametrize("path", ["/compaction", "/compaction/", f"{UI}/", f"{UI}//"])
+    async def test_ways_to_the_first_page(self, browser: httpx.AsyncClient, path: str) -> None:
+        answer = await browser.get(path)
+        assert (answer.status_code, answer.headers["location"]) == (307, UI)
+
+    async def test_a_slash_too_many(self, browser: httpx.AsyncClient) -> None:
+        answer = await browser.get(f"{UI}/sessions/?team=a")
+        assert (answer.status_code, answer.headers["location"]) == (307, f"{UI}/sessions?team=a")
+
+    @pytest.mark.parametrize("method", ["GET", "POST"])
+    @pytest.mark.parametrize("path", ["/nothing", "/sessions/a/b/c/d", "/<script>", "/..%2f..%2fetc"])
+    async def test_where_no_page_is(self, browser: httpx.AsyncClient, method: str, path: str) -> None:
+        answer = await browser.request(method, UI + path)
+        assert answer.status_code == 404 and answer.headers["content-type"] == CONTENT
+        page = looked(answer.text)
+        assert "There is no page at this address." in page.words and page.tags.count("h1") == 1
+        assert f"{UI}/sessions" in page.values("href")
+
 
 class TestLooks:
     """What a person chose."""
@@ -437,7 +485,7 @@ class TestLooks:
             "turns 1–14 in use",
             "15.3k → 1.08k tokens · rate 7.1 %",
             "93 %",
-            "messages 2 to 29",
+            "messages 1–28",
             FIRST_PIN,
             "levels.medium.target",
             "built-in default",

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from gateway_compaction.adapters.overview import MOST_HOURS
 from gateway_compaction.admin.details import version_of
 from gateway_compaction.admin.measures import overview_of
 from gateway_compaction.admin.policy_view import explained
@@ -15,7 +16,7 @@ from gateway_compaction.admin.ui.actions import deed_of, pin_mark
 from gateway_compaction.admin.ui.charts import HEIGHT, hour_chart, strip, token_chart
 from gateway_compaction.admin.ui.contents import comparison, message_text
 from gateway_compaction.admin.ui.history import cards, range_of, statistics, version_view
-from gateway_compaction.admin.ui.overview import overview_view
+from gateway_compaction.admin.ui.overview import PERIODS, overview_view
 from gateway_compaction.admin.ui.policy import policy_view, preview_body, preview_view
 from gateway_compaction.admin.ui.session import session_view
 from gateway_compaction.admin.ui.sessions import asked, listing
@@ -55,13 +56,31 @@ class TestOverview:
         assert view.teams[0].would_share == pytest.approx(9 / 21)
 
     def test_an_empty_gateway(self) -> None:
-        view = overview_view(overview_of(0, 0, [], price), 168, NOW)
+        view = overview_view(overview_of(0, 0, [], price), 192, NOW)
         assert view.requests == 0 and view.teams == ()
-        assert len(view.chart.bars) == 28 and not any(bar.pieces for bar in view.chart.bars)
+        assert len(view.chart.bars) == 32 and not any(bar.pieces for bar in view.chart.bars)
 
     def test_sessions_without_a_team_are_no_filter(self) -> None:
         view = overview_view(overview_of(0, 1, [Hour(0, Owner(user_id="ruth"), "m", 1)], price), 24, NOW)
         assert view.teams[0].query == "" and view.models[0].query == "model"
+        assert view.teams[0].label == "user ruth" and view.models[0].label == "m"
+
+    def test_a_team_and_a_user_of_one_name_are_two(self) -> None:
+        owners = Owner(team_id="t", team="ruth"), Owner(user_id="ruth"), Owner(key_hash="abcd1234ef")
+        view = overview_view(overview_of(0, 3, [Hour(0, o, "m", 1) for o in owners], price), 24, NOW)
+        found = {group.label: (group.name, group.query) for group in view.teams}
+        assert found == {
+            "team ruth": ("ruth", "team"),
+            "user ruth": ("ruth", ""),
+            "key #abcd1234": ("#abcd1234", ""),
+        }
+
+    def test_no_longer_time_is_offered_than_counts_are_kept(self) -> None:
+        assert sorted(PERIODS) == [24, 72, MOST_HOURS]
+
+    def test_money_says_that_discounts_are_not_counted(self) -> None:
+        tiles = {t.name: t for t in overview_view(overview_of(0, 6, hours(), price), 24, NOW).tiles}
+        assert "cache discounts not counted" in tiles["Money saved"].note and tiles["Money saved"].hint
 
 
 class TestCharts:
@@ -101,7 +120,17 @@ class TestCharts:
         assert [bar.label for bar in drawn.versions] == ["v1"]
         assert drawn.versions[0].width == pytest.approx(drawn.runs[0].width, abs=0.01)
         assert len(drawn.cuts) == 1
-        assert "messages 1 to 2: covered, 300 tokens" in drawn.runs[0].title
+        assert "messages 1–2: covered, 300 tokens" in drawn.runs[0].title
+
+    def test_the_strip_counts_from_behind_the_preamble(self) -> None:
+        messages = [("system", 9, "preamble"), *[("user", 1, "covered")] * 3, ("user", 1, "verbatim")]
+        drawn = strip(messages, [(1, 4, "v1", True)], [])
+        assert [run.title.partition(",")[0] for run in drawn.runs] == [
+            "preamble",
+            "messages 1–3: covered",
+            "message 4: verbatim",
+        ]
+        assert drawn.versions[0].title == "v1 stands for messages 1–3"
 
 
 class TestHistory:
@@ -174,10 +203,12 @@ class TestContents:
         found = comparison(call)
         pairs = [pair for stretch in found.stretches for pair in stretch.pairs]
         block = next(pair for pair in pairs if pair.block)
-        assert [item.number for item in block.sent] == list(range(2, 30))
+        assert [item.number for item in block.sent] == list(range(1, 29)) and block.named == "messages 1–28"
         assert [item.fate for item in block.saw] == ["summary"]
         assert sum(len(pair.sent) for pair in pairs) == 41 and sum(len(pair.saw) for pair in pairs) == 14
         tail = pairs[pairs.index(block) + 1 :]
+        assert [(a.sent[0].number, a.saw[0].number) for a in tail] == [(n, n) for n in range(29, 41)]
+        assert pairs[0].sent[0].number is None and block.saw[0].number is None
         assert all(a.sent[0].text == a.saw[0].text for a in tail)
 
     def test_the_same_on_both_sides_is_folded_and_bounded(self) -> None:
@@ -276,6 +307,12 @@ class TestList:
         found = listing(SessionPage(rows, "50", 99), asked({}), NOW)
         assert [line.name for line in found.lines][:2] == ["date-library-chat", "case-90031"]
         assert found.lines[3].would and found.lines[3].saved == "12.4k"
+        assert [line.owner for line in found.lines][1:] == [
+            "team support",
+            "team support",
+            "team research",
+            "user ruth@example.org",
+        ]
         assert found.next == "cursor=50" and found.first is None
         assert [column.order for column in found.columns if column.order != "none"] == ["descending"]
 

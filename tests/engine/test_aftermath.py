@@ -181,6 +181,18 @@ class TestRefusals:
         other = await rig.call(chat(60, "other"))
         assert other.outcome == "fallback"
 
+    async def test_a_bypass_that_is_refused_as_too_long_is_lifted(self, rig: Rig) -> None:
+        await follow(rig, await applied(rig), Ending("refused"))
+        bypassed = await rig.call(chat(61), Ending("refused", None, True))
+        assert bypassed.outcome == "bypassed"
+        assert (await rig.call(chat(61))).outcome in ("applied", "fallback")
+
+    async def test_what_we_said_would_not_fit_says_nothing_about_the_count(self, rig: Rig) -> None:
+        paste = [*chat(31)[:-1], {"role": "user", "content": "word " * 9_000}]
+        decision = await rig.call(paste, Ending("refused", None, True))
+        assert (decision.tokens_after or 0) > 2_000
+        assert rig.counter.calibration.factor("gpt-4o") == 1.0
+
     async def test_an_untouched_request_is_refused_for_its_own_sake(self, rig: Rig) -> None:
         decision = await rig.call(chat(31), Ending("refused"))
         assert decision.messages is None and "bypass" not in rig.store.calls

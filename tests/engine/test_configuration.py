@@ -17,7 +17,8 @@ ROWS = dict(re.findall(rf"(?m)^\| `({PREFIX}\w+)` \| ([^|]+) \|", PAGE))
 @pytest.mark.parametrize("name", Settings.model_fields)
 def test_every_setting_is_documented_with_its_default(name: str) -> None:
     default = Settings.model_fields[name].default
-    shown = "unset" if default is None else f"`{default}`"
+    written = str(default).lower() if isinstance(default, bool) else default
+    shown = "unset" if default is None else f"`{written}`"
     assert ROWS[f"{PREFIX}{name.upper()}"].strip() == shown
 
 

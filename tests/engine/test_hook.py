@@ -184,6 +184,21 @@ class TestDeployments:
         await call.pre()
         assert (await call.deploy("little"))["messages"] is call.messages
 
+    async def test_every_attempt_at_it_gets_what_fits_it(self, host: Host) -> None:
+        call = host.call(chat(31))
+        await call.pre()
+        first, second = [(await call.deploy("little"))["messages"] for _ in range(2)]
+        assert first == second and len(first) < len(call.messages)
+        # A large one afterwards gets what it would have got at once.
+        assert (await call.deploy("big"))["messages"] == call.messages
+
+    async def test_messages_that_a_fallback_brings_are_left_alone(self, host: Host) -> None:
+        call = host.call(list(LONG))
+        await call.pre()
+        own = [{"role": "user", "content": "Only this."}]
+        call.data = {**call.data, "messages": own}
+        assert (await call.deploy("little"))["messages"] is own
+
     async def test_an_unknown_deployment_changes_nothing(self, host: Host) -> None:
         call = host.call(chat(31))
         await call.pre()

@@ -205,6 +205,17 @@ class TestWindows:
         decision = await rig.decide(chat(29))
         assert await rig.compactor.refit(decision, facts) is decision
 
+    async def test_what_was_shortened_for_a_smaller_window_is_none_for_a_larger(
+        self, rigs: Callable[..., Rig]
+    ) -> None:
+        rig = rigs(models=Fixed(3_200, small=100_000, tiny=1_000))
+        rig.summarizer.gate.clear()
+        tiny = await rig.call(chat(55), model="tiny", settle=False)
+        assert tiny.outcome == "fallback" and (tiny.tokens_after or 0) <= 1_000
+        large = await rig.call(chat(55), settle=False)
+        assert (large.outcome, large.messages) == ("passthrough", None)
+        assert (await rig.call(chat(55), model="tiny", settle=False)).messages == tiny.messages
+
     async def test_a_bypassed_session_stays_bypassed_in_a_smaller_deployment(self, rig: Rig) -> None:
         decision = await rig.decide(chat(59))
         assert decision.session is not None

@@ -40,7 +40,7 @@ if #named > 0 then
 end
 for i = 1, #facts, 2 do fact(KEYS[1], 'about:' .. facts[i], facts[i], facts[i + 1]) end
 for i = 1, #latest, 2 do redis.call('HSET', KEYS[1], latest[i], latest[i + 1]) end
-for i = 1, #counts, 2 do redis.call('HINCRBY', KEYS[1], counts[i], counts[i + 1]) end
+for i = 1, #counts, 2 do up(KEYS[1], counts[i], counts[i + 1]) end
 
 local before, broken = redis.call('HGET', KEYS[1], 'view'), 0
 if ARGV[7] ~= '' then

@@ -14,8 +14,8 @@ for _, key in ipairs(KEYS) do
   local model, many = ARGV[4], 0
   for _ in pairs(models) do many = many + 1 end
   if not models[model] and many >= tonumber(ARGV[3]) then model = 'others' end
-  local counts = models[model] or {}
-  for i = 5, #ARGV, 2 do counts[ARGV[i]] = (counts[ARGV[i]] or 0) + ARGV[i + 1] end
+  local counts = type(models[model]) == 'table' and models[model] or {}
+  for i = 5, #ARGV, 2 do counts[ARGV[i]] = (tonumber(counts[ARGV[i]]) or 0) + ARGV[i + 1] end
   models[model] = counts
   redis.call('HSET', key, hour, cjson.encode(models))
   redis.call('PEXPIRE', key, ARGV[1])

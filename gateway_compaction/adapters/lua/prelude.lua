@@ -15,6 +15,14 @@ local function begin(session)
   redis.call('HSETNX', session, 'generation', moment)
 end
 
+-- Counts a field up; what is no number there counts as 0.
+local function up(key, field, amount)
+  local counted = redis.pcall('HINCRBY', key, field, amount)
+  if type(counted) == 'number' then return counted end
+  redis.call('HSET', key, field, amount)
+  return tonumber(amount)
+end
+
 local function live(key, least)
   if redis.call('PTTL', key) < tonumber(least) then redis.call('PEXPIRE', key, least) end
 end

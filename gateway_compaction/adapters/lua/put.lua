@@ -15,13 +15,13 @@ local readable = string.match(old, '^[^,]*') == string.match(ARGV[2], '^[^,]*')
 local better = (readable and rank[string.match(old, '"kind":"(%l+)"') or ''] or -1) - rank[ARGV[3]]
 if better > 0 or (better == 0 and ARGV[5] == '') then return 0 end
 begin(KEYS[4])
-local version = redis.call('HINCRBY', KEYS[4], 'version', 1)
+local version = up(KEYS[4], 'version', 1)
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2] .. version .. '}')
 redis.call('ZADD', KEYS[2], moment, ARGV[1])
 redis.call('HSET', KEYS[4], 'seen', time[1])
 if ARGV[5] ~= '' then
   redis.call('HSET', KEYS[4], 'failures', 0)
-  redis.call('HINCRBY', KEYS[4], 'unused', 1)
+  up(KEYS[4], 'unused', 1)
   redis.call('HDEL', KEYS[4], 'rebuild')
 end
 local function drop(digest)

@@ -8,7 +8,7 @@ redis.call('HDEL', KEYS[1], ARGV[1])
 if ARGV[3] == '' then
   redis.call('HDEL', KEYS[2], 'failures')
 else
-  local failures = redis.call('HINCRBY', KEYS[2], 'failures', 1)
+  local failures = up(KEYS[2], 'failures', 1)
   local deadline = now + math.min(600, 5 * 2 ^ (failures - 1)) * 1000
   if deadline > (tonumber(redis.call('HGET', KEYS[2], 'backoff_until') or 0) or 0) then
     redis.call('HSET', KEYS[2], 'backoff_until', string.format('%.0f', deadline), 'backoff_reason', ARGV[3])

@@ -13,13 +13,13 @@ local function drop(members)
     redis.call('ZREM', KEYS[1], member)
     redis.call('HDEL', KEYS[2], member)
   end
-  if #members > 0 then redis.call('HINCRBY', KEYS[2], 'dropped', #members) end
+  if #members > 0 then up(KEYS[2], 'dropped', #members) end
 end
 drop(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. (time[1] - ARGV[4]), 'LIMIT', 0, 500))
 drop(redis.call('ZRANGE', KEYS[1], 0, -1 - ARGV[5]))
 
 redis.call('HSETNX', KEYS[2], 'begun', moment)
-redis.call('HINCRBY', KEYS[2], 'written', 1)
+up(KEYS[2], 'written', 1)
 for i = 6, #ARGV, 2 do fact(KEYS[3], ARGV[i], ARGV[i], ARGV[i + 1]) end
 for _, key in ipairs(KEYS) do live(key, ARGV[3]) end
 return 1

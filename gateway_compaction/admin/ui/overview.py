@@ -16,8 +16,8 @@ __all__ = ["PERIODS", "Group", "OverviewView", "Tile", "overview_view"]
 PERIODS: Mapping[int, str] = {24: "24 hours", 72: "3 days", 192: "8 days"}
 GROUPS_SHOWN = 50
 MONEY_HINT = (
-    "At the full price of input tokens. A provider that would have served them from its prompt cache would have"
-    " asked less, so this is the most that was saved."
+    "At the full price of input tokens. A provider that would have served them from its prompt cache would"
+    " have asked less, so this is the most that was saved."
 )
 
 

@@ -1,0 +1,69 @@
+"""Storing a session that was exported: whose it becomes, its keys, and its places in the indexes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from gateway_compaction.adapters.document import Document, arguments, read_document
+from gateway_compaction.adapters.indexing import PARTS, indexing, owner_facts
+from gateway_compaction.adapters.overview import owners_of
+from gateway_compaction.adapters.records import (
+    milliseconds,
+    script,
+    session_keys,
+    short_text,
+    texts_in,
+    written_event,
+)
+from gateway_compaction.adapters.session_view import ROW
+from gateway_compaction.adapters.store_calls import StoreCalls
+from gateway_compaction.archive import Owner, Scope
+from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.errors import NotThere, Refused
+
+__all__ = ["NO_TENANT", "import_session"]
+
+IMPORT = script("import")
+STORED = 1
+NO_TENANT = "There is no such tenant, or it is not yours to see"
+
+
+async def import_session(
+    store: StoreCalls, scope: Scope, document: Mapping[str, Any], event: CompactionEvent, seconds: float
+) -> SessionRef:
+    """Store a document as a session; ``event`` tells of it.
+
+    Raises:
+        BadDocument: it is no exported session.
+        NotThere: its tenant is not in scope.
+        Refused: there is a session of this name already.
+    """
+    read = await asyncio.to_thread(read_document, document)
+    session = read.ref
+    facts = owner_facts(await _owner(store, scope, read, seconds))
+    known = arguments(read, facts, trusted=scope.everything)
+    keys, args = session_keys(session, *PARTS), [milliseconds(read.ttl), written_event(event), *known]
+    if await store.run(IMPORT, keys, args, seconds) != STORED:
+        raise Refused("There is a session of this name already; forget it first")
+    labels = [short_text(label) for label in texts_in(read.fields.get("labels", ""))]
+    row = await store.run(ROW, keys[:2], (), seconds)
+    commands = indexing(session, row, read.ttl, labels=labels, facts=facts, counts={}, model="")
+    await store.send(*commands, seconds=seconds)
+    return session
+
+
+async def _owner(store: StoreCalls, scope: Scope, document: Document, seconds: float) -> Mapping[str, str]:
+    """Whose the session will be: as the document says for who sees everything, else never as it says."""
+    if scope.everything:
+        return {str(name): value for name, value in document.owner.items()}
+    [known] = await owners_of(store, [document.tenant], seconds)
+    if known == Owner() and scope.home is not None and scope.home[0] == document.tenant:
+        # Nothing is left of their own tenant: its name alone, which is theirs, tells whose it is.
+        known = scope.home[1]
+    if not scope.allows(known):
+        raise NotThere(NO_TENANT)
+    return {name: value or "" for name, value in asdict(known).items()}
