@@ -9,7 +9,7 @@ CompactionError
 │   ├── NotThere          no such session, version or pin, or not this operator's to see
 │   │   └── PartNotThere     no such version or pin of a session that may be seen: what there is
 │   └── Refused           it cannot be done, and why
-│       └── BadDocument      what was to be imported is no exported session: where, and what is wrong there
+│       └── BadDocument      what was to be imported is no exported session: where, and why
 └── SummaryError       no usable summary came back
     ├── SummaryRejected   the model answered, the answer is not a summary
     ├── SummaryDenied     the caller may not use (or has no budget for) the summariser model
@@ -99,7 +99,7 @@ class Refused(ArchiveError):
 
 
 class BadDocument(Refused):
-    """What was to be imported is no exported session; ``path`` says where, ``problem`` what is wrong there."""
+    """What was to be imported is no exported session: ``path`` says where, ``problem`` why."""
 
     def __init__(self, path: str, problem: str) -> None:
         self.path, self.problem = path, problem

@@ -117,7 +117,7 @@ class LocalBuffer:
         self._bound(self._voided, slot)
 
     def is_void(self, session: SessionRef, generation: str) -> bool:
-        """Whether what was decided under a generation was decided before its session was forgotten or reset."""
+        """Whether what was decided under a generation was decided before its session was erased or reset."""
         for name in (session.slot, session.tenant):
             noted, at = self._forgotten.get(name, (0.0, -1.0))
             if at >= moment_of(generation) and self._clock() - noted <= FORGOTTEN_SECONDS:

@@ -6,17 +6,17 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
 
 from gateway_compaction.adapters.redis_archive import RedisArchive
 from gateway_compaction.adapters.redis_store import RedisStore, connect
-from gateway_compaction.archive import Query, Scope
+from gateway_compaction.archive import Owner, Query, Scope
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.last_call import LastCall
-from gateway_compaction.errors import NotThere, PartNotThere, Refused
+from gateway_compaction.errors import BadDocument, NotThere, PartNotThere, Refused
 from tests.lab.redis_server import RedisServer
 from tests.store_contract import TTL, digest, event, knows_nothing, raw, record, session, stored
 from tests.test_archive import ADMIN, TEAM, USER, call, talk
@@ -38,6 +38,50 @@ ALL = {
     "forget": lambda archive, scope, where: archive.forget(scope, where),
     "export": lambda archive, scope, where: archive.export(scope, where),
 }
+
+
+SCORES = ("nan", "inf", "-1", "1e9", "", "1_0", " 1", "\u0661", "4000000001", "1.", "9" * 400)
+# The last field of each is the one that cannot be.
+FIELDS: tuple[dict[str, str], ...] = (
+    {"about:team_id": "7c1f"},
+    {"generation": "1"},
+    {"nonsense": "1"},
+    *({"version": "9", name: value} for name in ("calls", "failures", "covers") for value in ("-1", "x", "1e3")),
+    *({"version": value} for value in ("x", "", "01", "\u0661", "9" * 400, str(2**53), "1.0", "True")),
+    *({"version": "9", name: "4000000000001"} for name in ("bypass_until", "backoff_until")),
+    *({"version": "9", "bypass_until": value} for value in ("inf", "9" * 400, "")),
+    *({"version": "9", name: "4000000001"} for name in ("created", "seen")),
+    *({"version": "9", name: "x\n"} for name in ("model", "policy", "level", "outcome")),
+    {"version": "9", "model": "x" * 201},
+    {"version": "9", "model": "\ud800"},
+    {"version": "9", "bypass_reason": "x" * 201},
+    {"version": "9", "compact": "0"},
+    {"version": "9", "pins": json.dumps(["x"] * 21)},
+    {"version": "9", "pins": json.dumps(["x" * 401])},
+    {"version": "9", "pins": json.dumps(["a\nb"])},
+    {"version": "9", "pins": "[1]"},
+    {"version": "9", "pins": "{}"},
+    {"version": "9", "labels": json.dumps(["x"] * 9)},
+    {"version": "9", "labels": '["\\ud800"]'},
+    {"version": "9", "labels": "[" * 50_000},
+)
+
+
+def kept(**changes: Any) -> str:
+    """A compaction as it is kept, with some of it changed."""
+    facts = {**record("a").to_dict(), "version": 1, **changes}
+    facts["version"] = facts.pop("version")
+    return json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
+
+
+def told(**changes: Any) -> str:
+    """An event as it is kept, with some of it changed."""
+    return json.dumps({**event().to_dict(), **changes})
+
+
+def called(**changes: Any) -> str:
+    """A call as it is kept, with some of it changed."""
+    return json.dumps({**asdict(LastCall(1.0, (), ())), **changes})
 
 
 @pytest.fixture(scope="module")
@@ -232,6 +276,27 @@ class TestVersions:
         assert (await store.load(S, [A])).steering.rebuild
         assert await store.put(S, record("c"), token=token, ttl=TTL, limit=9) == 5
         assert not (await store.load(S, [A])).steering.rebuild
+
+    async def test_a_rollback_takes_the_wish_for_a_rebuild_back(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await three(store)
+        await archive.rebuild(OWN, S)
+        await archive.rollback(OWN, S, 1)
+        assert not (await store.load(S, [A])).steering.rebuild
+
+    @pytest.mark.parametrize("deed", ["rebuild", "rollback", "reset"])
+    async def test_every_process_learns_that_versions_were_taken_back(
+        self, store: RedisStore, archive: RedisArchive, deed: str
+    ) -> None:
+        await three(store)
+        await archive.pin(OWN, S, "no reason to take anything back")
+        assert (await store.notices()).voided == {}
+        await DEEDS[deed](archive, OWN, S)
+        now = await generation(store)
+        noted = (await store.notices()).voided
+        assert list(noted) == [S.slot] and f"{noted[S.slot]:.6f}*" == now
+        assert 590 < await raw(store).ttl("gwc:voided") <= 600
 
     async def test_reset_forgets_all_but_events_and_labels(
         self, store: RedisStore, archive: RedisArchive
@@ -454,41 +519,157 @@ class TestDocuments:
         assert (await archive.detail(ADMIN, S)).row.owner.team_id == "evil"
 
     @pytest.mark.parametrize(
-        "changes",
+        ("changes", "where"),
         [
-            {"schema": "other"},
-            {"version": 2},
-            {"more": 1},
-            {"tenant": "a}:x"},
-            {"session": ""},
-            {"owner": {"role": "admin"}},
-            {"ttl": 0},
-            {"ttl": float("inf")},
-            {"fields": {"about:team_id": "7c1f"}},
-            {"fields": {"version": "1"}},
-            {"fields": {"version": "x"}},
-            {"fields": {"version": "9", "pins": json.dumps(["x"] * 21)}},
-            {"fields": {"version": "9", "pins": json.dumps(["x" * 401])}},
-            {"compactions": {A: "{}"}},
-            {"compactions": {A: {"base64": "!"}}},
-            {"compactions": {A: {}}},
-            {"compactions": {A: "[" * 100_000}},
-            {"retired": {"1": json.dumps(record("a").to_dict())}},
-            {"events": ["{}"]},
-            {"events": ["x"] * 201},
-            {"last_call": "{}"},
-            {"used": {A: "nan"}},
+            ({"schema": "other"}, "schema"),
+            ({"version": 2}, "version"),
+            ({"version": True}, "version"),
+            ({"version": 1.0}, "version"),
+            ({"more": 1}, "more"),
+            ({"tenant": "a}:x"}, "tenant"),
+            ({"session": ""}, "session"),
+            ({"owner": {"role": "admin"}}, "owner.role"),
+            ({"owner": {"team": "x" * 201}}, "owner.team"),
+            ({"owner": {"team": "\ud800"}}, "owner.team"),
+            ({"ttl": 0}, "ttl"),
+            ({"ttl": True}, "ttl"),
+            ({"ttl": float("inf")}, "ttl"),
+            ({"ttl": float("nan")}, "ttl"),
+            ({"compactions": {A: "{}"}}, f"compactions.{A}"),
+            ({"compactions": {A: {"base64": "!"}}}, f"compactions.{A}"),
+            ({"compactions": {A: {}}}, f"compactions.{A}"),
+            ({"compactions": {A: "[" * 100_000}}, f"compactions.{A}"),
+            ({"compactions": {A: kept(created_at=float("nan"))}}, f"compactions.{A}"),
+            ({"compactions": {A: kept(created_at=1e300)}}, f"compactions.{A}"),
+            ({"compactions": {A: kept(covers=-1)}}, f"compactions.{A}"),
+            ({"compactions": {A: kept(tokens_after=2**53)}}, f"compactions.{A}"),
+            ({"compactions": {A: kept(cost="free")}}, f"compactions.{A}"),
+            ({"compactions": {A: kept(model=["x"])}}, f"compactions.{A}"),
+            ({"compactions": {A: kept(version=True)}}, f"compactions.{A}"),
+            ({"compactions": {A: kept(version=9)}}, f"compactions.{A}"),
+            ({"retired": {"1": json.dumps(record("a").to_dict())}}, "retired.1"),
+            ({"retired": {"01": kept()}}, "retired.01"),
+            ({"retired": {"2": kept()}}, "retired.2"),
+            ({"events": ["{}"]}, "events.0"),
+            ({"events": ["x"] * 201}, "events"),
+            ({"events": ["[" * 100_000]}, "events.0"),
+            ({"events": [told(at=float("nan"))]}, "events.0"),
+            ({"events": [told(at=-1)]}, "events.0"),
+            ({"events": [told(at=5e9)]}, "events.0"),
+            ({"events": [told(at="1")]}, "events.0"),
+            ({"events": [told(), told(version=2**53)]}, "events.1"),
+            ({"events": [told(version=True)]}, "events.0"),
+            ({"events": [told(cost=1e400)]}, "events.0"),
+            ({"events": [told(type=["audit"])]}, "events.0"),
+            ({"events": [told(by="zoe\n")]}, "events.0"),
+            ({"events": [told(more=1)]}, "events.0"),
+            ({"last_call": "{}"}, "last_call"),
+            ({"last_call": called(at=float("inf"))}, "last_call"),
+            ({"last_call": called(window=True)}, "last_call"),
+            ({"last_call": called(cuts=["1"])}, "last_call"),
+            ({"last_call": called(sent=[["user", 1.5, "verbatim"]])}, "last_call"),
+            *(({"used": {A: score}}, f"used.{A}") for score in SCORES),
+            *(({"fields": fields}, f"fields.{next(reversed(fields))}") for fields in FIELDS),
         ],
     )
     async def test_what_is_no_export_is_refused(
-        self, store: RedisStore, archive: RedisArchive, changes: dict[str, Any]
+        self, store: RedisStore, archive: RedisArchive, changes: dict[str, Any], where: str
     ) -> None:
         await three(store)
         document = {**await archive.export(OWN, S), **changes}
         await archive.forget(OWN, S)
-        with pytest.raises(Refused):
+        with pytest.raises(BadDocument) as refused:
             await archive.load(ADMIN, document)
+        assert refused.value.path.startswith(where) and refused.value.problem
         assert await trace(store, S.key) == []
+
+    async def test_bad_values_of_a_session_are_no_part_of_its_document(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await three(store)
+        await store.append(S, call(), ttl=TTL, last=LastCall(1.0, (), ()))
+        names = ("session", "compactions", "used", "events", "last")
+        fields, compactions, used, events, last = (f"gwc:{{{S.slot}}}:{name}" for name in names)
+        await raw(store).hset(fields, mapping={"calls": "many", "bypass_until": "9" * 400, "pins": "{", "x": "1"})
+        await raw(store).hset(compactions, B, "{}")
+        await raw(store).zadd(used, {B: "inf"})
+        await raw(store).lpush(events, told(at=float("nan")))
+        await raw(store).set(last, "[" * 100_000)
+        document = json.loads(json.dumps(await archive.export(OWN, S)))
+        assert not {"calls", "bypass_until", "pins", "x"} & set(document["fields"])
+        assert set(document["compactions"]) == {A, C} == set(document["used"])
+        assert len(document["events"]) == 2 and document["last_call"] is None
+        await archive.forget(OWN, S)
+        await archive.load(ADMIN, document)
+
+    async def test_audit_events_of_others_documents_are_marked(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await three(store)
+        await archive.compact(ADMIN, S)
+        await talk(store, "neighbour")
+        for _ in range(2):
+            document = await archive.export(OWN, S)
+            await archive.forget(OWN, S)
+            await archive.load(OWN, document)
+            found = (await archive.detail(OWN, S)).events
+            assert (found[0].outcome, found[0].by) == ("import", "team admin <b> [31m zoe")
+            [deed] = [event for event in found if event.outcome == "compact"]
+            assert (deed.type, deed.by) == ("audit", "imported: the admin")
+            assert deed.reason == "imported: from the next call on"
+            assert found[-1] == call()
+
+    async def test_what_somebody_erased_is_theirs_to_import(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        owner = Owner(**TEAM)
+        mine = Scope(key_hash=owner.key_hash, actor="key")
+        await talk(store)
+        document = {**await archive.export(mine, S), "owner": {"team_id": "evil", "key_hash": "theirs"}}
+        await archive.forget(mine, S)
+        stranger = Owner(team_id="7c1f", key_hash="other")
+        for scope in (
+            mine,
+            replace(mine, home=("another", owner)),
+            replace(mine, home=(S.tenant, stranger)),
+            replace(mine, home=(S.tenant, Owner())),
+        ):
+            with pytest.raises(NotThere):
+                await archive.load(scope, document)
+        home = replace(mine, home=(S.tenant, owner))
+        assert await archive.load(home, document) == S
+        assert (await archive.detail(mine, S)).row.owner == owner
+        assert [row.session for row in (await archive.sessions(mine, Query())).rows] == [S]
+
+    async def test_a_known_tenant_stays_whose_it_is(self, store: RedisStore, archive: RedisArchive) -> None:
+        await talk(store)
+        await talk(store, "neighbour")
+        document = await archive.export(OWN, S)
+        await archive.forget(OWN, S)
+        ben = Owner(user_id="ben", key_hash="x")
+        with pytest.raises(NotThere):
+            await archive.load(Scope(user_id="ben", key_hash="x", home=(S.tenant, ben)), document)
+
+    async def test_numbers_that_are_none_count_as_nothing(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await three(store)
+        key = f"gwc:{{{S.slot}}}"
+        bad = dict.fromkeys(("calls", "saved", "failures", "unused", "version"), "many")
+        for value in ("9" * 400, "1e300", "\u00b2", "-"):
+            untils = dict.fromkeys(("bypass_until", "backoff_until", "created", "window"), value)
+            await raw(store).hset(f"{key}:session", mapping={**bad, **untils})
+            await raw(store).hset(f"{key}:claims", A, f"1:{value}")
+            shown = await archive.detail(OWN, S)
+            assert (shown.bypass, shown.backoff, shown.row.calls, shown.claims) == (None, None, 0, ())
+        await store.append(S, replace(call(), tokens_before=900, tokens_after=100), ttl=TTL, view=A)
+        assert (await archive.detail(OWN, S)).row.calls == 1
+        assert await store.put(S, record("n"), token=None, ttl=TTL, limit=9) == 1
+        await raw(store).hdel(f"{key}:claims", A)
+        await raw(store).hdel(f"{key}:session", "backoff_until")
+        token = await store.claim(S, digest("z"), [], 60)
+        await store.release(S, digest("z"), token, failure="it failed", ttl=TTL)
+        assert (await archive.detail(OWN, S)).row.state == "failed"
 
     async def test_a_changed_record_is_refused(self, store: RedisStore, archive: RedisArchive) -> None:
         await three(store)

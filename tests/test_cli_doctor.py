@@ -316,3 +316,10 @@ def test_a_config_that_is_included_elsewhere_is_not_judged() -> None:
     config = ProxyConfig(Path("x.yaml"), has_plugin=None)
     assert findings.callback(config).result == "warn"
     assert findings.callback(replace(config, has_plugin=True)).result == "ok"
+
+
+def test_a_router_that_refuses_what_is_not_shortened_yet() -> None:
+    checking = SMALL + "router_settings: {enable_pre_call_checks: true}\n"
+    [found] = run("--config", written(checking))["router"]
+    assert found["result"] == "warn" and "enable_pre_call_checks" in found["found"]
+    assert "router" not in run("--config", written(SMALL))

@@ -67,7 +67,9 @@ async def erase_tenant(store: StoreCalls, tenant: str, seconds: float) -> int:
 
 async def note_voided(store: StoreCalls, session: SessionRef, seconds: float) -> None:
     """Note that what was made of a session before its present generation is not to be used any more."""
-    [generation] = await store.send(("HGET", *session_keys(session, "session"), "generation"), seconds=seconds)
+    [generation] = await store.send(
+        ("HGET", *session_keys(session, "session"), "generation"), seconds=seconds
+    )
     moment = moment_of((generation or b"").decode("utf-8", "replace"))
     await store.send(
         ("ZADD", VOIDED, repr(moment), session.slot),

@@ -18,7 +18,18 @@ from gateway_compaction.archive import Owner, Query, Scope, SessionRow, State
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.errors import Refused
 
-__all__ = ["Fields", "Line", "chosen", "cursor_of", "line_of", "number_in", "owner_in", "page_size", "read_row", "row_of"]
+__all__ = [
+    "Fields",
+    "Line",
+    "chosen",
+    "cursor_of",
+    "line_of",
+    "number_in",
+    "owner_in",
+    "page_size",
+    "read_row",
+    "row_of",
+]
 
 Fields = Mapping[str, Any]
 LONGEST_PAGE = 500

@@ -21,8 +21,8 @@ __all__ = ["DETAILS", "router"]
 router = new_router()
 DETAILS: Mapping[str, str] = {
     "compact": "The next call of this conversation is compacted whatever its usage, and so are later ones,"
-    " until a reset. Other processes of the gateway learn of it within 5 seconds: until then they do not ask the"
-    " store about a conversation that is far from every level.",
+    " until a reset. Other processes of the gateway learn of it within 5 seconds: until then they do not ask"
+    " the store about a conversation that is far from every level.",
     "rebuild": "Every version is taken back. The source is not stored: the next call of this conversation"
     " brings it, and a new summary is made behind that call.",
     "rollback": "The next call uses this version; newer ones are taken back, and can be rolled back to.",
@@ -41,8 +41,8 @@ Document = Annotated[dict[str, Any], Body(description="What an export gave.")]
 async def compact(viewer: Doer, parts: PartsDep, id: Id) -> Response:
     """Compact at the next call, whatever its usage.
 
-    Other processes of the gateway learn of it within 5 seconds; until then a call of a small conversation that
-    reaches one of them goes out as it is.
+    Other processes of the gateway learn of it within 5 seconds; until then a call of a small conversation
+    that reaches one of them goes out as it is.
     """
     await parts.archive.compact(viewer.scope, ref_of(id))
     return answer(Done("compact", DETAILS["compact"]))
@@ -106,8 +106,8 @@ async def forget_tenant(
 async def export(viewer: Reader, parts: PartsDep, id: Id) -> Response:
     """A session as one JSON document with a schema version; importing it gives the same again.
 
-    Everything but the note of the import itself, that is, which stands before the other events (200 are kept).
-    Values that cannot be what they should be, after somebody changed them in Redis, are left out.
+    Everything but the note of the import itself, that is, which stands before the other events (200 are
+    kept). Values that cannot be what they should be, after somebody changed them in Redis, are left out.
     """
     response = answer(await parts.archive.export(viewer.scope, ref_of(id)))
     response.headers["Content-Disposition"] = f'attachment; filename="{id}.json"'
@@ -118,10 +118,10 @@ async def export(viewer: Reader, parts: PartsDep, id: Id) -> Response:
 async def load(viewer: Doer, parts: PartsDep, document: Document) -> Response:
     """Store an exported session under its own id; refused where one is there already.
 
-    Every value is looked at before any is stored: 422 says which cannot be used, and why. Only proxy admins
-    choose whose the session is. For others it is its tenant's, as the store knows it; where nothing is left of
-    that tenant, they can import into the one of their own calls (without an end user), as its owner. Audit
-    events that they import are marked `imported: `, since a document is nobody's witness.
+    Every value is looked at before any is stored: 422 says which cannot be used, and why. Only for proxy
+    admins the document says whose the session is. For others it is its tenant's, as the store knows it; where
+    nothing is left of that tenant, they can import into the one of their own calls (without an end user), as
+    its owner. Audit events that they import are marked `imported: `: a document is nobody's witness.
     """
     scope = replace(viewer.scope, home=(tenant_of(viewer.auth), owner_of(viewer.auth)))
     session = await parts.archive.load(scope, document)

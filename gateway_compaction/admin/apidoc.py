@@ -51,9 +51,10 @@ dot), and to no page of another site.
 
 ## Probes
 
-Readiness and liveness of a process are LiteLLM's to tell: `/health/readiness` and `/health/liveliness`, without
-a key. `/compaction/health` is for people and for monitoring: it needs a key, and answers 503 within about a
-second while the store does not. Do not take a proxy out of service for that: calls go on without the store.
+Readiness and liveness of a process are LiteLLM's to tell: `/health/readiness` and `/health/liveliness`,
+without a key. `/compaction/health` is for people and for monitoring: it needs a key, and answers 503 within
+about a second while the store does not. Do not take a proxy out of service for that: calls go on without the
+store.
 
 ## Failures
 

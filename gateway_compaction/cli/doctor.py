@@ -85,6 +85,7 @@ def _config(path: Path) -> Iterator[Finding]:
         return
     yield Finding("config", "ok", str(path))
     yield findings.callback(config)
+    yield from findings.router(config)
     yield _master_key(config)
 
 

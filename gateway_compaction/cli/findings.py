@@ -24,6 +24,7 @@ __all__ = [
     "policy_file",
     "providers_in",
     "refused_policies",
+    "router",
     "server",
     "summarisers_in",
     "switch",
@@ -65,6 +66,16 @@ def callback(config: ProxyConfig) -> Finding:
         found = f"not in {config.path}; the files that it includes are not read here"
         return Finding("callback", "warn", found, f"See that one of them has {line}")
     return Finding("callback", "fail", f"{config.path} does not load the plugin", f"Add {line}")
+
+
+def router(config: ProxyConfig) -> Iterator[Finding]:
+    """Whether LiteLLM's router looks at a request before it was shortened."""
+    if config.checks_windows:
+        found = (
+            "enable_pre_call_checks refuses requests over the window before they are shortened, where a"
+            " guardrail or moderation hook is configured, and in the first two minutes after a start"
+        )
+        yield Finding("router", "warn", found, "Take it out of router_settings: the plugin fits the request")
 
 
 def master_key(key: str | None, place: str, refused: str | None) -> Finding:

@@ -67,6 +67,7 @@ class ProxyConfig:
         master_key: as written; ``os.environ/NAME`` names a variable.
         has_plugin: whether the callback is in it; None where it includes other files, which are not read.
         permits_no_key: whether the config itself says that no master key is meant.
+        checks_windows: whether the router itself refuses what is over a window.
         custom_auth: the function of the config that lets callers in, where it names one.
     """
 
@@ -76,6 +77,7 @@ class ProxyConfig:
     has_plugin: bool | None = False
     permits_no_key: bool = False
     has_database: bool = False
+    checks_windows: bool = False
     custom_auth: str | None = None
 
     @property
@@ -113,6 +115,7 @@ def read_config(path: Path) -> ProxyConfig:
         has_plugin=True if CALLBACK in callbacks else None if raw.get("include") else False,
         permits_no_key=general.get("dangerously_permit_weak_or_unset_master_key") is True,
         has_database=bool(general.get("database_url")),
+        checks_windows=_section(raw, "router_settings").get("enable_pre_call_checks") is True,
         custom_auth=str(custom_auth) if custom_auth else None,
     )
 

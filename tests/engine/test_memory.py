@@ -95,6 +95,29 @@ class TestLocalBuffer:
         assert (found(buffer, SESSION, "a"), buffer.bypass(SESSION)) == (set(), None)
         assert (found(buffer, OTHER, "a"), buffer.bypass(OTHER)) == ({"a"}, "refused")
 
+    def test_what_was_taken_back_is_not_used_though_the_store_is_down(self) -> None:
+        buffer = LocalBuffer(Clock())
+        buffer.steered(SESSION, Steering("7.0", ("a pin",), compact=True, rebuild=True))
+        for session in (SESSION, OTHER):
+            buffer.keep(session, compaction("a"), "7.0")
+        buffer.keep(SESSION, compaction("new"), "9.0*")
+        buffer.void(SESSION.slot, 9.0)
+        buffer.keep(SESSION, compaction("late"), "7.0")
+        buffer.keep(SESSION, compaction("unknown"), "")
+        assert found(buffer, SESSION, "a", "new", "late", "unknown") == {"new"}
+        assert found(buffer, OTHER, "a") == {"a"}
+        assert buffer.steered(SESSION) == Steering("9.000000*", ("a pin",), compact=True)
+        buffer.keep(SESSION, compaction("since"), buffer.steered(SESSION).generation)
+        assert found(buffer, SESSION, "since") == {"since"}
+
+    def test_what_is_older_than_what_is_known_changes_nothing(self) -> None:
+        buffer = LocalBuffer(Clock())
+        told = Steering("9.5*", ("a pin",), rebuild=True)
+        buffer.steered(SESSION, told)
+        buffer.keep(SESSION, compaction("a"), "9.5*")
+        buffer.void(SESSION.slot, 9.0)
+        assert buffer.steered(SESSION) == told and found(buffer, SESSION, "a") == {"a"}
+
     @pytest.mark.parametrize(
         ("made_under", "now", "holds"),
         [
