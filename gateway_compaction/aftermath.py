@@ -16,8 +16,8 @@ from gateway_compaction.core.events import CompactionEvent
 from gateway_compaction.core.fit import read_ahead
 from gateway_compaction.core.layout import layout
 from gateway_compaction.core.tokens import TokenCounter
-from gateway_compaction.decision import Decision, task_of
-from gateway_compaction.memory import ENDING, LineageGuard, LocalBuffer
+from gateway_compaction.decision import Decision, lineage_of, task_of
+from gateway_compaction.memory import LineageGuard, LocalBuffer
 from gateway_compaction.ports import Store
 from gateway_compaction.telemetry import Epochs, Silent, Stage, Telemetry
 from gateway_compaction.worker import Worker
@@ -96,9 +96,7 @@ class Aftermath:
         if used is not None and not situation.desk.index_ready(used):
             self._executor.submit(situation.desk.index, used.covers)
         if used is not None and decision.messages is not None:
-            self._guard.used(
-                session.tenant, situation.digests[max(0, used.covers - ENDING) : used.covers], used.digest
-            )
+            self._guard.used(session.tenant, lineage_of(situation, used.covers))
         if plan.made is None or decision.messages is None:
             return
         self._local.keep(session, plan.made, decision.generation)

@@ -22,7 +22,7 @@ from gateway_compaction.core.render import render
 from gateway_compaction.core.situation import Situation, reserved, wants_json
 from gateway_compaction.core.terms import forget_words
 from gateway_compaction.core.tokens import TokenCounter
-from gateway_compaction.decision import Decision, Request, task_of
+from gateway_compaction.decision import Decision, Request, lineage_of, task_of
 from gateway_compaction.errors import PolicyError, StoreError, TranscriptError
 from gateway_compaction.memory import LineageGuard, LocalBuffer
 from gateway_compaction.ports import Buffer, ModelFacts, Models, Store
@@ -184,7 +184,7 @@ class Compactor:
             # What operators asked for holds on, so that the same bytes are sent.
             steering = self._local.steered(session)
         fitting = self._local.merged(session, digests, buffer.compactions, buffer.steering.generation)
-        objection = self._guard.objection(session.tenant, situation.digests, situation.chain)
+        objection = self._guard.objection(session.tenant, lineage_of(situation))
         told = self._local.bypass(session, buffer.steering.generation)
         return replace(
             situation,

@@ -15,11 +15,11 @@ from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.policy_book import Identity
 from gateway_compaction.core.prefix import shared_prefix
 from gateway_compaction.core.situation import Situation
-from gateway_compaction.memory import ENDING
+from gateway_compaction.memory import Lineage
 from gateway_compaction.ports import Caller, ModelFacts
 from gateway_compaction.worker import SummaryTask
 
-__all__ = ["Decision", "Request", "task_of"]
+__all__ = ["Decision", "Request", "lineage_of", "task_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,12 @@ class Decision:
         return (used.version or None) if used else None
 
 
+def lineage_of(situation: Situation, covers: int | None = None) -> Lineage:
+    """What the model answered in a history, or in its first ``covers`` messages."""
+    roles = [str(m["role"]) for m in situation.transcript.history[:covers]]
+    return Lineage.of(roles, situation.digests, situation.chain)
+
+
 def task_of(decision: Decision) -> SummaryTask | None:
     """The background work that a decision asks for, or None.
 
@@ -104,12 +110,12 @@ def task_of(decision: Decision) -> SummaryTask | None:
         source_tokens=situation.measure.between(start, job.covers),
         covered_tokens=situation.measure.between(0, job.covers),
         chain=tuple(situation.chain[c] for c in situation.transcript.cuts if c != job.covers),
-        tail_digests=situation.digests[max(0, job.covers - ENDING) : job.covers],
+        covered=lineage_of(situation, job.covers),
         policy=situation.policy,
         caller=decision.request.caller,
         count=situation.desk.count,
         since=situation.transcript.last_user or 0,
-        length=len(situation.transcript.history),
+        length=len(lineage_of(situation).digests),
         index=partial(situation.desk.index, job.covers) if situation.policy.recall.max_tokens else None,
         room=partial(situation.desk.text_room, job.covers, job.block),
         prefix=shared_prefix(situation, job, used, decision.sent, decision.request.body),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from gateway_compaction.core.compaction import KIND_RANK, Compaction, SessionRef
 from gateway_compaction.core.steering import Steering, moment_of
 
-__all__ = ["ENDING", "LineageGuard", "LocalBuffer"]
+__all__ = ["Lineage", "LineageGuard", "LocalBuffer"]
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -175,10 +175,28 @@ def _better(known: Compaction, stored: Compaction | None) -> bool:
     return stored is None or KIND_RANK[known.kind] > KIND_RANK[stored.kind]
 
 
-class LineageGuard:
-    """Notices clients that slide their own window or rewrite early messages.
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """A history by what the model answered in it: clients rewrite their own messages, hardly ever these.
 
-    A summary is remembered for ten minutes by the last messages it covers, where they say something: not
+    ``digests`` name the answers; ``names[k]`` is the prefix digest that ends with the k-th of them, and
+    ``names[0]`` that of the empty history.
+    """
+
+    digests: tuple[bytes, ...]
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, roles: Sequence[str], digests: Sequence[bytes], chain: Sequence[str]) -> Lineage:
+        """The lineage of some messages."""
+        places = [i for i, role in enumerate(roles) if role == "assistant"]
+        return cls(tuple(digests[i] for i in places), (chain[0], *(chain[i + 1] for i in places)))
+
+
+class LineageGuard:
+    """Notices clients that slide their own window or rewrite earlier messages.
+
+    A summary is remembered for ten minutes by the last answers it covers, where they say something: not
     when the same few come again and again. A request that holds them behind another beginning, further on
     or in a longer history, could not use it; after two such summaries no more are made for it.
     """
@@ -187,23 +205,25 @@ class LineageGuard:
         self._entries, self._clock = entries, clock
         self._made: OrderedDict[tuple[str, bytes], dict[str, tuple[int, int, float]]] = OrderedDict()
 
-    def made(self, tenant: str, ending: Sequence[bytes], digest: str, covers: int, length: int) -> None:
-        """Remember a summary that no request has used yet, and how long the history was."""
+    def made(self, tenant: str, covered: Lineage, length: int) -> None:
+        """Remember a summary that no request has used yet, and how many answers the history had."""
+        ending = covered.digests[-ENDING:]
         if len(ending) < ENDING or len(set(ending)) < ENDING:
             return
         made = self._made.setdefault((tenant, b"".join(ending)), {})
-        made[digest] = (covers, length, self._clock())
+        made[covered.names[-1]] = (len(covered.digests), length, self._clock())
         while len(made) > LIKE_ONE_ANOTHER:
             del made[next(iter(made))]
         while len(self._made) > self._entries:
             self._made.popitem(last=False)
 
-    def used(self, tenant: str, ending: Sequence[bytes], digest: str) -> None:
+    def used(self, tenant: str, covered: Lineage) -> None:
         """A request could use the summary after all."""
-        self._made.get((tenant, b"".join(ending)), {}).pop(digest, None)
+        self._made.get((tenant, b"".join(covered.digests[-ENDING:])), {}).pop(covered.names[-1], None)
 
-    def objection(self, tenant: str, digests: Sequence[bytes], chain: Sequence[str]) -> str | None:
+    def objection(self, tenant: str, history: Lineage) -> str | None:
         """Why no summary should be made for a history, or None."""
+        digests, chain = history.digests, history.names
         lost: set[str] = set()
         oldest = self._clock() - REMEMBERED_SECONDS
         for k in range(ENDING, len(digests) + 1 if self._made else 0):

@@ -17,7 +17,7 @@ from gateway_compaction.core.messages import Message
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.prefix import Prefix
 from gateway_compaction.errors import CompactionError, StoreBusy, StoreError, SummaryError
-from gateway_compaction.memory import LineageGuard, LocalBuffer
+from gateway_compaction.memory import Lineage, LineageGuard, LocalBuffer
 from gateway_compaction.ports import Caller, Store
 from gateway_compaction.telemetry import Silent, Telemetry
 
@@ -40,13 +40,12 @@ class Limits:
 class SummaryTask:
     """One summary to be made. ``messages`` are those from the job's base to its cover.
 
-    ``since`` is the index of the request's last user message, ``length`` the number of its messages after
-    the preamble.
+    ``since`` is the index of the request's last user message, ``length`` the number of its answers.
     ``index`` builds the search index that requests will need, where they need one.
     ``prefix`` is what the model has just read of it, where the policy shares that.
     ``room`` tells (in some time: call it off the loop) how many tokens the summary's own text may have.
-    ``chain`` holds the request's other prefix digests, ``tail_digests`` the names of the last few
-    covered messages. ``generation`` is the session's when the request was decided.
+    ``chain`` holds the request's other prefix digests, ``covered`` the lineage of what is
+    covered. ``generation`` is the session's when the request was decided.
     """
 
     session: SessionRef
@@ -55,7 +54,7 @@ class SummaryTask:
     source_tokens: int
     covered_tokens: int
     chain: tuple[str, ...]
-    tail_digests: tuple[bytes, ...]
+    covered: Lineage
     policy: Policy
     caller: Caller
     count: Count
@@ -187,7 +186,7 @@ class Worker:
             made = replace(made, version=version)
         self.counts["made"] += 1
         self._local.keep(session, made, task.generation)
-        self._guard.made(session.tenant, task.tail_digests, made.digest, made.covers, task.length)
+        self._guard.made(session.tenant, task.covered, task.length)
         event = self._told(task, "made", _reason(made), seconds, made)
         await self._store.append(session, event, ttl=storage.ttl, generation=task.generation)
 

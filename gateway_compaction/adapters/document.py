@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
@@ -32,6 +33,7 @@ MOST_BYTES, MOST_RECORDS, MOST_EVENTS = 32_000_000, 2_000, 200
 LONGEST_LIFE = 400 * 86_400
 UNREADABLE = "it was changed, or cannot be read"
 IMPORTED = "imported: "
+NAME = re.compile(rb"[0-9A-Za-z]{1,64}")
 
 Name = Annotated[str, Field(pattern=r"^[0-9A-Za-z]{1,64}$")]
 Raw = str | dict[Literal["base64"], str]
@@ -73,7 +75,7 @@ def exported(session: SessionRef, found: Sequence[Any]) -> dict[str, Any]:
         Refused: it is larger than 32 MB.
     """
     fields, compactions, used, retired, events, last, ttl = found
-    texts = {k.decode(): v.decode("utf-8", "replace") for k, v in fields.items()}
+    texts = {k.decode("utf-8", "replace"): v.decode("utf-8", "replace") for k, v in fields.items()}
     document = {
         "schema": SCHEMA,
         "version": VERSION,
@@ -83,9 +85,9 @@ def exported(session: SessionRef, found: Sequence[Any]) -> dict[str, Any]:
         "ttl": min(LONGEST_LIFE, max(0.001, ttl / 1000)),
         # What import would refuse is no part of a document: it is not to fail for one bad value.
         "fields": {k: v for k, v in texts.items() if field_fault(k, v) is None},
-        "compactions": {k.decode(): _raw(v) for k, v in compactions.items() if _digest(v) == k.decode()},
-        "used": {d.decode(): s for d, s in _scores(used) if score_fault(s) is None},
-        "retired": {k.decode(): _raw(v) for k, v in retired.items() if record_in(v)},
+        "compactions": {k.decode(): _raw(v) for k, v in compactions.items() if k == _names(v)[0]},
+        "used": {d.decode(): s for d, s in _scores(used) if NAME.fullmatch(d) and score_fault(s) is None},
+        "retired": {k.decode(): _raw(v) for k, v in retired.items() if k == _names(v)[1]},
         "events": [_raw(v) for v in events if event_fault(v) is None],
         "last_call": None if last is None or last_fault(last) else _raw(last),
     }
@@ -180,9 +182,11 @@ def _marked(raw: bytes) -> bytes:
     return written_event(replace(event, by=by, reason=reason)).encode()
 
 
-def _digest(raw: bytes) -> str | None:
+def _names(raw: bytes) -> tuple[bytes, bytes]:
+    """Under which a record is kept while it is in use, and when it is taken back; empty for what is none."""
     record = record_in(raw)
-    return record.digest if record else None
+    name = record.digest.encode("utf-8", "replace") if record else b""
+    return (name, b"%d" % record.version) if record and NAME.fullmatch(name) else (b"", b"")
 
 
 def _scores(used: Sequence[bytes]) -> Iterator[tuple[bytes, str]]:

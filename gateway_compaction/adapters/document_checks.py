@@ -15,6 +15,7 @@ __all__ = [
     "MOST_PINS",
     "event_fault",
     "field_fault",
+    "is_sound",
     "last_fault",
     "record_in",
     "score_fault",
@@ -150,14 +151,19 @@ def record_in(raw: bytes) -> Compaction | None:
     record = read_record(str(found.get("digest")).encode(), raw) if isinstance(found, dict) else None
     if record is None or raw != unversioned(record) + b"%d}" % record.version:
         return None
+    return record if record.version > 0 and is_sound(record) else None
+
+
+def is_sound(record: Compaction) -> bool:
+    """Whether every value of a record can be what it is said to be."""
     clip = record.clip
     counts = [record.covers, record.since, record.version, record.tokens_before, record.tokens_after]
     counts += [n for s in record.segments for n in (s.start, s.end)]
     counts += [] if record.limit is None else [record.limit]
     counts += [clip.until, clip.max_tokens, *clip.spare] if clip else []
-    sound = all(map(_count, counts)) and record.version > 0 and MOMENT(record.created_at)
+    sound = all(map(_count, counts)) and MOMENT(record.created_at)
     sound = sound and _or_none(_number(DEAREST))(record.cost) and _or_none(_plain(1_000))(record.model)
-    return record if sound and _or_none(_plain(64))(record.parent) else None
+    return sound and _or_none(_plain(64))(record.parent)
 
 
 def _object_fault(raw: bytes, checks: Mapping[str, Check]) -> str | None:

@@ -182,7 +182,7 @@ def read_record(digest: bytes, raw: bytes) -> Compaction | None:
         record = Compaction.from_dict(json.loads(raw))
     except (ValueError, ArithmeticError, RecursionError):
         return None
-    return record if record.digest == digest.decode() else None
+    return record if record.digest.encode("utf-8", "surrogatepass") == digest else None
 
 
 def _factor(raw: bytes) -> float | None:

@@ -56,7 +56,7 @@ class Line(NamedTuple):
 def read_row(raw: bytes | str) -> Fields | None:
     """A row as it stands in Redis, or None for what is none."""
     try:
-        found = json.loads(raw)
+        found = json.loads(raw if isinstance(raw, str) else raw.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) and found else None

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from gateway_compaction.adapters.document_checks import is_sound, last_fault
 from gateway_compaction.adapters.indexing import Command
 from gateway_compaction.adapters.records import (
     read_event,
@@ -77,7 +78,7 @@ async def detail_of(store: StoreCalls, scope: Scope, session: SessionRef, second
 def _composed(session: SessionRef, fields: Fields, parts: list[Any]) -> SessionDetail:
     clock, steering, compactions, retired, claims, events, last, ttl = parts
     now = clock[0] + clock[1] / 1e6
-    held = ((digest.decode(), _deadline(value)) for digest, value in claims.items())
+    held = ((digest.decode("utf-8", "replace"), _deadline(value)) for digest, value in claims.items())
     return SessionDetail(
         row=row_of(session, fields, now),
         compactions=_newest_first([read_record(d, raw) for d, raw in compactions.items()]),
@@ -87,7 +88,7 @@ def _composed(session: SessionRef, fields: Fields, parts: list[Any]) -> SessionD
         steering=read_steering(steering),
         bypass=_pause(fields, "bypass", now),
         backoff=_pause(fields, "backoff", now),
-        last_call=read_last(last),
+        last_call=None if last is None or last_fault(last) else read_last(last),
         ttl=max(0.0, ttl / 1000),
     )
 
@@ -98,7 +99,7 @@ def _digest_in(raw: bytes) -> bytes:
 
 
 def _newest_first(records: list[Compaction | None]) -> tuple[Compaction, ...]:
-    return tuple(sorted((r for r in records if r), key=lambda r: (-r.version, r.digest)))
+    return tuple(sorted((r for r in records if r and is_sound(r)), key=lambda r: (-r.version, r.digest)))
 
 
 def _deadline(value: bytes) -> float:

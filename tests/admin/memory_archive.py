@@ -25,6 +25,8 @@ class MemoryArchive:
     hours: list[Hour] = field(default_factory=list)
     deeds: list[tuple[str, str, str]] = field(default_factory=list)
     scopes: list[Scope] = field(default_factory=list)
+    loading: list[Scope] = field(default_factory=list)
+    refused: Refused | None = None
     rows: asyncio.Queue[SessionRow] = field(default_factory=asyncio.Queue)
     down: bool = False
     hangs: bool = False
@@ -106,6 +108,9 @@ class MemoryArchive:
 
     async def load(self, scope: Scope, document: Mapping[str, Any]) -> SessionRef:
         self._up()
+        self.loading.append(scope)
+        if self.refused is not None:
+            raise self.refused
         if document.get("v") != 1:
             raise Refused("not an exported session of this version")
         tenant, _, key = str(document.get("id")).partition(".")

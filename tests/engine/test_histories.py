@@ -154,6 +154,25 @@ class TestRewriters:
         assert all(not violations(c.messages or [], c.request.messages) for c in calls)
         assert all((c.tokens_after or 0) < 2_000 for c in calls)
 
+    @pytest.mark.parametrize("from_message", [0, 6])
+    async def test_a_client_that_stamps_its_messages_anew_at_every_call(
+        self, rig: Rig, from_message: int
+    ) -> None:
+        said = chat(119)
+
+        def stamped(number: int, end: int) -> list[Any]:
+            return [
+                {**m, "content": f"[{end - i} min ago] {m['content']}"}
+                if m["role"] == "user" and i > from_message
+                else m
+                for i, m in enumerate(said[:end])
+            ]
+
+        calls = [await rig.call(stamped(n, end)) for n, end in enumerate(range(36, 116, 2))]
+        assert len(rig.summarizer.requests) <= 8 < len(calls) // 2
+        assert sum("rewrites its history" in c.reason for c in calls) > len(calls) // 2
+        assert all((c.tokens_after or 0) < 2_000 for c in calls)
+
     async def test_another_conversation_of_the_same_tenant_is_not_blamed(self, rig: Rig) -> None:
         said = chat(99)
         for i in range(1, 40, 2):

@@ -6,7 +6,7 @@ import pytest
 
 from gateway_compaction.core.compaction import Compaction, Kind, Segment, SessionRef
 from gateway_compaction.core.steering import Steering
-from gateway_compaction.memory import IDLE_SECONDS, REWRITES_BEFORE_BACKOFF, LineageGuard, LocalBuffer
+from gateway_compaction.memory import IDLE_SECONDS, REWRITES_BEFORE_BACKOFF, Lineage, LineageGuard, LocalBuffer
 from tests.engine.rig import Clock
 
 SESSION, OTHER = SessionRef("t", "a"), SessionRef("t", "b")
@@ -202,7 +202,7 @@ class TestLocalBuffer:
 
 
 class TestLineageGuard:
-    """Summaries remembered by the last four messages that they cover."""
+    """Summaries remembered by the last four answers that they cover."""
 
     PAIR = (b"m1", b"m2", b"m3", b"m4")
     HISTORY = (b"m0", b"m1", b"m2", b"m3", b"m4", b"m5")
@@ -211,11 +211,16 @@ class TestLineageGuard:
     def lose(self, guard: LineageGuard, *digests: str, covers: int = 7, length: int = 8) -> None:
         """Summaries made of longer beginnings that end alike."""
         for digest in digests:
-            guard.made("t", self.PAIR, digest, covers, length)
+            guard.made("t", self.covered(digest, covers), length)
+
+    def covered(self, digest: str, covers: int = 7) -> Lineage:
+        """What a summary covers, so many answers of which the last four are known."""
+        fill = (b"",) * (covers - len(self.PAIR))
+        return Lineage((*fill, *self.PAIR), (*("",) * covers, digest))
 
     def objects(self, guard: LineageGuard, tenant: str = "t") -> bool:
         """Whether it objects to another summary for the history."""
-        return guard.objection(tenant, self.HISTORY, self.CHAIN) is not None
+        return guard.objection(tenant, Lineage(self.HISTORY, self.CHAIN)) is not None
 
     def test_two_summaries_that_could_not_be_used_are_enough(self) -> None:
         guard = LineageGuard()
@@ -241,17 +246,17 @@ class TestLineageGuard:
     def test_a_use_takes_it_back(self) -> None:
         guard = LineageGuard()
         self.lose(guard, "lost1", "lost2")
-        guard.used("t", self.PAIR, "lost2")
-        guard.used("t", self.PAIR, "never made")
-        guard.used("t", (b"x",), "never made")
+        guard.used("t", self.covered("lost2"))
+        guard.used("t", self.covered("never made"))
+        guard.used("t", Lineage((b"x",), ("", "never made")))
         assert not self.objects(guard)
 
     def test_messages_that_come_again_and_again_say_nothing(self) -> None:
         guard = LineageGuard()
         for digest in ("lost1", "lost2"):
-            guard.made("t", (b"m1", b"m2", b"m1", b"m2"), digest, 7, 8)
+            guard.made("t", Lineage((b"m1", b"m2") * 2, ("", "", "", "", digest)), 8)
         history = (b"m0", b"m1", b"m2", b"m1", b"m2", b"m5")
-        assert guard.objection("t", history, self.CHAIN) is None
+        assert guard.objection("t", Lineage(history, self.CHAIN)) is None
 
     def test_after_ten_minutes_all_is_forgotten(self) -> None:
         now = [0.0]
@@ -261,10 +266,10 @@ class TestLineageGuard:
         now[0] = 601.0
         assert not self.objects(guard)
 
-    def test_it_needs_four_messages_and_holds_a_bounded_number(self) -> None:
+    def test_it_needs_four_answers_and_holds_a_bounded_number(self) -> None:
         guard = LineageGuard(entries=2)
-        guard.made("t", self.PAIR[:1], "short", 5, 6)
+        guard.made("t", Lineage(self.PAIR[:1], ("", "short")), 6)
         self.lose(guard, "lost1", "lost2")
         for number in range(2):
-            guard.made("t", (b"%d" % number, b"x", b"y", b"z"), "d", 5, 6)
+            guard.made("t", Lineage((b"%d" % number, b"x", b"y", b"z"), ("", "", "", "", "d")), 6)
         assert not self.objects(guard)
