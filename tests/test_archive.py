@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import json
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from typing import Any
@@ -19,6 +21,7 @@ from gateway_compaction.errors import NotThere, Refused
 from tests.lab.redis_server import RedisServer
 from tests.store_contract import TTL, digest, event, raw, record, session, stored
 
+HUGE = base64.urlsafe_b64encode(json.dumps(["seen", False, 10**310, "x"]).encode()).decode()
 ADMIN = Scope(everything=True, actor="the admin")
 TEAM = {"team_id": "7c1f", "team": "research", "user_id": "ana", "key_hash": digest("k1"), "key_alias": "k1"}
 USER = {"user_id": "ben", "key_hash": digest("k2")}
@@ -154,7 +157,7 @@ class TestList:
         values = [(getattr(r, column), r.session.slot) for r in rows]
         assert values == sorted(values, reverse=not ascending)
 
-    @pytest.mark.parametrize("cursor", ["", "x", "AAAA", "bnVsbA", "W10", "e30", "\ud800", "W1siYSJd"])
+    @pytest.mark.parametrize("cursor", ["", "x", "AAAA", "bnVsbA", "W10", "e30", "\ud800", "W1siYSJd", HUGE])
     async def test_a_cursor_of_something_else_is_refused(self, archive: RedisArchive, cursor: str) -> None:
         with pytest.raises(Refused):
             await archive.sessions(ADMIN, Query(cursor=cursor))

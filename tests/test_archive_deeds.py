@@ -32,7 +32,7 @@ DEEDS: dict[str, Callable[[RedisArchive, Scope, SessionRef], Awaitable[Any]]] = 
     "unpin": lambda archive, scope, where: archive.unpin(scope, where, "pinned before"),
     "reset": lambda archive, scope, where: archive.reset(scope, where),
 }
-ALL = {
+ALL: dict[str, Callable[[RedisArchive, Scope, SessionRef], Awaitable[Any]]] = {
     **DEEDS,
     "detail": lambda archive, scope, where: archive.detail(scope, where),
     "forget": lambda archive, scope, where: archive.forget(scope, where),
@@ -590,7 +590,7 @@ class TestDocuments:
         await store.append(S, call(), ttl=TTL, last=LastCall(1.0, (), ()))
         names = ("session", "compactions", "used", "events", "last")
         fields, compactions, used, events, last = (f"gwc:{{{S.slot}}}:{name}" for name in names)
-        bad = {"calls": "many", "bypass_until": "9" * 400, "pins": "{", "x": "1", b"\xff": b"\xff"}
+        bad = {"calls": "many", "bypass_until": "9" * 400, "pins": "{", "x": "1", "version": "-"}
         await raw(store).hset(fields, mapping=bad)
         await raw(store).hset(compactions, mapping={B: "{}", b"\xff": kept()})
         await raw(store).zadd(used, {B: "inf", b"\xff": 1})
@@ -598,6 +598,7 @@ class TestDocuments:
         await raw(store).set(last, "[" * 100_000)
         document = json.loads(json.dumps(await archive.export(OWN, S)))
         assert not {"calls", "bypass_until", "pins", "x"} & set(document["fields"])
+        assert document["fields"]["version"] == "3"
         assert set(document["compactions"]) == {A, C} == set(document["used"])
         assert len(document["events"]) == 2 and document["last_call"] is None
         await archive.forget(OWN, S)
@@ -663,7 +664,8 @@ class TestDocuments:
             await raw(store).hset(f"{key}:claims", A, f"1:{value}")
             shown = await archive.detail(OWN, S)
             assert (shown.bypass, shown.backoff, shown.row.calls, shown.claims) == (None, None, 0, ())
-        for facts in ({"covers": 10**400}, {"cost": "x"}, {"created_at": 1e400}, {"model": {}}):
+        broken: list[dict[str, Any]] = [{"covers": 10**400}, {"cost": "x"}, {"created_at": 1e400}]
+        for facts in broken:
             await raw(store).hset(f"{key}:compactions", mapping={A: kept(**facts), b"\xff": "{}"})
             await raw(store).set(f"{key}:last", called(at=[]))
             shown = await archive.detail(OWN, S)

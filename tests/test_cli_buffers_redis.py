@@ -234,3 +234,37 @@ class TestDown:
 
     def test_an_address_that_is_none(self) -> None:
         assert run("ls", "--redis", "cache:6379").exit_code == 3
+
+
+@pytest.mark.parametrize("value", ["9" * 400, "1e300", "many", "-1", "\u00b2", "[]"])
+def test_values_that_somebody_broke_are_shown_as_absent(url: str, value: str) -> None:
+    names = (
+        "bypass_until",
+        "backoff_until",
+        "created",
+        "seen",
+        "calls",
+        "window",
+        "version",
+        "pins",
+        "labels",
+    )
+
+    async def broken() -> None:
+        store = connect(url, timeout_seconds=2.0)
+        key = f"gwc:{{{CHAT.slot}}}"
+        fields = [part for name in names for part in (name, value)]
+        await store.send(
+            ("HSET", f"{key}:session", *fields),
+            ("HSET", f"{key}:claims", "x", f"1:{value}"),
+            ("LPUSH", f"{key}:events", value, '{"type":[],"at":1e300,"outcome":{},"reason":3}'),
+            ("SET", f"{key}:last", value),
+        )
+        await store.aclose()
+
+    asyncio.run(broken())
+    assert CHAT.slot in good("show", CHAT.slot)
+    assert document("show", CHAT.slot)["bypass"] is None
+    assert document("ls")["total"] == 3
+    assert "usage" in good("events", CHAT.slot)
+    assert "is erased" in good("forget", CHAT.slot, "--yes")

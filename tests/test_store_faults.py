@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 from redis.asyncio import Redis
+from redis.exceptions import TimeoutError as SlowError
 
 from gateway_compaction.adapters.breaker import Breaker
 from gateway_compaction.adapters.redis_archive import RedisArchive
-from gateway_compaction.adapters.redis_store import RedisStore, connect
+from gateway_compaction.adapters.redis_store import RedisStore, _said, connect
 from gateway_compaction.archive import Query, Scope
 from gateway_compaction.errors import StoreBusy, StoreError
 from tests.lab.ports import HOST, free_port
@@ -319,3 +320,20 @@ async def test_an_outage_is_told_twice_when_it_begins_and_when_it_ends(
     began, ended = [r.getMessage() for r in caplog.records if r.name == "gateway_compaction"]
     assert began == "store: it did not answer in time; not asked for 2 s, requests go on without it"
     assert ended == "store: it answers again"
+
+
+@pytest.mark.parametrize("error", [SlowError(), SlowError("Timeout reading from socket"), TimeoutError()])
+def test_a_server_that_is_slow_is_said_to_be(error: Exception) -> None:
+    assert _said(error) == "it did not answer in time"
+
+
+def test_an_error_without_words_is_its_name() -> None:
+    assert _said(ConnectionResetError()) == "ConnectionResetError"
+
+
+async def test_a_hung_server_is_told_as_one(open_store: Callable[..., RedisStore]) -> None:
+    with HungServer() as server:
+        store = open_store(server.url)
+        for ask in (store.ping, store.notices, lambda: store.send(("PING",), seconds=0.05)):
+            with pytest.raises(StoreError, match=r"^it did not answer in time$"):
+                await ask()

@@ -76,7 +76,7 @@ def exported(session: SessionRef, found: Sequence[Any]) -> dict[str, Any]:
     """
     fields, compactions, used, retired, events, last, ttl = found
     texts = {k.decode("utf-8", "replace"): v.decode("utf-8", "replace") for k, v in fields.items()}
-    document = {
+    document: dict[str, Any] = {
         "schema": SCHEMA,
         "version": VERSION,
         "tenant": session.tenant,
@@ -91,6 +91,9 @@ def exported(session: SessionRef, found: Sequence[Any]) -> dict[str, Any]:
         "events": [_raw(v) for v in events if event_fault(v) is None],
         "last_call": None if last is None or last_fault(last) else _raw(last),
     }
+    versions = [r.version for raw in (*compactions.values(), *retired.values()) if (r := record_in(raw))]
+    if versions:
+        document["fields"]["version"] = str(max(*versions, int(document["fields"].get("version", "0"))))
     if len(json.dumps(document)) > MOST_BYTES:
         raise Refused("The session is larger than 32 MB as a document")
     return document

@@ -178,11 +178,10 @@ class StoreCalls:
         """See ``Store.notices``; beside the breaker, which polling would keep open."""
         read = (("ZRANGE", name, 0, -1, "WITHSCORES") for name in (FORGOTTEN, VOIDED, WISHES))
         [clock, forgotten, voided, wishes] = await self.send(("TIME",), *read, seconds=self._background)
-        now = float(clock[0])
         return Notices(
             forgotten=by_second(forgotten),
             voided=by_second(voided),
-            wishes=frozenset(name for name, until in by_second(wishes).items() if until > now),
+            wishes=frozenset(name for name, until in by_second(wishes).items() if until > float(clock[0])),
         )
 
     async def factors(self) -> Mapping[str, float]:

@@ -146,7 +146,7 @@ def export(
         Path, typer.Option("--out", "-o", help="Write to this file instead of stdout; only you can read it.")
     ] = STDIO,
 ) -> None:
-    """Write a session as one JSON document; import gives everything but the note of the import itself."""
+    """Write a session as one JSON document; import gives all but the note of the import itself."""
 
     async def deed(reached: Reached) -> tuple[SessionRef, Mapping[str, Any]]:
         ref = await find(reached, session)
@@ -167,7 +167,11 @@ def load(
     invocation: Invocation,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What export wrote; - reads stdin.")],
 ) -> None:
-    """Store an exported session under its own name; refused where one is there already."""
+    """Store an exported session under its own name; refused where one is there already.
+
+    Every value is looked at before any is stored. Audit events are marked as imported, except where a proxy
+    admin imports, or --redis is given.
+    """
     with invocation.telling():
         document = _read(file)
     ref = invocation.work(lambda reached: reached.archive.load(reached.scope, document))

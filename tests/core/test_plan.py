@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway_compaction.core.compaction import Clip
 from gateway_compaction.core.messages import parse
 from gateway_compaction.core.plan import light_tokens, make_plan, quiet_below, quiet_plan
+from gateway_compaction.core.situation import fitting
 from tests.core.cases import Case, cases
 from tests.core.desks import Bench, policy, sent_by, stored
 from tests.core.scripts import script
@@ -258,3 +261,26 @@ class TestQuiet:
     )
     def test_the_table(self, paths: dict[str, Any], turns: int, limit: int) -> None:
         assert quiet_below(policy(**paths), parse(chat(turns, 10)), WINDOW) == limit
+
+
+class TestOtherWindows:
+    """What was shortened without a model for another window."""
+
+    @pytest.mark.parametrize(
+        ("kind", "window", "usable"),
+        [
+            ("extractive", 0, True),
+            ("extractive", 1_000, True),
+            ("extractive", 500, False),
+            ("cleared", 500, False),
+        ],
+    )
+    def test_it_is_used_where_no_more_can_stay(self, kind: Any, window: int, usable: bool) -> None:
+        s = bench().situation(filled(900))
+        made = replace(stored(s, 4, kind=kind), window=window)
+        assert bool(fitting(replace(s, compactions=(made,)))) is usable
+
+    def test_of_a_models_only_the_clipping_is_left_out(self) -> None:
+        s = bench().situation(filled(900))
+        made = replace(stored(s, 4, clip=Clip(4, 50, (), s.chain[4])), window=500)
+        assert fitting(replace(s, compactions=(made,))) == [replace(made, clip=None, window=0)]

@@ -6,7 +6,13 @@ import pytest
 
 from gateway_compaction.core.compaction import Compaction, Kind, Segment, SessionRef
 from gateway_compaction.core.steering import Steering
-from gateway_compaction.memory import IDLE_SECONDS, REWRITES_BEFORE_BACKOFF, Lineage, LineageGuard, LocalBuffer
+from gateway_compaction.memory import (
+    IDLE_SECONDS,
+    REWRITES_BEFORE_BACKOFF,
+    Lineage,
+    LineageGuard,
+    LocalBuffer,
+)
 from tests.engine.rig import Clock
 
 SESSION, OTHER = SessionRef("t", "a"), SessionRef("t", "b")

@@ -132,6 +132,22 @@ class TestPins:
         assert "fact 19" in sent(decision) and "fact 1:" not in sent(decision)
 
 
+class TestTakenBack:
+    """What an operator took back, in a process that cannot ask the store any more."""
+
+    @pytest.mark.parametrize("deed", ["rollback", "rebuild", "reset"])
+    async def test_it_is_not_sent_though_the_store_is_down(self, rig: Rig, deed: str) -> None:
+        where, told = await compacted(rig, chat(59))
+        summary = told.plan.view.compaction if told.plan else None
+        assert summary is not None and summary.kind == "model" and summary.text in sent(told)
+        rig.local.keep(where, summary, told.generation)
+        rig.store.fail(StoreError("down"), "load")
+        assert summary.text in sent(await rig.decide(chat(59))), "it bridges an outage"
+        await getattr(rig.archive, deed)(ADMIN, where, *([0] if deed == "rollback" else []))
+        await rig.attending.once()
+        assert summary.text not in sent(await rig.decide(chat(59)))
+
+
 class TestCompact:
     """A session compacted whatever its usage."""
 
