@@ -36,7 +36,6 @@ async def deadline(seconds: float) -> AsyncIterator[Waiting]:
     """
     loop, waiting = asyncio.get_running_loop(), Waiting()
     async with asyncio.timeout(None) as limit:
-
         timers: list[asyncio.TimerHandle] = []
 
         def begin(times: int) -> None:
