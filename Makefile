@@ -22,7 +22,7 @@ run: $(VENV)/.run ## Start the gateway with the demo model, no key needed (HOST,
 		--config config/litellm.yaml --host $(HOST) --port $(PORT) --no-auth
 
 test: $(VENV)/.dev ## Run all tests, real Redis and a real proxy included
-	$(BIN)/python -m pytest
+	$(BIN)/python -m tests.run
 
 coverage: $(VENV)/.dev ## Run the tests of core/, which cover every line and branch of it
 	$(BIN)/python -m coverage run --branch --source gateway_compaction/core -m pytest -q tests/core tests/seeds tests/test_policy*.py

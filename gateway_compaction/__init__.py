@@ -10,8 +10,10 @@ from gateway_compaction.core.compaction import Clip, Compaction, Segment, Sessio
 from gateway_compaction.core.events import CompactionEvent
 from gateway_compaction.errors import (
     ArchiveError,
+    BadDocument,
     CompactionError,
     NotThere,
+    PartNotThere,
     PolicyError,
     Refused,
     StoreBusy,
@@ -37,6 +39,7 @@ from gateway_compaction.ports import (
 
 __all__ = [
     "ArchiveError",
+    "BadDocument",
     "Buffer",
     "Caller",
     "Clip",
@@ -47,6 +50,7 @@ __all__ = [
     "Models",
     "NotThere",
     "Notices",
+    "PartNotThere",
     "PolicyError",
     "Refused",
     "Segment",
