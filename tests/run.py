@@ -25,7 +25,7 @@ def main() -> int:
             [*PYTEST, *WAITING, *wanted], cwd=ROOT, stdout=kept, stderr=subprocess.STDOUT
         )
         try:
-            print("The tests that start proxies run beside these; what they say comes at the end.", flush=True)
+            print("The tests that start proxies run beside these; their words come at the end.", flush=True)
             others = [f"--ignore={path}" for path in WAITING]
             first = subprocess.run([*PYTEST, *others, *wanted], cwd=ROOT, check=False).returncode
             print("\nThe tests that start proxies:", flush=True)
