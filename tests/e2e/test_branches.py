@@ -33,6 +33,7 @@ async def two_summaries(client: Client, stage: Stage, mark: str) -> list[Message
     await stage.prepare(client, stage.at(talk, 0.8), mark)
     for turns in range(30, 80, 2):
         call = await stage.call(client, talk[: 2 * turns])
+        await stage.at_rest(call)
         await stage.settle(mark)
         if stage.summariser.calls >= 2:
             assert call.answer.outcome in ("applied", "fallback")
