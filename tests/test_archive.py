@@ -225,6 +225,13 @@ class TestList:
             await talk(store, f"n{number}")
         assert {r.session.key for r in await listed(archive)} == {session(f"n{n}").key for n in range(3)}
 
+    async def test_a_row_without_anything_in_it_hides_no_other(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        where, empty = await talk(store), await talk(store, "empty")
+        await raw(store).hset(f"gwc:{{{where.tenant}}}:rows", empty.key, "")
+        assert [r.session for r in await listed(archive)] == [where]
+
     async def test_a_row_that_cannot_be_read_does_no_harm(
         self, store: RedisStore, archive: RedisArchive
     ) -> None:

@@ -504,6 +504,19 @@ class TestDocuments:
         assert await store.put(S, record("n"), token=None, ttl=TTL, limit=9, generation=known) == 5
         assert all([await raw(store).pttl(key) > 0 for key in await raw(store).keys("*")])
 
+    async def test_one_with_a_moment_to_live_leaves_the_list_as_it_is(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await talk(store)
+        neighbour = await talk(store, "neighbour")
+        document = {**await archive.export(OWN, S), "ttl": 0.001}
+        await archive.forget(OWN, S)
+        for number in range(20):
+            await archive.load(ADMIN, {**document, "session": digest(number)})
+            page = await archive.sessions(ADMIN, Query())
+            assert neighbour in {row.session for row in page.rows}
+        assert b"" not in await raw(store).hvals(f"gwc:{{{S.tenant}}}:rows")
+
     async def test_the_owner_is_the_stores_own(self, store: RedisStore, archive: RedisArchive) -> None:
         await three(store)
         await talk(store, "neighbour", about={**TEAM, "key_hash": "other"})

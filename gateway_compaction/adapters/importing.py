@@ -51,8 +51,10 @@ async def import_session(
         raise Refused("There is a session of this name already; forget it first")
     labels = [short_text(label) for label in texts_in(read.fields.get("labels", ""))]
     row = await store.run(ROW, keys[:2], (), seconds)
-    commands = indexing(session, row, read.ttl, labels=labels, facts=facts, counts={}, model="")
-    await store.send(*commands, seconds=seconds)
+    # What has but a moment to live may have expired by now: then there is nothing to be found.
+    if row:
+        commands = indexing(session, row, read.ttl, labels=labels, facts=facts, counts={}, model="")
+        await store.send(*commands, seconds=seconds)
     return session
 
 

@@ -5,6 +5,6 @@ local members = redis.call('ZREVRANGEBYSCORE', KEYS[1], '+inf', ARGV[3], 'LIMIT'
 local rows = #members > 0 and redis.call('HMGET', KEYS[2], unpack(members)) or {}
 local parts = {}
 for i, member in ipairs(members) do
-  if rows[i] then parts[#parts + 1] = '"' .. member .. '":' .. rows[i] end
+  if rows[i] and rows[i] ~= '' then parts[#parts + 1] = '"' .. member .. '":' .. rows[i] end
 end
 return {#members, '{' .. table.concat(parts, ',') .. '}'}
