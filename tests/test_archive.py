@@ -225,6 +225,26 @@ class TestList:
             await talk(store, f"n{number}")
         assert {r.session.key for r in await listed(archive)} == {session(f"n{n}").key for n in range(3)}
 
+    async def test_readers_and_writers_at_once_all_see_every_session(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        for number in range(12):
+            await talk(store, f"s{number}", f"t{number % 3}")
+        seen: list[int] = []
+
+        async def read() -> None:
+            for _ in range(12):
+                page = await archive.sessions(ADMIN, Query())
+                seen.append(page.total if page.total == len(page.rows) else -page.total)
+
+        async def write(number: int) -> None:
+            for turn in range(12):
+                await talk(store, f"s{(number + turn) % 12}", f"t{(number + turn) % 3}")
+
+        await asyncio.gather(*(read() for _ in range(4)), *(write(n) for n in range(4)))
+        assert seen == [12] * 48
+        assert sum(r.calls for r in await listed(archive)) == 12 + 48
+
     async def test_a_row_without_anything_in_it_hides_no_other(
         self, store: RedisStore, archive: RedisArchive
     ) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from gateway_compaction.adapters.indexing import Command, tenant_key
 from gateway_compaction.adapters.records import script
@@ -21,22 +21,26 @@ PAGE, TENANTS = 200, 100
 KEPT_SECONDS, KEPT_ROWS = 30.0, 50_000
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Tenant:
     """Rows of one tenant, as of ``second``.
 
     ``counts`` are rows written to the list and dropped from it since it began, ``begun`` says when.
     """
 
-    rows: dict[str, Line] = field(default_factory=dict)
     begun: bytes = b""
     counts: tuple[int, int] = (0, 0)
     second: int = 0
     asked: float = 0.0
+    rows: Mapping[str, Line] = field(default_factory=dict)
 
 
 class RowCache:
-    """Reads lists without blocking: a page at a time, the loop free between pages."""
+    """Reads lists without blocking: a page at a time, the loop free between pages.
+
+    What is kept of a tenant is never changed, only replaced, so that readers at the same time do not disturb
+    each other.
+    """
 
     def __init__(
         self, store: StoreCalls, seconds: float, clock: Callable[[], float] = time.monotonic
@@ -48,10 +52,8 @@ class RowCache:
         """All rows of some tenants; expired sessions among them."""
         found: list[Line] = []
         for start in range(0, len(tenants), TENANTS):
-            group = tenants[start : start + TENANTS]
-            await self._refresh(group)
-            for tenant in group:
-                found += self._tenants[tenant].rows.values() if tenant in self._tenants else ()
+            for kept in await self._refreshed(tenants[start : start + TENANTS]):
+                found += kept.rows.values()
             await asyncio.sleep(0)
         return found
 
@@ -61,7 +63,8 @@ class RowCache:
 
     def clear(self) -> None:
         """Forget everything: what is not in the store any more must not be here."""
-        self._tenants.clear()
+        # Who is reading just now goes on with what was there, and leaves it behind.
+        self._tenants = {}
 
     def age(self) -> None:
         """Forget what nobody asked for lately."""
@@ -69,32 +72,37 @@ class RowCache:
         for tenant in [t for t, kept in self._tenants.items() if kept.asked < oldest]:
             del self._tenants[tenant]
 
-    async def _refresh(self, tenants: Sequence[str]) -> None:
+    async def _refreshed(self, tenants: Sequence[str]) -> list[_Tenant]:
         self.age()
+        known, fresh = self._tenants, list[_Tenant]()
         names = ("begun", "written", "dropped")
         asked: Iterable[Command] = (("HMGET", tenant_key(t, "rows"), *names) for t in tenants)
         clock, *answers = await self._store.send(("TIME",), *asked, seconds=self._seconds)
         for tenant, (begun, written, dropped) in zip(tenants, answers, strict=True):
-            counts = int(written or 0), int(dropped or 0)
-            await self._brought_up(tenant, begun or b"", counts, int(clock[0]))
-        while sum(len(kept.rows) for kept in self._tenants.values()) > KEPT_ROWS:
-            first = next(iter(self._tenants))
+            told = _Tenant(begun or b"", (int(written or 0), int(dropped or 0)), int(clock[0]))
+            kept = await self._brought_up(tenant, known.get(tenant, _Tenant()), told)
+            fresh.append(replace(kept, asked=self._clock()))
+            # The last asked for stands last.
+            known.pop(tenant, None)
+            known[tenant] = fresh[-1]
+        while sum(len(kept.rows) for kept in known.values()) > KEPT_ROWS:
+            first = next(iter(known))
             if first in tenants:
                 break
-            del self._tenants[first]
+            del known[first]
+        return fresh
 
-    async def _brought_up(self, tenant: str, begun: bytes, counts: tuple[int, int], second: int) -> None:
-        kept = self._tenants.pop(tenant, None) or _Tenant()
+    async def _brought_up(self, tenant: str, kept: _Tenant, told: _Tenant) -> _Tenant:
+        """What is kept of a tenant, with the rows that were written since; ``told`` says until when."""
         # Where rows were dropped, or the list began anew, all are read again.
-        if (kept.begun, kept.counts[1]) != (begun, counts[1]):
-            kept = _Tenant(begun=begun, counts=(0, counts[1]))
-        if kept.counts[0] != counts[0]:
-            since = str(kept.second - 1) if kept.second else "-inf"
-            async for page in self._pages(tenant, since):
-                kept.rows.update((line.session.key, line) for line in page)
-            kept.counts, kept.second = counts, second
-        kept.asked = self._clock()
-        self._tenants[tenant] = kept
+        if (kept.begun, kept.counts[1]) != (told.begun, told.counts[1]):
+            kept = _Tenant(told.begun, (0, told.counts[1]))
+        if kept.counts[0] == told.counts[0]:
+            return kept
+        rows, since = dict(kept.rows), str(kept.second - 1) if kept.second else "-inf"
+        async for page in self._pages(tenant, since):
+            rows.update((line.session.key, line) for line in page)
+        return replace(told, rows=rows)
 
     async def _pages(self, tenant: str, since: str) -> AsyncIterator[list[Line]]:
         keys = [tenant_key(tenant, "sessions"), tenant_key(tenant, "rows")]
