@@ -298,6 +298,16 @@ class TestVersions:
         assert list(noted) == [S.slot] and f"{noted[S.slot]:.6f}*" == now
         assert 590 < await raw(store).ttl("gwc:voided") <= 600
 
+    async def test_what_was_noted_of_a_later_deed_stays(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await three(store)
+        await archive.rollback(OWN, S, 2)
+        later = (await store.notices()).voided[S.slot] + 100
+        await raw(store).zadd("gwc:voided", {S.slot: later})
+        await archive.rollback(OWN, S, 1)
+        assert (await store.notices()).voided == {S.slot: pytest.approx(later, abs=1e-6)}
+
     async def test_reset_forgets_all_but_events_and_labels(
         self, store: RedisStore, archive: RedisArchive
     ) -> None:

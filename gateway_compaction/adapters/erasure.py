@@ -72,7 +72,8 @@ async def note_voided(store: StoreCalls, session: SessionRef, seconds: float) ->
     )
     moment = moment_of((generation or b"").decode("utf-8", "replace"))
     await store.send(
-        ("ZADD", VOIDED, repr(moment), session.slot),
+        # Of two deeds at once the later stays noted, whoever comes last.
+        ("ZADD", VOIDED, "GT", repr(moment), session.slot),
         ("ZREMRANGEBYSCORE", VOIDED, "-inf", moment - FORGOTTEN_SECONDS),
         ("ZREMRANGEBYRANK", VOIDED, 0, -1 - MOST_NOTES),
         ("PEXPIRE", VOIDED, milliseconds(FORGOTTEN_SECONDS)),
