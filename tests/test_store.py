@@ -267,6 +267,44 @@ async def test_a_value_of_the_wrong_type_is_a_store_error(store: RedisStore) -> 
     assert store.state == "closed"
 
 
+async def test_names_that_are_no_text_do_no_harm(store: RedisStore) -> None:
+    client = raw(store)
+    await client.hset("gwc:factors", b"\xff", "1.5")
+    [now, _] = await client.time()
+    for noted in ("forgotten", "voided", "wishes"):
+        await client.zadd(f"gwc:{noted}", {b"\xff": now + 60})
+    await client.hset(f"gwc:{{{S.slot}}}:claims", b"\xff", f"1:{9 * 10**12}")
+    found = await store.notices()
+    assert list(found.forgotten) == list(found.voided) == list(found.wishes) == ["\ufffd"]
+    assert await store.factors() == {"\ufffd": 1.5}
+    assert (await store.load(S, [digest("a")])).in_flight == frozenset()
+
+
+async def test_values_that_are_no_text_do_no_harm(server: RedisServer) -> None:
+    server.flush()
+    store = connect(server.url, timeout_seconds=2.0)
+    about = {"team_id": "t", "key_hash": "k"}
+    await store.append(S, event(), ttl=TTL, labels=["x"], about=about, view="raw")
+    bad = {"policy": b"\xff", "about:key_hash": b"\xfe\xff", "backoff_reason": b"\xc3"}
+    await raw(store).hset(f"gwc:{{{S.slot}}}:session", mapping=bad)
+    known = (await store.load(S, [digest("a")])).steering.generation
+    token = await store.claim(S, digest("a"), [], 60, known)
+    assert await store.renew(S, digest("a"), token, 60)
+    assert await store.put(S, record("a"), token=token, ttl=TTL, limit=9, generation=known) == 1
+    await store.bypass(S, "400", 60, known)
+    await store.backoff(S, "late", 1, "")
+    await store.append(S, replace(event(), level="light"), ttl=TTL, generation=known, view="raw")
+    await store.append(S, replace(event(), outcome="later", policy="p"), ttl=TTL, view="raw")
+    token = await store.claim(session("other"), digest("b"), [], 60)
+    await store.release(session("other"), digest("b"), token, failure="late", ttl=TTL)
+    buffer = await store.load(S, [digest("a")])
+    assert ([c.version for c in buffer.compactions], buffer.bypass) == ([1], "400")
+    text = await raw(store).hget(f"gwc:{{{S.tenant}}}:rows", S.key)
+    row = json.loads(text.decode("utf-8", "replace"))
+    assert (row["outcome"], row["calls"], row["about:key_hash"]) == ("later", "3", "\ufffd\ufffd")
+    await store.aclose()
+
+
 async def test_long_segments_survive(store: RedisStore) -> None:
     segments = tuple(Segment(i, i + 1, f"{i} " + "длинный текст " * 500) for i in range(40))
     whole = replace(record("long"), segments=segments)

@@ -21,8 +21,8 @@ from gateway_compaction.adapters.document_checks import (
     score_fault,
     text_fault,
 )
-from gateway_compaction.adapters.indexing import OWNER_FIELDS
 from gateway_compaction.adapters.records import CHARS, read_event, written_event
+from gateway_compaction.adapters.rows import OWNER_FIELDS
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.errors import BadDocument, Refused
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gateway_compaction.adapters.records import exact_text, milliseconds, script, session_keys, short_text
+from gateway_compaction.adapters.rows import OWNER_FIELDS, number_in, read_row
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.digest import fingerprint
 from gateway_compaction.core.events import CompactionEvent
@@ -15,7 +15,6 @@ from gateway_compaction.core.events import CompactionEvent
 __all__ = [
     "FORGOTTEN",
     "FORGOTTEN_SECONDS",
-    "OWNER_FIELDS",
     "PARTS",
     "VOIDED",
     "WISHES",
@@ -43,7 +42,6 @@ HOURS, MODELS = 192, 50
 LABELLED, INDEXED = 100, 10_000
 FORGOTTEN, FORGOTTEN_SECONDS = "gwc:forgotten", 600.0
 WISHES, VOIDED = "gwc:wishes", "gwc:voided"
-OWNER_FIELDS = ("team_id", "team", "user_id", "key_hash", "key_alias", "end_user")
 # All keys of a session.
 PARTS = ("session", "claims", "events", "compactions", "used", "retired", "last")
 TENANT, INDEX, HOURLY, DROP, NOTICE = (script(n) for n in ("tenant", "index", "hours", "drop", "notice"))
@@ -51,7 +49,10 @@ TENANT, INDEX, HOURLY, DROP, NOTICE = (script(n) for n in ("tenant", "index", "h
 
 def by_second(members: Sequence[bytes]) -> dict[str, float]:
     """Names with their scores, as Redis tells them."""
-    return {name.decode(): float(at) for name, at in zip(members[::2], members[1::2], strict=True)}
+    return {
+        name.decode("utf-8", "replace"): float(at)
+        for name, at in zip(members[::2], members[1::2], strict=True)
+    }
 
 
 def tenant_key(tenant: str, name: str) -> str:
@@ -136,8 +137,8 @@ def listing(session: SessionRef, row: bytes, ttl: float, facts: Sequence[bytes] 
 
 def life_of(row: bytes) -> float:
     """Seconds that a session had left when its row was written."""
-    known = json.loads(row)
-    return max(0.001, float(known["expires"]) - float(known["rev"]))
+    known = read_row(row) or {}
+    return max(0.001, number_in(known, "expires") - number_in(known, "rev"))
 
 
 def indexing(
@@ -152,7 +153,7 @@ def indexing(
 ) -> list[Command]:
     """Everything by which a session is found and counted after an event."""
     life = [milliseconds(ttl), int(max(ttl, 30 * DAY))]
-    commands = listing(session, row, ttl, facts)
+    commands = listing(session, row, ttl, facts) if row else []
     commands += [
         ("EVAL", INDEX, 1, owner_key(kind, name), session.tenant, *life, INDEXED)
         for kind, name in _owners(facts)
@@ -210,7 +211,7 @@ def _owners(facts: Sequence[bytes]) -> list[tuple[str, str]]:
 
 
 def _key_hours(session: SessionRef, row: bytes, facts: Sequence[bytes]) -> list[str]:
-    known: Mapping[str, Any] = json.loads(row)
+    known = read_row(row) or {}
     called = dict(zip(facts[::2], facts[1::2], strict=True)).get(b"key_hash", b"").decode()
     key_hash = called or str(known.get("about:key_hash", ""))
     return [hours_key(session.tenant, key_hash)] if key_hash and known.get("about:team_id") else []

@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from gateway_compaction.adapters.indexing import OWNER_FIELDS, hours_key, tenant_key
-from gateway_compaction.adapters.rows import owner_in, read_row
+from gateway_compaction.adapters.indexing import hours_key, tenant_key
+from gateway_compaction.adapters.rows import OWNER_FIELDS, owner_in, read_row
 from gateway_compaction.adapters.store_calls import StoreCalls
 from gateway_compaction.archive import Hour, Owner, Scope
 

@@ -148,7 +148,7 @@ def read_buffer(raw: Any, wanted: frozenset[str]) -> Buffer:
     found = [read_record(digest, value) for digest, value in zip(fits[::2], fits[1::2], strict=True)]
     return Buffer(
         compactions=tuple(record for record in found if record and record.digest in wanted),
-        in_flight=wanted.intersection(digest.decode() for digest in leased),
+        in_flight=wanted.intersection(digest.decode("utf-8", "replace") for digest in leased),
         bypass=bypass.decode("utf-8", "replace") or None,
         backoff=backoff.decode("utf-8", "replace") or None,
         unused=int(unused) if unused.isdigit() else 0,
@@ -173,7 +173,7 @@ def texts_in(text: str) -> tuple[str, ...]:
 
 def read_factors(raw: Mapping[bytes, bytes]) -> dict[str, float]:
     """Factors by model; what is not a positive number is left out."""
-    return {name.decode(): value for name, text in raw.items() if (value := _factor(text))}
+    return {name.decode("utf-8", "replace"): value for name, text in raw.items() if (value := _factor(text))}
 
 
 def read_record(digest: bytes, raw: bytes) -> Compaction | None:

@@ -14,7 +14,6 @@ from gateway_compaction.adapters.document import LONGEST_PIN, MOST_PINS, exporte
 from gateway_compaction.adapters.erasure import erase_session, erase_tenant, note_voided
 from gateway_compaction.adapters.importing import NO_TENANT, import_session
 from gateway_compaction.adapters.indexing import (
-    OWNER_FIELDS,
     WISHES,
     owner_facts,
     owner_key,
@@ -25,7 +24,15 @@ from gateway_compaction.adapters.overview import hours_of, owners_of
 from gateway_compaction.adapters.records import Script, script, session_keys, short_text, written_event
 from gateway_compaction.adapters.redis_store import RedisStore, connect
 from gateway_compaction.adapters.row_cache import RowCache
-from gateway_compaction.adapters.rows import Line, chosen, cursor_of, page_size, row_of
+from gateway_compaction.adapters.rows import (
+    OWNER_FIELDS,
+    Line,
+    chosen,
+    cursor_of,
+    number_in,
+    page_size,
+    row_of,
+)
 from gateway_compaction.adapters.session_view import UNKNOWN, detail_of, owned
 from gateway_compaction.archive import Hour, Query, Scope, SessionDetail, SessionPage, SessionRow
 from gateway_compaction.core.compaction import SessionRef
@@ -185,7 +192,7 @@ class RedisArchive:
             now = await self._now()
             for tenant in await self._tenants(scope, int(now) - 3):
                 for line in reversed(await self._cache.changed(tenant, int(now) - 3)):
-                    written = float(line.fields.get("rev", 0))
+                    written = number_in(line.fields, "rev")
                     fresh = written > max(start, told.get(line.slot, 0.0))
                     if fresh and scope.allows(line.owner):
                         told[line.slot] = written
@@ -248,7 +255,7 @@ class RedisArchive:
         answers = await self._store.send(
             *(("ZREVRANGEBYSCORE", key, "+inf", least) for key in keys), seconds=PATIENCE_SECONDS
         )
-        return list(dict.fromkeys(name.decode() for answer in answers for name in answer))
+        return list(dict.fromkeys(name.decode("utf-8", "replace") for answer in answers for name in answer))
 
     async def _now(self) -> float:
         [(second, micros)] = await self._store.send(("TIME",), seconds=PATIENCE_SECONDS)

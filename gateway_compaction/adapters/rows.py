@@ -7,18 +7,19 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields as fields_of
 from heapq import nlargest, nsmallest
 from math import isfinite
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from gateway_compaction.adapters.indexing import OWNER_FIELDS
 from gateway_compaction.adapters.records import texts_in
 from gateway_compaction.archive import Owner, Query, Scope, SessionRow, State
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.errors import Refused
 
 __all__ = [
+    "OWNER_FIELDS",
     "Fields",
     "Line",
     "chosen",
@@ -32,6 +33,7 @@ __all__ = [
 ]
 
 Fields = Mapping[str, Any]
+OWNER_FIELDS = tuple(f.name for f in fields_of(Owner))
 LONGEST_PAGE = 500
 LARGEST = 2**53
 # So many are looked at before others have their turn: a millisecond or two.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -37,6 +36,7 @@ from gateway_compaction.adapters.records import (
     written_event,
     written_last,
 )
+from gateway_compaction.adapters.rows import number_in, read_row
 from gateway_compaction.core.compaction import Compaction, SessionRef
 from gateway_compaction.core.events import CompactionEvent
 from gateway_compaction.core.last_call import LastCall
@@ -296,5 +296,5 @@ def _expected(generation: str) -> str:
 def _basis(row: bytes, generation: str) -> float:
     """When what was written was decided: of a known generation the moment of writing, else of asking."""
     if generation and not generation.startswith("+"):
-        return float(json.loads(row or b"{}").get("rev", 0))
+        return number_in(read_row(row) or {}, "rev")
     return moment_of(generation)
