@@ -32,7 +32,7 @@ EVENT = CompactionEvent(
     "request", 1.0, "applied", "model", "medium", "gpt-4o", "research", 90_000, 30_000, 128_000, 80, 21, 60
 )
 MODELS = ("gpt-4o", "claude-sonnet-4", "gemini-2.5-pro")
-TICK_SECONDS = 0.001
+TICK_SECONDS, KEYS = 0.001, 353
 
 
 def session_of(number: int, teams: int) -> SessionRef:
@@ -40,17 +40,22 @@ def session_of(number: int, teams: int) -> SessionRef:
     return SessionRef(fingerprint("team", str(number % teams)), digest(number))
 
 
+def team_of(number: int) -> tuple[str, str]:
+    """Id and name of a team."""
+    return f"team-{number:04d}", f"Team number {number}"
+
+
 async def fill(store: RedisStore, sessions: int, teams: int) -> None:
     """One call and one summary for each session, 50 at a time."""
 
     async def one(number: int) -> None:
-        where, team = session_of(number, teams), number % teams
+        where, (team_id, team) = session_of(number, teams), team_of(number % teams)
         about = {
-            "team_id": f"team-{team:04d}",
-            "team": f"Team number {team}",
+            "team_id": team_id,
+            "team": team,
             "user_id": f"user-{number % 977}@example.org",
-            "key_hash": fingerprint("key", str(number % 353)),
-            "key_alias": f"key {number % 353}",
+            "key_hash": fingerprint("key", str(number % KEYS)),
+            "key_alias": f"key {number % KEYS}",
         }
         event = replace(EVENT, model=MODELS[number % 3], tokens_before=60_000 + number)
         await store.append(where, event, ttl=7 * 86_400, labels=[f"ticket-{number}"], about=about, view="raw")
@@ -90,20 +95,25 @@ async def timed(name: str, ask: Callable[[], Awaitable[Any]], times: int = 5) ->
     print(f"{name:<34} first {took[0]:7.1f} ms   then {later:7.1f} ms   longest gap {longest[0]:6.1f} ms")
 
 
-async def questions(store: RedisStore, teams: int) -> None:
+async def questions(store: RedisStore, sessions: int, teams: int) -> None:
     """What the page asks."""
     archive = RedisArchive(store)
-    where = session_of(4711, teams)
-    own = Scope(teams=frozenset({"team-0011"}))
-    key = Scope(key_hash=fingerprint("key", "11"))
+    one = sessions // 2
+    where, (team_id, team) = session_of(one, teams), team_of(one % teams)
+    own = Scope(teams=frozenset({team_id}))
+    key = Scope(key_hash=fingerprint("key", str(one % KEYS)))
 
     def listing(scope: Scope = ADMIN, **query: Any) -> Callable[[], Awaitable[Any]]:
-        return lambda: archive.sessions(scope, Query(**query))
+        async def ask() -> None:
+            page = await archive.sessions(scope, Query(**query))
+            assert page.total, "nothing matches"
+
+        return ask
 
     await timed("list, the latest", listing())
     await timed("list, by tokens saved", listing(sort="saved"))
-    await timed("filter: a team", listing(team="Team number 7"))
-    await timed("filter: text of a label", listing(text="ticket-4711"))
+    await timed("filter: a team", listing(team=team))
+    await timed("filter: text of a label", listing(text=f"ticket-{one}"))
     await timed("list of a team's admin", listing(own))
     await timed("list of a key", listing(key))
     await timed("one session", lambda: archive.detail(ADMIN, where))
@@ -111,14 +121,14 @@ async def questions(store: RedisStore, teams: int) -> None:
     await timed("overview of a week", lambda: archive.overview(ADMIN, 168))
 
 
-async def beside(store: RedisStore, teams: int, seconds: float, asking: bool) -> float:
+async def beside(store: RedisStore, sessions: int, teams: int, asking: bool, seconds: float = 8.0) -> float:
     """The median of a request's question to the store, in ms, while conversations go on."""
     archive, took, stop = RedisArchive(store), list[float](), time.perf_counter() + seconds
 
     async def page() -> None:
         while asking and time.perf_counter() < stop:
             await archive.sessions(ADMIN, Query())
-            await archive.detail(ADMIN, session_of(4711, teams))
+            await archive.detail(ADMIN, session_of(sessions // 2, teams))
             await archive.overview(ADMIN, 24)
             await asyncio.sleep(1.0)
 
@@ -126,7 +136,7 @@ async def beside(store: RedisStore, teams: int, seconds: float, asking: bool) ->
         number = 0
         while time.perf_counter() < stop:
             number += 1
-            where, started = session_of(number * 37 % 10_000, teams), time.perf_counter()
+            where, started = session_of(number * 37 % sessions, teams), time.perf_counter()
             await store.load(where, [digest("a")])
             took.append((time.perf_counter() - started) * 1000)
             await store.append(where, EVENT, ttl=7 * 86_400, view="raw")
@@ -142,15 +152,15 @@ async def run(url: str, sessions: int, teams: int) -> None:
     started = time.perf_counter()
     await fill(store, sessions, teams)
     print(f"{sessions} sessions of {teams} teams written in {time.perf_counter() - started:.1f} s")
-    await questions(store, teams)
-    alone = await beside(store, teams, 8.0, asking=False)
-    used = await beside(store, teams, 8.0, asking=True)
+    await questions(store, sessions, teams)
+    alone = await beside(store, sessions, teams, asking=False)
+    used = await beside(store, sessions, teams, asking=True)
     print(f"a request's question to the store: {alone:.2f} ms, while the page is used {used:.2f} ms")
     started = time.perf_counter()
-    gone = await RedisArchive(store).forget(ADMIN, session_of(4711, teams))
+    gone = await RedisArchive(store).forget(ADMIN, session_of(sessions // 2, teams))
     print(f"forget one: {gone} keys in {(time.perf_counter() - started) * 1000:.0f} ms")
     started = time.perf_counter()
-    many = await RedisArchive(store).forget_tenant(ADMIN, session_of(3, teams).tenant)
+    many = await RedisArchive(store).forget_tenant(ADMIN, session_of(0, teams).tenant)
     print(f"forget a tenant: {many} sessions in {(time.perf_counter() - started) * 1000:.0f} ms")
     await store.aclose()
 

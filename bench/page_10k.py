@@ -12,7 +12,7 @@ import time
 
 import httpx
 
-from bench.archive_10k import fill
+from bench.archive_10k import fill, team_of
 from gateway_compaction.adapters.redis_store import connect
 from tests.lab import Client, Model, Proxy, RedisServer, Reply, Upstream
 from tests.lab.proxy import MASTER_KEY, proxy_config
@@ -21,7 +21,7 @@ SESSIONS, TEAMS, CALLS, ROUNDS = 10_000, 50, 200, 3
 PAGES = (
     "/compaction/ui",
     "/compaction/sessions?limit=50",
-    "/compaction/sessions?team=team-7&limit=50",
+    f"/compaction/sessions?team={team_of(7)[0]}&limit=50",
     "/compaction/overview?hours=24",
 )
 POLICIES = {"version": 1, "defaults": {"mode": "enforce", "summary": {"model": "extractive"}}}
@@ -43,8 +43,9 @@ async def look(http: httpx.AsyncClient, over: asyncio.Event) -> dict[str, float]
     while not over.is_set():
         for page in PAGES:
             started = time.perf_counter()
-            (await http.get(page)).raise_for_status()
+            answer = (await http.get(page)).raise_for_status()
             longest[page] = max(longest.get(page, 0.0), (time.perf_counter() - started) * 1000)
+            assert "/sessions" not in page or answer.json()["total"], f"{page}: nothing matches"
         await asyncio.sleep(2)
     return longest
 
