@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from importlib.resources import files
 from math import isfinite
 from typing import Any
@@ -40,6 +40,7 @@ CHARS = 200
 # By this the scripts tell records that can be read; to_dict puts the schema first.
 BEGINNING = f'{{"v":{SCHEMA},'
 EVENT_FIELDS = tuple(f.name for f in fields(CompactionEvent))
+LAST_FIELDS = tuple(f.name for f in fields(LastCall))
 LAST_BYTES = 2_000_000
 TEXT_FIELDS = frozenset({"type", "outcome", "reason", "level", "model", "policy", "by"})
 
@@ -117,7 +118,8 @@ def written_last(last: LastCall) -> bytes:
     """The last call as JSON; without the messages, which it says, where that would be over 2 MB."""
     for kept in (last, replace(last, client=None, model=None, omitted=True)):
         # A client's messages came as JSON; whatever else a host put into them is shown as text.
-        text = json.dumps(asdict(kept), separators=(",", ":"), default=str).encode()
+        facts = {name: getattr(kept, name) for name in LAST_FIELDS}
+        text = json.dumps(facts, separators=(",", ":"), default=str).encode()
         if len(text) <= LAST_BYTES:
             return text
     return b""
