@@ -40,6 +40,7 @@ def _include(app: Any, runtime: Runtime) -> None:
         InputPrices(),
         render,
         lambda: health_of(runtime),
+        runtime.counter.text,
         runtime.settings.metrics_public,
     )
     declare_routes()

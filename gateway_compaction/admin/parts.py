@@ -26,6 +26,7 @@ class Parts:
         price: dollars for one input token of a model group, None where it is not known.
         metrics: all metrics as text, and their content type; reads files.
         health: how this process is doing, as JSON types; never asks the store.
+        count: tokens of a text for a model.
         metrics_public: whether metrics are for everybody.
     """
 
@@ -34,6 +35,7 @@ class Parts:
     price: Callable[[str], float | None]
     metrics: Callable[[], tuple[bytes, str]]
     health: Callable[[], Mapping[str, Any]]
+    count: Callable[[str, str], int]
     metrics_public: bool = False
 
 

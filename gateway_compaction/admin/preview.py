@@ -4,31 +4,42 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.schemas import Preview, PreviewBody
 from gateway_compaction.archive import LastCall, Owner, SessionDetail
+from gateway_compaction.core.compaction import Compaction
 from gateway_compaction.core.desk import Desk
-from gateway_compaction.core.jobs import job_of
+from gateway_compaction.core.jobs import Job, job_of
 from gateway_compaction.core.messages import Message, Transcript, part_of
+from gateway_compaction.core.numbering import parted
+from gateway_compaction.core.plan import make_plan
 from gateway_compaction.core.policy import Policy, conflicts, flatten
 from gateway_compaction.core.situation import Situation
+from gateway_compaction.core.summary import ACKNOWLEDGEMENT
 from gateway_compaction.core.tokens import Measure
 
-__all__ = ["ACKNOWLEDGED", "previewed"]
+__all__ = ["ACKNOWLEDGED", "openers_of", "previewed"]
 
 ACKNOWLEDGED = 6
 """Tokens of the one-word acknowledgement, at most."""
 ASSUMED = ("levels.medium.at", "levels.medium.target", "levels.medium.keep_last")
 LENGTH = ("summary.rate", "summary.max_tokens")
+OVER = ("medium", "aggressive")
 UNSEEN = "No call of this session has come near its window yet, so there is nothing to try values on."
 EITHER = "Give rate or max_tokens: a rate takes the place of max_tokens."
 
 
-def previewed(detail: SessionDetail, policy: Policy, body: PreviewBody) -> Preview:
+def previewed(
+    detail: SessionDetail, policy: Policy, body: PreviewBody, count: Callable[[str, str], int]
+) -> Preview:
     """What another rate, target, number of last messages or summary length would come to.
+
+    ``count`` gives the tokens of a text for a model.
 
     Raises:
         Problem: 409 where no call is known, 422 for values that do not hold together.
@@ -38,15 +49,16 @@ def previewed(detail: SessionDetail, policy: Policy, body: PreviewBody) -> Previ
         raise Problem(409, UNSEEN)
     changed = _changes(body)
     tried = _with(policy, changed)
-    situation = _situation(last, tried)
+    situation = _situation(last, tried, lambda text: count(text, detail.row.model or ""))
+    situation = situation.steered(detail.steering)
     job = job_of(situation, None)
     sent = situation.measure.total
     cut = job.covers if job else None
-    summary = situation.desk.limit(cut) if cut is not None else 0
-    total = sent if cut is None else situation.desk.rest(cut) + summary
+    summary = _block(situation.desk, job) if job else 0
+    total = sent if cut is None else _without_pins(situation.desk).rest(cut) + summary
     values = flatten(tried)
     return Preview(
-        compacts=sent >= tried.levels.medium.at * last.window,
+        compacts=_compacts(situation, job),
         covers=cut,
         covers_now=last.covers,
         kept=len(situation.transcript.history) - (cut or 0),
@@ -62,6 +74,28 @@ def previewed(detail: SessionDetail, policy: Policy, body: PreviewBody) -> Previ
         values={path: values[path] for path in (*ASSUMED, *LENGTH)},
         change=_yaml(detail.row.owner, changed),
     )
+
+
+def _without_pins(desk: Desk) -> Desk:
+    return replace(desk, pins=())
+
+
+def _block(desk: Desk, job: Job) -> int:
+    """Tokens of the whole block: operators' pins come on top of its length."""
+    return job.block + desk.rest(job.covers) - _without_pins(desk).rest(job.covers)
+
+
+def _compacts(s: Situation, job: Job | None) -> bool:
+    """Whether planning would send a summary, were the one it asks for there, however short."""
+    plan = make_plan(s)
+    if job is not None and plan.job is not None:
+        plan = make_plan(replace(s, compactions=(Compaction(job.digest, job.covers, "model"),)))
+    return plan.view.compaction is not None or plan.level in OVER
+
+
+def _weighed(message: Message) -> int:
+    # What else is weighed is a block, and how long that is planning is not to ask.
+    return ACKNOWLEDGED if message is ACKNOWLEDGEMENT else 0
 
 
 def _changes(body: PreviewBody) -> dict[str, Any]:
@@ -95,20 +129,35 @@ def _with(policy: Policy, changed: dict[str, Any]) -> Policy:
     return tried
 
 
-def _situation(last: LastCall, policy: Policy) -> Situation:
+def _situation(last: LastCall, policy: Policy, count: Callable[[str], int]) -> Situation:
     """A call as it can be told from counts alone: messages without contents, cuts as they were found."""
-    start = sum(1 for _, _, fate in last.sent if fate == "preamble")
-    tokens = [count for _, count, _ in last.sent]
+    # Characters are not known any more; what quotes may take is in the counts that were kept.
+    triggers = policy.triggers.model_copy(update={"count": "tokens"})
+    recall = policy.recall.model_copy(update={"max_tokens": 0})
+    policy = policy.model_copy(update={"triggers": triggers, "recall": recall})
+    start, tokens = parted(last)[0], [size for _, size, _ in last.sent]
     messages: list[Message] = [{"role": role, "content": ""} for role, _, _ in last.sent]
     history = tuple(messages[start:])
-    users = [i for i, m in enumerate(history) if part_of(m) == "user"]
-    cuts = tuple(c - start for c in last.cuts if start < c < len(messages))
-    openers = {c: None if c in users else max((u for u in users if u < c), default=None) for c in cuts}
-    transcript = Transcript(tuple(messages[:start]), history, cuts, openers, users[-1] if users else None)
+    openers = openers_of(history, [c - start for c in last.cuts if start < c < len(messages)])
+    asked = next((i for i in reversed(range(len(history))) if part_of(history[i]) == "user"), None)
+    transcript = Transcript(tuple(messages[:start]), history, tuple(openers), openers, asked)
     measure = Measure(last.fixed, sum(tokens[:start]), (0, *accumulate(tokens[start:])))
-    chain = ("",) * (len(history) + 1)
-    desk = Desk(transcript, chain, measure, last.window, policy, lambda m: ACKNOWLEDGED, len)
-    return Situation(transcript, chain, measure, last.window, policy, desk)
+    chain = tuple(str(i) for i in range(len(history) + 1))
+    digests = tuple(name.encode() for name in chain[1:])
+    desk = Desk(transcript, chain, measure, last.window, policy, _weighed, count, digests=digests)
+    return Situation(transcript, chain, measure, last.window, policy, desk, digests=digests)
+
+
+def openers_of(history: Sequence[Message], cuts: Sequence[int]) -> Mapping[int, int | None]:
+    """For each cut the user message whose turn it divides, None where it begins one."""
+    wanted, found, opener = frozenset(cuts), dict[int, int | None](), None
+    for index, message in enumerate(history):
+        begins = part_of(message) == "user"
+        if index in wanted:
+            found[index] = None if begins else opener
+        if begins:
+            opener = index
+    return found
 
 
 def _fates(transcript: Transcript, cut: int | None) -> tuple[str, ...]:

@@ -136,7 +136,8 @@ async def preview(viewer: Reader, parts: PartsDep, id: Id, body: PreviewBody) ->
     """What the latest call would have sent under other values. Nothing is changed by asking."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
     identity = await identity_of_owner(detail.row.owner, detail.row.model)
-    return answer(previewed(detail, parts.policies().resolve(identity), body))
+    policy = parts.policies().resolve(identity)
+    return answer(await asyncio.to_thread(previewed, detail, policy, body, parts.count))
 
 
 @router.get("/policy", operation_id="compaction_policy", response_model=Explanation)

@@ -212,11 +212,12 @@ class Preview:
     """What the latest call would have sent under other values; nothing was changed.
 
     Attributes:
-        compacts: whether that call was long enough to be compacted at all (``levels.medium.at``). Where it
-            was not, the rest says what a compaction at this point would come to.
+        compacts: whether that call was long enough to be compacted at all, by a level, by a trigger that
+            applies (messages are not kept, so tokens stand for characters), or since an operator wants it.
+            Where it was not, the rest says what a compaction at this point would come to.
         covers: messages after the preamble that the summary would stand for; None where nothing can be cut.
         kept: messages after those, sent verbatim.
-        summary: most tokens that the summary would take, pins included.
+        summary: most tokens that the summary would take, what operators pinned included.
         total: tokens of the request, output reserve included; ``total_now`` as it was sent.
         share: of the window.
         fits: whether the target is reached.

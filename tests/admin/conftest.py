@@ -93,6 +93,7 @@ def parts(archive: MemoryArchive) -> Parts:
         lambda model: 0.001 if model == "gpt" else None,
         lambda: (b"gateway_compaction_requests_total 7\n", "text/plain; version=0.0.4"),
         lambda: {"queued": 0},
+        lambda text, model: len(text) // 4 + 1,
     )
 
 

@@ -9,10 +9,11 @@ import httpx
 import pytest
 import yaml
 
-from gateway_compaction.admin.preview import ACKNOWLEDGED, previewed
+from gateway_compaction.admin.preview import ACKNOWLEDGED, openers_of, previewed
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.schemas import Preview, PreviewBody
-from gateway_compaction.archive import LastCall, Owner
+from gateway_compaction.archive import LastCall, Owner, Steering
+from gateway_compaction.core.compaction import Compaction, Segment
 from gateway_compaction.core.desk import Desk
 from gateway_compaction.core.digest import chain, history_digests
 from gateway_compaction.core.jobs import job_of
@@ -21,8 +22,9 @@ from gateway_compaction.core.messages import parse
 from gateway_compaction.core.plan import make_plan
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.policy_book import Identity, PolicyBook
+from gateway_compaction.core.presets import PRESETS
 from gateway_compaction.core.situation import Situation
-from gateway_compaction.core.summary import ACKNOWLEDGEMENT
+from gateway_compaction.core.summary import ACKNOWLEDGEMENT, facts_told
 from gateway_compaction.core.tokens import TokenCounter
 from gateway_compaction.settings import use_bundled_encodings
 from tests.admin.conftest import bearer
@@ -33,10 +35,21 @@ BOOK = PolicyBook({"version": 1, "defaults": {"summary": {"model": "small"}}}, "
 POLICY = BOOK.resolve(Identity())
 
 
-def asked(last: LastCall | None, policy: Policy = POLICY, owner: Owner | None = None, **body: Any) -> Preview:
+UNSTEERED = Steering()
+PINS = tuple(f"Ship {n} carries sulphur: no open fire on the quay, and nobody ashore." for n in range(6))
+
+
+def asked(
+    last: LastCall | None,
+    policy: Policy = POLICY,
+    owner: Owner | None = None,
+    steering: Steering = UNSTEERED,
+    **body: Any,
+) -> Preview:
     """A preview of a call."""
-    detail = replace(session("t", "k", owner or Owner(team_id="red")), last_call=last)
-    return previewed(detail, policy, PreviewBody(**body))
+    use_bundled_encodings()
+    detail = replace(session("t", "k", owner or Owner(team_id="red")), last_call=last, steering=steering)
+    return previewed(detail, policy, PreviewBody(**body), TokenCounter().text)
 
 
 def situation(policy: Policy, rounds: int, window: int = 4000) -> Situation:
@@ -98,6 +111,76 @@ def test_the_cut_is_the_one_that_planning_finds(rounds: int, body: dict[str, Any
         assert abs(found.total - real.desk.rest(job.covers) - job.block) <= ACKNOWLEDGED
         opener = real.transcript.openers[job.covers]
         assert found.fates.count("covered") == job.covers - (opener is not None)
+
+
+def once_made(real: Situation) -> Situation:
+    """The same call when the summary is there that planning it asks for."""
+    job = make_plan(real).job
+    if job is None:
+        return real
+    text = "Ships lie in harbours. " * 9
+    made = Compaction(job.digest, job.covers, "model", (Segment(0, job.covers, text),), job.block, version=1)
+    return replace(real, compactions=(made,))
+
+
+@pytest.mark.parametrize("rounds", [1, 3, 4, 6, 12, 16, 24])
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("steering", [UNSTEERED, Steering("g", PINS), Steering("g", (), compact=True)])
+def test_each_preset_compacts_where_planning_does(preset: str, rounds: int, steering: Steering) -> None:
+    # Of short messages the tokens are a quarter more than the characters that this preset counts.
+    triggers = {"tokens": 1200} if preset == "incremental" else {}
+    body = {"summary": {"model": "small"}, "triggers": triggers, "recall": {"max_tokens": 0}}
+    defaults = {"preset": preset, **body}
+    policy = PolicyBook({"version": 1, "defaults": defaults}, "test").resolve(Identity())
+    real = situation(policy, rounds, 6000).steered(steering)
+    last = layout(real, make_plan(real), None, 1.0)
+    found = asked(last, policy, steering=steering)
+    sent = make_plan(once_made(real))
+    assert found.compacts == (sent.view.compaction is not None or sent.level in ("medium", "aggressive"))
+    job = job_of(real, None)
+    assert found.covers == (job.covers if job else None)
+    if job is not None:
+        exact = real.desk.rest(job.covers) + job.block
+        assert abs(found.total - exact) <= ACKNOWLEDGED
+
+
+def test_what_makes_a_preset_compact_is_what_it_says() -> None:
+    found = {}
+    for preset in PRESETS:
+        defaults = {"preset": preset, "summary": {"model": "small"}}
+        policy = PolicyBook({"version": 1, "defaults": defaults}, "test").resolve(Identity())
+        real = situation(policy, 80, 80_000)
+        found[preset] = asked(layout(real, make_plan(real), None, 1.0), policy).compacts
+    assert found == {"hybrid": False, "turns": True, "incremental": True, "agent": False}
+
+
+def test_pins_take_room_in_tokens() -> None:
+    without, pinned = asked(call(window=4000)), asked(call(window=4000), steering=Steering("g", PINS))
+    told = TokenCounter().text("\n".join(facts_told(PINS)), "gpt")
+    assert without.covers is not None and pinned.covers is not None
+    assert pinned.summary == without.summary + told and told < len("".join(PINS)) / 2
+    assert pinned.total <= 0.35 * 4000 and pinned.covers > without.covers
+
+
+def test_a_long_conversation_is_worked_out_by_looking_at_each_message_once() -> None:
+    read = 0
+
+    class Counted(dict[str, Any]):
+        """A message that counts how often its role is read."""
+
+        def __getitem__(self, name: str) -> Any:
+            nonlocal read
+            read += name == "role"
+            return super().__getitem__(name)
+
+    def roles_read(number: int) -> int:
+        nonlocal read
+        read = 0
+        history = [Counted(role="user" if i % 2 == 0 else "assistant", content="") for i in range(number)]
+        assert len(openers_of(history, range(1, number))) == number - 1
+        return read
+
+    assert roles_read(4000) <= 2.1 * roles_read(2000)
 
 
 def test_the_acknowledgement_is_no_longer_than_assumed() -> None:

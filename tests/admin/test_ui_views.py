@@ -378,7 +378,7 @@ class TestPolicy:
     def test_the_answer(self) -> None:
         detail, policy = long_talk(), self.BOOK.resolve(self.WHO)
         assert detail.last_call is not None
-        found = previewed(detail, policy, preview_body({"keep_last": "4"}, policy))
+        found = previewed(detail, policy, preview_body({"keep_last": "4"}, policy), lambda text, _: len(text))
         shown = preview_view(found, detail.last_call)
         lines = dict(shown.lines)
         assert lines["Kept verbatim"] != lines["Covered"] and "keep_last: 4" in shown.change

@@ -142,7 +142,7 @@ async def preview(request: Request, viewer: Reader, parts: PartsDep, id: Id) -> 
     try:
         policy = (await _resolved(parts, detail))[1]
         body = preview_body(request.query_params, policy)
-        found = await asyncio.to_thread(previewed, detail, policy, body)
+        found = await asyncio.to_thread(previewed, detail, policy, body, parts.count)
         values["shown"] = preview_view(found, detail.last_call) if detail.last_call else None
     except (Problem, PolicyError) as error:
         values["problem"] = error.detail if isinstance(error, Problem) else str(error)
