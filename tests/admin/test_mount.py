@@ -20,6 +20,7 @@ from gateway_compaction.admin.parts import STATE
 from gateway_compaction.admin.prices import InputPrices
 from gateway_compaction.admin.routes import include
 from gateway_compaction.core.policy_book import PolicyBook
+from gateway_compaction.core.tokens import TokenCounter
 from tests.admin.memory_archive import MemoryArchive
 
 POLICIES = PolicyBook.default()
@@ -87,7 +88,10 @@ class TestMount:
     @staticmethod
     def runtime() -> Any:
         return SimpleNamespace(
-            policies=POLICIES, settings=SimpleNamespace(metrics_public=False), archive=MemoryArchive()
+            policies=POLICIES,
+            settings=SimpleNamespace(metrics_public=False),
+            archive=MemoryArchive(),
+            counter=TokenCounter(),
         )
 
     def test_twice_is_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,6 +107,7 @@ class TestMount:
     def test_where_there_is_no_proxy_nothing_is_loaded(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delitem(sys.modules, mounting.PROXY)
         mounting.mount(self.runtime())
+        assert mounting.PROXY not in sys.modules
 
     def test_a_failure_is_logged_once_and_goes_no_further(
         self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
