@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
-from typing import TypeVar
+from collections.abc import Iterator
 
 import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.engine.histories import chat
-from tests.lab import Client, Model, Proxy, Upstream
+from tests.lab import Client, Model, Proxy, Upstream, until
 from tests.lab.proxy import MASTER_KEY, proxy_config
 
 OBSERVE = "version: 1\ndefaults: {mode: observe, summary: {model: extractive}}\n"
 ENFORCE = OBSERVE.replace("observe", "enforce")
 LONG = chat(61)
-T = TypeVar("T")
+WAIT = {"seconds": 60.0, "every": 0.5}
 
 
 @pytest.fixture(scope="module")
@@ -48,15 +47,6 @@ async def metrics(gateway: Proxy) -> dict[str, float]:
     return found
 
 
-async def eventually(probe: Callable[[], Awaitable[T]], what: str) -> T:
-    """The first true answer within a minute."""
-    for _ in range(120):
-        if answer := await probe():
-            return answer
-        await asyncio.sleep(0.5)
-    raise AssertionError(f"waited a minute for {what}")
-
-
 async def write(gateway: Proxy, text: str) -> None:
     await asyncio.to_thread((gateway.directory / "policies.yaml").write_text, text)
 
@@ -69,7 +59,7 @@ async def test_metrics_and_policies_while_it_runs(gateway: Proxy) -> None:
             found = await metrics(gateway)
             return found if found.get("gateway_compaction_tokens_before_total") else None
 
-        found = await eventually(counted, "the call's tokens to be counted") or {}
+        found = await until(counted, "the call's tokens to be counted", **WAIT) or {}
         assert (
             found["gateway_compaction_requests_total"] == found["gateway_compaction_hook_seconds_count"] == 1
         )
@@ -83,14 +73,14 @@ async def test_metrics_and_policies_while_it_runs(gateway: Proxy) -> None:
         async def rewritten() -> bool:
             return (await client.chat("chat", LONG)).outcome == "fallback"
 
-        await eventually(rewritten, "the new policies are in force")
+        await until(rewritten, "the new policies to be in force", **WAIT)
 
         await write(gateway, "version: 1\ndefaults: {mod: off}\n")
 
         async def told() -> bool:
             return (await metrics(gateway))["gateway_compaction_policy_problem"] == 1
 
-        await eventually(told, "the bad file is told")
+        await until(told, "the bad file to be told", **WAIT)
         assert (await client.chat("chat", LONG)).outcome in ("fallback", "applied")
         assert (await metrics(gateway))["gateway_compaction_policy_loaded_timestamp_seconds"] > loaded
     log = gateway.log.read_text(errors="replace")

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import time
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar, overload
 
 __all__ = ["until"]
 
 T = TypeVar("T")
 
 
-async def until(probe: Callable[[], T], what: str, *, seconds: float = 10.0, every: float = 0.03) -> T:
-    """Ask ``probe`` until it answers with something true, and return that.
+@overload
+async def until(
+    probe: Callable[[], Awaitable[T]], what: str, *, seconds: float = 10.0, every: float = 0.03
+) -> T: ...
+@overload
+async def until(probe: Callable[[], T], what: str, *, seconds: float = 10.0, every: float = 0.03) -> T: ...
+async def until(probe: Callable[[], Any], what: str, *, seconds: float = 10.0, every: float = 0.03) -> Any:
+    """Ask ``probe``, awaited where it must be, until it answers with something true, and return that.
 
     Raises:
         AssertionError: it did not within ``seconds``; names ``what`` and the last answer.
@@ -21,6 +28,8 @@ async def until(probe: Callable[[], T], what: str, *, seconds: float = 10.0, eve
     deadline = time.monotonic() + seconds
     while True:
         answer = probe()
+        if inspect.isawaitable(answer):
+            answer = await answer
         if answer:
             return answer
         if time.monotonic() > deadline:
