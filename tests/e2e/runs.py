@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import statistics
-from collections.abc import Sequence
+import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
+
+import httpx
 
 from tests.e2e.fleet import WINDOWS, served
 from tests.lab import (
@@ -26,11 +29,14 @@ from tests.lab import (
     until,
     violations,
 )
+from tests.lab.proxy import MASTER_KEY
 from tests.lab.validity import preamble
 
 __all__ = ["Call", "Stage", "can_fit", "check_calls", "lateness"]
 
 FRAME = 60
+# Clients name conversations with it; here it names a call.
+LABEL_HEADER = "x-litellm-session-id"
 MEDIUM = 0.88
 
 
@@ -38,7 +44,8 @@ MEDIUM = 0.88
 class Call:
     """What the client sent, what the upstream got, and what came back.
 
-    ``ready`` counts the summaries that had been asked for before the call.
+    ``ready`` counts the summaries that had been asked for before the call. ``label`` is the call's own, and
+    ``proxy`` the address of who served it.
     """
 
     history: list[Message]
@@ -46,6 +53,8 @@ class Call:
     answer: Answer
     raw_tokens: int
     ready: int
+    label: str
+    proxy: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,38 +85,53 @@ class Stage:
         fixed = reply or Reply(text="Noted.")
         self.upstream.scripts[served(self.model)] = Window(self.window, lambda seen: fixed)
 
-    async def call(self, client: Client, history: Sequence[Message], **body: Any) -> Call:
+    async def call(
+        self,
+        client: Client,
+        history: Sequence[Message],
+        *,
+        headers: Mapping[str, str] | None = None,
+        **body: Any,
+    ) -> Call:
         """One call that must be answered with 200 by exactly one upstream request."""
         before, ready = len(self.upstream.seen(served(self.model))), self.summariser.calls
-        answer = await client.chat(self.model, history, **body)
+        label = f"call-{uuid.uuid4().hex}"
+        named = {**(headers or {}), LABEL_HEADER: label}
+        answer = await client.chat(self.model, history, headers=named, **body)
         arrived = self.upstream.seen(served(self.model))[before:]
         assert answer.status == 200, (answer.status, answer.body, answer.headers.get("x-compaction"))
         assert len(arrived) == 1, f"{len(arrived)} upstream requests for one call"
         raw = count_request({"messages": list(history), **body})
-        return Call(list(history), arrived[0], answer, raw, ready)
+        return Call(list(history), arrived[0], answer, raw, ready, label, client.url)
 
     async def settle(self, mark: str) -> None:
         """Wait until every summary that was asked for in a conversation is stored."""
         for seen in self.summariser.about(mark):
-            number = self.summariser.asked.index(seen) + 1
-            text = self.summariser.mark(number)
-            await until(lambda text=text: text in self.redis_server.text(), f"{text} in Redis")  # type: ignore[misc]
+            text = self.summariser.mark(self.summariser.asked.index(seen) + 1)
+            await until(partial(self._stored, text), f"{text} in Redis")
+
+    def _stored(self, text: str) -> bool:
+        return text in self.redis_server.text()
 
     async def at_rest(self, call: Call) -> None:
-        """Wait until a call is on record and no summary of its session is under way."""
+        """Wait until a call is on record and no summary of its session is under way.
+
+        The call's label is recorded with its event, and its summary is queued before that.
+        """
         session = call.answer.told("session")
         if session is None:
             return
 
-        def over() -> bool:
+        def recorded() -> bool:
             with self.redis_server.client() as redis:
-                told = [json.loads(event) for event in redis.lrange(f"gwc:{{{session}}}:events", 0, 9)]
-                recorded = any(e.get("messages_before") == len(call.history) for e in told)
-                return recorded and not redis.exists(f"gwc:{{{session}}}:claims")
+                labels: Any = redis.hget(f"gwc:{{{session}}}:session", "labels")
+                return call.label in json.loads(labels or "[]")
 
-        await until(over, "the call to be recorded and its summary to be stored")
-        # What claims a summary and what records the call are two commands on their way at the same time.
-        await asyncio.sleep(0.03)
+        async def over() -> bool:
+            with self.redis_server.client() as redis:
+                return await queued(call.proxy) == 0 and not redis.exists(f"gwc:{{{session}}}:claims")
+
+        await until(recorded, "the call to be recorded")
         await until(over, "the call's summary to be stored")
 
     async def prepare(self, client: Client, history: Sequence[Message], mark: str, **body: Any) -> Call:
@@ -131,6 +155,15 @@ class Stage:
             await self.at_rest(calls[-1])
             await self.settle(mark)
         return calls
+
+
+async def queued(proxy: str) -> int:
+    """How many summaries a proxy has waiting or under way."""
+    async with httpx.AsyncClient(trust_env=False, timeout=10) as http:
+        key = {"authorization": f"Bearer {MASTER_KEY}"}
+        told = await http.get(f"{proxy}/compaction/health", headers=key)
+    number: int = told.json()["process"]["queued"]
+    return number
 
 
 def can_fit(call: Call, window: int) -> bool:

@@ -141,8 +141,7 @@ async def test_a_limited_summariser_is_not_asked_again(fleet: Fleet, stage: Stag
     stage, bad = bad_summariser(stage, "limited")
     async with Client(fleet.first, "sk-limited") as client:
         for _ in range(4):
-            await stage.call(client, stage.at(chat(mark, 60), 0.8))
-            await asyncio.sleep(0.5)
+            await stage.at_rest(await stage.call(client, stage.at(chat(mark, 60), 0.8)))
     assert len(bad.about(mark)) == 1
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
+from functools import partial
 
 import pytest
 
@@ -35,7 +36,7 @@ async def test_one_summary_per_prefix_and_none_is_lost(fleet: Fleet, second: Pro
             assert {answer.status for answer in answers} == {200}
             await asyncio.sleep(0.2)
         for mark in talks:
-            await until(lambda mark=mark: stage.summariser.about(mark), "a summary")  # type: ignore[misc]
+            await until(partial(stage.summariser.about, mark), "a summary")
             await stage.settle(mark)
         again = Counter(prompt(seen) for seen in stage.summariser.asked)
         assert [count for count in again.values() if count > 1] == []

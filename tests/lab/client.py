@@ -50,9 +50,9 @@ class Client:
     """An async client of one proxy with one API key."""
 
     def __init__(self, proxy: Proxy | str, key: str = MASTER_KEY, *, timeout: float = 60.0) -> None:
-        base = proxy if isinstance(proxy, str) else proxy.url
+        self.url = proxy if isinstance(proxy, str) else proxy.url
         headers = {"authorization": f"Bearer {key}"}
-        self._http = httpx.AsyncClient(base_url=base, headers=headers, timeout=timeout, trust_env=False)
+        self._http = httpx.AsyncClient(base_url=self.url, headers=headers, timeout=timeout, trust_env=False)
 
     async def chat(
         self,
