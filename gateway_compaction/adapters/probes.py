@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from time import perf_counter
+from time import perf_counter, time
 from typing import Any
 
 import litellm
@@ -15,11 +15,12 @@ from litellm.proxy.auth.master_key_boot_check import UnsafeMasterKeyRefused, mas
 from litellm.router import Router
 from pydantic import ValidationError
 
-from gateway_compaction.adapters.erasure import erase_tenant
+from gateway_compaction.adapters.indexing import dropping, tenant_key, vacating
 from gateway_compaction.adapters.litellm_models import ProxyModels
 from gateway_compaction.adapters.redis_store import FAULTS, RedisStore
 from gateway_compaction.core.compaction import Compaction, Segment, SessionRef
 from gateway_compaction.core.digest import fingerprint
+from gateway_compaction.core.events import CompactionEvent
 from gateway_compaction.errors import StoreError
 
 __all__ = ["ConfigModels", "config_models", "refused_key", "round_trip", "server_facts"]
@@ -41,14 +42,14 @@ async def server_facts(store: RedisStore) -> Mapping[str, str]:
 
 
 async def round_trip(store: RedisStore) -> float:
-    """Claim, store, read back and erase a record, through every script that a request needs.
+    """Claim, store, read back, count and erase a record: with the scripts of one call and of its summary.
 
-    Returns the seconds that reading took, the middle one of a few.
+    Nothing of it is left, not even a note. Returns the seconds that reading took, the middle one of a few.
 
     Raises:
         StoreError: the server refused, or what was read is not what was written.
     """
-    # Another one each time: what was erased cannot be written again for some minutes.
+    # Another one each time: somebody else may be looking at the same server.
     name = os.urandom(8).hex()
     session = SessionRef(fingerprint("doctor", name), fingerprint("doctor", "session", name))
     digest = fingerprint("doctor", "record")
@@ -63,7 +64,10 @@ async def round_trip(store: RedisStore) -> float:
         taken.append(perf_counter() - started)
     if [c.text for c in buffer.compactions] != ["doctor"]:
         raise StoreError("what was read is not what was written")
-    await erase_tenant(store, session.tenant, PROBE_SECONDS)
+    called = CompactionEvent("request", time(), "none", "doctor", "light", "doctor", tokens_before=1)
+    await store.append(session, called, ttl=PROBE_TTL, used=digest, view=digest)
+    counts = ("UNLINK", tenant_key(session.tenant, "hours"))
+    await store.send(*dropping(session), *vacating(session.tenant), counts, seconds=PROBE_SECONDS)
     return sorted(taken)[LOADS // 2]
 
 
