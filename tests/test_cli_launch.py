@@ -86,6 +86,19 @@ class TestRefusals:
         said = refusal("--config", str(config), env={"GATEWAY_COMPACTION_DEFAULTS__MODE": "loud"})
         assert "GATEWAY_COMPACTION_DEFAULTS__MODE" in said
 
+    @pytest.mark.parametrize(
+        ("args", "env"),
+        [(["--redis-url", "localhost:6379"], {}), ([], {"GATEWAY_COMPACTION_REDIS_URL": "localhost:6379"})],
+    )
+    def test_a_redis_url_that_is_none(self, config: Path, args: list[str], env: dict[str, str]) -> None:
+        said = refusal("--config", str(config), *args, env=env)
+        assert "the Redis URL cannot be used" in said and "redis://" in said
+
+    @pytest.mark.parametrize("args", [[], ["--redis-url", "redis://localhost:1"]])
+    def test_a_variable_of_the_wrong_kind(self, config: Path, args: list[str]) -> None:
+        said = refusal("--config", str(config), *args, env={"GATEWAY_COMPACTION_QUEUE": "many"})
+        assert "GATEWAY_COMPACTION_QUEUE is 'many'" in said
+
     def test_a_port_in_use(self, config: Path) -> None:
         with socket.create_server((HOST, 0)) as taken:
             port = str(taken.getsockname()[1])

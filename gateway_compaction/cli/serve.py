@@ -109,7 +109,8 @@ def _check_settings(redis_url: str | None) -> None:
 
     try:
         settings = Settings()
-        connect(redis_url or settings.redis_url)
+        if url := redis_url or settings.redis_url:
+            connect(url)
     except ValidationError as error:
         fault = error.errors()[0]
         name = f"{PREFIX}{'_'.join(map(str, fault['loc']))}".upper()
