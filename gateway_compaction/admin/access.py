@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, HTTPException, Request, Security
+from fastapi import APIRouter, Depends, Request, Security
 from litellm.proxy._types import (
     UI_TEAM_ID,
     LiteLLMRoutes,
@@ -16,6 +16,7 @@ from litellm.proxy._types import (
     UserAPIKeyAuth,
 )
 from litellm.proxy.auth.user_api_key_auth import is_no_auth_dev_mode, user_api_key_auth
+from starlette.exceptions import HTTPException
 
 from gateway_compaction.admin.origin import COOKIE, PATH, csrf_token, refuse_others, refuse_unmarked
 from gateway_compaction.admin.problems import PROBLEMS, Problem, ProblemRoute
@@ -219,13 +220,20 @@ def _bare(request: Request, method: str, cookie: str | None) -> Request:
 
 def _refusal(error: ProxyException | HTTPException) -> Problem:
     """LiteLLM's refusal in our words; a key that nobody can know (no database) is one it does not accept."""
-    status = int(error.code or 401) if isinstance(error, ProxyException) else error.status_code
+    status = _status_of(error.code if isinstance(error, ProxyException) else error.status_code)
     if status in (400, 401):
         return Problem(401, NO_KEY)
     if status == 403:
         return Problem(403, LEFT_OUT)
     said = error.message if isinstance(error, ProxyException) else error.detail
-    return Problem(status if status >= 400 else 401, f"LiteLLM refuses: {str(said)[:300]}")
+    return Problem(status, f"LiteLLM refuses: {str(said)[:300]}")
+
+
+def _status_of(code: object) -> int:
+    """The status that a refusal names; one that names none, or a success, is that of a key not accepted."""
+    text = str(code)
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) == 3 else 0
+    return number if 400 <= number < 600 else 401
 
 
 def _has_expired(auth: UserAPIKeyAuth) -> bool:

@@ -17,7 +17,16 @@ from starlette.exceptions import HTTPException
 from gateway_compaction.admin.answers import UNCACHED
 from gateway_compaction.errors import BadDocument, NotThere, PartNotThere, PolicyError, Refused, StoreError
 
-__all__ = ["NOT_THERE", "PROBLEMS", "STORE_DOWN", "Problem", "ProblemRoute", "problem_response"]
+__all__ = [
+    "NOT_THERE",
+    "PROBLEMS",
+    "STORE_DOWN",
+    "Problem",
+    "ProblemRoute",
+    "problem_of",
+    "problem_response",
+    "title_of",
+]
 
 log = logging.getLogger("gateway_compaction")
 MEDIA_TYPE = "application/problem+json"
@@ -80,7 +89,7 @@ class ProblemRoute(APIRoute):
                 _check_size(request)
                 return await handle(request)
             except Exception as error:  # any fault of ours or of the host's must end as a problem as well
-                return problem_response(_problem_of(error))
+                return problem_response(problem_of(error))
 
         return told
 
@@ -89,7 +98,7 @@ def problem_response(problem: Problem) -> Response:
     """The answer to a request that failed."""
     body: dict[str, Any] = {
         "type": "about:blank",
-        "title": HTTPStatus(problem.status).phrase,
+        "title": title_of(problem.status),
         "status": problem.status,
         "detail": problem.detail,
     }
@@ -103,7 +112,15 @@ def problem_response(problem: Problem) -> Response:
     return Response(json.dumps(body), problem.status, headers, MEDIA_TYPE)
 
 
-def _problem_of(error: Exception) -> Problem:
+def title_of(status: int) -> str:
+    """What a status is called; of one that nobody has named, only whose fault it says it is."""
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return "Refused" if status < HTTPStatus.INTERNAL_SERVER_ERROR else "Failed"
+
+
+def problem_of(error: Exception) -> Problem:
     """What an exception means to who asked."""
     match error:
         case Problem():

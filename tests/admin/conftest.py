@@ -36,10 +36,15 @@ POLICIES = {
         {"name": "secret plan for blue", "match": {"team": BLUE}, "mode": "off"},
     ],
 }
+REFUSED_WITH = "sk-refused-with-"
+"""Before a code: the key that is refused with it."""
 
 
 async def authenticated(request: Request, api_key: str) -> UserAPIKeyAuth:
     """Custom authentication, as a proxy's config may name it."""
+    if api_key.startswith(REFUSED_WITH):
+        code = api_key.removeprefix(REFUSED_WITH)
+        raise ProxyException(message="not today", type="auth_error", param=None, code=code or None)
     fields = KEYS.get(api_key)
     if fields is None:
         raise ProxyException(message="unknown key", type="auth_error", param="api_key", code=401)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from tests.admin.conftest import bearer
+from tests.admin.conftest import REFUSED_WITH, bearer
 from tests.admin.people import MASTER
 
 pytestmark = pytest.mark.usefixtures("keyed")
@@ -47,3 +47,31 @@ async def test_without_a_valid_key_there_is_a_problem_document(
     assert answer.status_code == 401
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["status"] == 401 and "Authorization" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("code", "status", "title"),
+    [
+        ("auth_error", 401, "Unauthorized"),
+        ("", 401, "Unauthorized"),
+        ("200", 401, "Unauthorized"),
+        ("99999", 401, "Unauthorized"),
+        ("-500", 401, "Unauthorized"),
+        ("٤٠٣", 401, "Unauthorized"),
+        ("403", 403, "Forbidden"),
+        ("429", 429, "Too Many Requests"),
+        ("499", 499, "Refused"),
+        ("599", 599, "Failed"),
+    ],
+)
+async def test_a_refusal_may_name_any_code(
+    client: httpx.AsyncClient, code: str, status: int, title: str
+) -> None:
+    # As bytes: a key need not be ASCII.
+    key = {"Authorization": f"Bearer {REFUSED_WITH}{code}".encode()}
+    answer = await client.get("/compaction/sessions", headers=key)
+    assert answer.status_code == status and answer.headers["content-type"] == "application/problem+json"
+    assert (answer.json()["status"], answer.json()["title"]) == (status, title)
+    page = await client.get("/compaction/ui/sessions", headers=key)
+    assert page.status_code == (303 if status == 401 else status)
+    assert status == 401 or page.headers["content-type"] == "text/html; charset=utf-8"

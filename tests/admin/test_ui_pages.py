@@ -283,6 +283,16 @@ class TestDeeds:
         answer = await browser.post(f"{UI}/sessions/{OWN}/do/pin", data=data)
         assert answer.status_code == 413 and archive.deeds == []
 
+    @pytest.mark.parametrize("path", ["signin", f"sessions/{OWN}/do/pin", "signout"])
+    async def test_a_form_of_too_many_fields_is_refused_on_a_page(
+        self, browser: httpx.AsyncClient, archive: MemoryArchive, path: str
+    ) -> None:
+        await sign_in(browser, "sk-red-1")
+        fields = {"csrf": (None, await csrf(browser)), **{f"f{n}": (None, "x") for n in range(20)}}
+        answer = await browser.post(f"{UI}/{path}", files=fields)
+        assert answer.status_code == 400 and answer.headers["content-type"] == CONTENT
+        assert "Too many fields" in looked(answer.text).words and archive.deeds == []
+
 
 class TestHarm:
     """Text by strangers, and the rules that browsers are given."""
@@ -440,7 +450,7 @@ class TestStoreDown:
         archive.down = True
         await browser.get(UI)
         said = [r.getMessage() for r in caplog.records if r.name == "gateway_compaction"]
-        assert len(said) == 1 and said[0].startswith("admin page: no answer from the store: ")
+        assert len(said) == 1 and said[0].startswith("admin: no answer from the store: ")
 
 
 class TestAddresses:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Coroutine
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import HTTPException, Request, Response
+from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse
 from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
 
-from gateway_compaction.admin.problems import NOT_THERE, STORE_DOWN, Problem
+from gateway_compaction.admin.problems import Problem, problem_of, title_of
 from gateway_compaction.admin.ui.render import HEADERS, base_of, page
-from gateway_compaction.errors import NotThere, PartNotThere, PolicyError, Refused, StoreError
+from gateway_compaction.errors import NotThere, PolicyError, Refused, StoreError
 
-__all__ = ["PageRoute", "nowhere", "problem_of"]
+__all__ = ["PageRoute", "nowhere"]
 
-log = logging.getLogger("gateway_compaction")
 TITLES = {
     403: "Not allowed",
     404: "Not there",
@@ -27,8 +26,9 @@ TITLES = {
     422: "Not understood",
     503: "The store does not answer",
 }
+UNUSABLE = "The address holds a value that cannot be used."
 NO_PAGE = "There is no page at this address."
-EXPECTED = (Problem, StoreError, NotThere, Refused, PolicyError, RequestValidationError, HTTPException)
+EXPECTED = (Problem, StoreError, NotThere, Refused, PolicyError, HTTPException)
 
 
 class PageRoute(APIRoute):
@@ -41,6 +41,8 @@ class PageRoute(APIRoute):
         async def told(request: Request) -> Response:
             try:
                 return await handle(request)
+            except RequestValidationError:
+                return _page_of(request, Problem(422, UNUSABLE))
             except EXPECTED as error:
                 return _page_of(request, problem_of(error))
 
@@ -55,33 +57,12 @@ async def nowhere(request: Request) -> Response:
     return _page_of(request, Problem(404, NO_PAGE))
 
 
-def problem_of(error: Exception) -> Problem:
-    """What an exception means to who looks at a page."""
-    match error:
-        case Problem():
-            return error
-        case StoreError():
-            log.warning("admin page: no answer from the store: %s", error)
-            return Problem(503, STORE_DOWN)
-        case PartNotThere():
-            return Problem(404, f"{error}.")
-        case NotThere():
-            return Problem(404, NOT_THERE)
-        case Refused():
-            return Problem(409, str(error))
-        case PolicyError():
-            return Problem(422, str(error))
-        case HTTPException():
-            return Problem(error.status_code, str(error.detail))
-    return Problem(422, "The address holds a value that cannot be used.")
-
-
 def _page_of(request: Request, problem: Problem) -> Response:
     base = base_of(request)
     if problem.status == HTTPStatus.UNAUTHORIZED:
         return _to_sign_in(request, base)
     values = {
-        "title": TITLES.get(problem.status, HTTPStatus(problem.status).phrase),
+        "title": TITLES.get(problem.status) or title_of(problem.status),
         "sentence": problem.detail,
     }
     if problem.status == HTTPStatus.FORBIDDEN:
