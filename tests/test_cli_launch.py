@@ -122,6 +122,18 @@ class TestRefusals:
         config.write_text(f"{SMALL}general_settings: {{master_key: sk-1234}}\n")
         assert f"{config} is publicly known" in refusal("--config", str(config))
 
+    def test_a_key_is_judged_without_the_network(self, config: Path, tmp_path: Path) -> None:
+        with socket.create_server((HOST, 0)) as proxy:
+            way_out = f"http://{HOST}:{proxy.getsockname()[1]}"
+            env = clean_environment(tmp_path) | {"LITELLM_MASTER_KEY": "sk-1234"}
+            env |= {"HTTPS_PROXY": way_out, "HTTP_PROXY": way_out, "NO_PROXY": ""}
+            command = [*COMMAND, "serve", "--config", str(config)]
+            done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+            proxy.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                proxy.accept()
+        assert "LITELLM_MASTER_KEY is publicly known" in done.stderr
+
     def test_an_empty_policy_file(self, config: Path, tmp_path: Path) -> None:
         (tmp_path / "policies.yaml").write_text("")
         assert "it is empty" in refusal("--config", str(config))

@@ -15,7 +15,7 @@ from rich.panel import Panel
 from rich.table import Table
 
 from gateway_compaction.cli.findings import deployments_in, providers_in
-from gateway_compaction.cli.launch import CALLBACK, DEFAULTS, ProxyConfig, without_password
+from gateway_compaction.cli.launch import CALLBACK, ProxyConfig, apply_defaults, without_password
 from gateway_compaction.core.policy_book import Identity, PolicyBook
 
 __all__ = ["Wanted", "announce"]
@@ -103,8 +103,7 @@ def _windows(loaded: ProxyConfig) -> dict[str, int | None]:
     windows = {n: min((w for w in found if w), default=None) for n, found in stated.items()}
     if all(None not in found or "*" in n for n, found in stated.items()):
         return windows
-    for name, value in DEFAULTS.items():
-        os.environ.setdefault(name, value)
+    apply_defaults(os.environ)
     # What LiteLLM makes of a config is its own affair: it must not keep the proxy from starting.
     with suppress(Exception), Console(stderr=True).status("Looking up the windows of the models"):
         from gateway_compaction.adapters.probes import config_models

@@ -20,10 +20,10 @@ from rich.table import Table
 from gateway_compaction.cli import findings
 from gateway_compaction.cli.findings import Finding
 from gateway_compaction.cli.launch import (
-    DEFAULTS,
     PERMIT_NO_KEY,
     LaunchError,
     ProxyConfig,
+    apply_defaults,
     is_true,
     policies_beside,
     read_config,
@@ -64,8 +64,7 @@ def doctor(
     """
     path = policies or policies_beside(config)
     # As `serve` does: the tables that LiteLLM ships, and no network.
-    for name, value in DEFAULTS.items():
-        os.environ.setdefault(name, value)
+    apply_defaults(os.environ)
     with Console(stderr=True).status("Looking"):
         found = [*_config(config), *_environment(), *asyncio.run(_store(redis_url or None))]
         found += [*_policies_and_models(path, config), *_encodings()]

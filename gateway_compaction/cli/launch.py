@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ __all__ = [
     "Deployment",
     "LaunchError",
     "ProxyConfig",
+    "apply_defaults",
     "check_port",
     "environment",
     "is_true",
@@ -118,6 +119,12 @@ def read_config(path: Path) -> ProxyConfig:
         checks_windows=_section(raw, "router_settings").get("enable_pre_call_checks") is True,
         custom_auth=str(custom_auth) if custom_auth else None,
     )
+
+
+def apply_defaults(env: MutableMapping[str, str]) -> None:
+    """Set the defaults for LiteLLM where ``env`` says nothing; this process's own before it imports LiteLLM."""
+    for name, value in DEFAULTS.items():
+        env.setdefault(name, value)
 
 
 def environment(

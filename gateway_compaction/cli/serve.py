@@ -21,6 +21,7 @@ from gateway_compaction.cli.launch import (
     SHORT_KEY,
     LaunchError,
     ProxyConfig,
+    apply_defaults,
     check_port,
     environment,
     is_true,
@@ -165,6 +166,7 @@ def _refuse_weak_key(loaded: ProxyConfig) -> None:
     # Only a short key can be one that everybody knows; asking imports LiteLLM, which takes seconds.
     if not key.strip() or len(key) >= SHORT_KEY:
         return
+    apply_defaults(os.environ)
     from gateway_compaction.adapters.probes import refused_key
 
     permitted = loaded.permits_no_key or is_true(os.environ.get(PERMIT_NO_KEY))
