@@ -122,7 +122,7 @@ def read_config(path: Path) -> ProxyConfig:
 
 
 def apply_defaults(env: MutableMapping[str, str]) -> None:
-    """Set the defaults for LiteLLM where ``env`` says nothing; this process's own before it imports LiteLLM."""
+    """Set the defaults for LiteLLM where ``env`` says nothing; in this process before it imports LiteLLM."""
     for name, value in DEFAULTS.items():
         env.setdefault(name, value)
 
