@@ -33,7 +33,6 @@ class Buffer:
         in_flight: digests (of those the request named) that somebody is summarising right now.
         bypass: why the session is bypassed at present, or None.
         backoff: why no summary may be started at present, or None.
-        unused: summaries made since a request last used one.
         steering: what operators asked of the session, and its generation.
     """
 
@@ -41,7 +40,6 @@ class Buffer:
     in_flight: frozenset[str] = frozenset()
     bypass: str | None = None
     backoff: str | None = None
-    unused: int = 0
     steering: Steering = field(default_factory=Steering)
 
 

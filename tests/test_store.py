@@ -229,18 +229,6 @@ async def test_a_shorter_pause_does_not_end_a_longer_one(store: RedisStore) -> N
     assert (await store.load(S, [digest("a")])).bypass == "long"
 
 
-async def test_unused_counts_summaries_until_one_is_sent(store: RedisStore) -> None:
-    await store.put(S, record("x", "extractive"), token=None, ttl=TTL, limit=9)
-    for name in "ab":
-        token = await store.claim(S, digest(name), [], 60)
-        await store.put(S, record(name), token=token, ttl=TTL, limit=9)
-    assert (await store.load(S, [digest("a")])).unused == 2
-    await store.append(S, event(), ttl=TTL)
-    assert (await store.load(S, [digest("a")])).unused == 2
-    await store.append(S, event(), ttl=TTL, used=digest("a"))
-    assert (await store.load(S, [digest("a")])).unused == 0
-
-
 async def test_using_what_is_gone_does_not_bring_it_back(store: RedisStore) -> None:
     await store.append(S, event(), ttl=TTL, used=digest("gone"))
     assert await raw(store).exists(f"gwc:{{{S.slot}}}:used") == 0

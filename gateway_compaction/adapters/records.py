@@ -146,14 +146,13 @@ def read_last(raw: bytes | None) -> LastCall | None:
 
 def read_buffer(raw: Any, wanted: frozenset[str]) -> Buffer:
     """What ``load.lua`` answers; records that cannot be read or were not asked for are left out."""
-    fits, leased, bypass, backoff, unused, steering = raw
+    fits, leased, bypass, backoff, steering = raw
     found = [read_record(digest, value) for digest, value in zip(fits[::2], fits[1::2], strict=True)]
     return Buffer(
         compactions=tuple(record for record in found if record and record.digest in wanted),
         in_flight=wanted.intersection(digest.decode("utf-8", "replace") for digest in leased),
         bypass=bypass.decode("utf-8", "replace") or None,
         backoff=backoff.decode("utf-8", "replace") or None,
-        unused=int(unused) if unused.isdigit() else 0,
         steering=read_steering(steering),
     )
 

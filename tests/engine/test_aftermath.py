@@ -63,13 +63,15 @@ class TestEvents:
     async def test_labels_and_what_operators_may_know(self, rig: Rig) -> None:
         headers = {"x-session-id": "ticket-1"}
         decision = await applied(rig, headers=headers, body_labels=("chat-9",), about=ABOUT)
-        await follow(rig, decision, Ending("answered"))
         assert decision.session is not None
         client: Any = rig.redis._client
+        used = f"gwc:{{{decision.session.slot}}}:used"
+        [(digest, before)] = await client.zrange(used, 0, -1, withscores=True)
+        await follow(rig, decision, Ending("answered"))
         kept = await client.hgetall(f"gwc:{{{decision.session.slot}}}:session")
         assert kept[b"labels"] == b'["ticket-1","chat-9"]'
         assert (kept[b"about:team"], kept[b"about:key_alias"]) == (b"Legal", b"k1")
-        assert kept[b"unused"] == b"0"
+        assert await client.zscore(used, digest) > before, "what was sent counts as used"
 
     async def test_nothing_is_recorded_of_a_quiet_request(self, rig: Rig) -> None:
         await rig.call(chat(15))

@@ -14,10 +14,7 @@ begin(KEYS[1])
 redis.call('HSET', KEYS[1], 'seen', time[1])
 redis.call('LPUSH', KEYS[3], ARGV[2])
 redis.call('LTRIM', KEYS[3], 0, ARGV[4] - 1)
-if ARGV[3] ~= '' then
-  redis.call('ZADD', KEYS[5], 'XX', moment, ARGV[3])
-  redis.call('HSET', KEYS[1], 'unused', 0)
-end
+if ARGV[3] ~= '' then redis.call('ZADD', KEYS[5], 'XX', moment, ARGV[3]) end
 if ARGV[8] ~= '' then redis.call('SET', KEYS[7], ARGV[8]) end
 
 local place = 9

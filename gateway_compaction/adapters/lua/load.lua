@@ -18,11 +18,11 @@ for i = 1, #claims, 2 do
   if deadline > now then leased[#leased + 1] = claims[i] end
 end
 
-local names = {'bypass_until', 'bypass_reason', 'backoff_until', 'backoff_reason', 'unused'}
+local names = {'bypass_until', 'bypass_reason', 'backoff_until', 'backoff_reason'}
 local known = redis.call('HMGET', KEYS[3], 'generation', 'pins', 'compact', 'rebuild', unpack(names))
 local function reason(i)
   local deadline = tonumber(known[i] or 0) or 0
   return deadline > now and (known[i + 1] or 'unspecified') or ''
 end
 local steering = {known[1] or '+' .. moment, known[2] or '', known[3] or '', known[4] or ''}
-return {fits, leased, reason(5), reason(7), known[9] or '0', steering}
+return {fits, leased, reason(5), reason(7), steering}

@@ -21,7 +21,6 @@ redis.call('ZADD', KEYS[2], moment, ARGV[1])
 redis.call('HSET', KEYS[4], 'seen', time[1])
 if ARGV[5] ~= '' then
   redis.call('HSET', KEYS[4], 'failures', 0)
-  up(KEYS[4], 'unused', 1)
   redis.call('HDEL', KEYS[4], 'rebuild')
 end
 local function drop(digest)
