@@ -198,7 +198,8 @@ class LineageGuard:
 
     A summary is remembered for ten minutes by the last answers it covers, where they say something: not
     when the same few come again and again. A request that holds them behind another beginning, further on
-    or in a longer history, could not use it; after two such summaries no more are made for it.
+    or in a longer history, could not use it; after two such summaries no more are made for it. A history for
+    which none is made is remembered like a summary of it: for as long as the client rewrites, it is noticed.
     """
 
     def __init__(self, entries: int = ENTRIES, clock: Callable[[], float] = time.monotonic) -> None:
@@ -232,5 +233,7 @@ class LineageGuard:
                 facts = made.items()
                 lost |= {d for d, (c, n, at) in facts if at > oldest and (k != c or len(digests) > n)}
         if len(lost) >= REWRITES_BEFORE_BACKOFF:
+            # Lost summaries slide out of sight; that the client goes on like this shows by later answers.
+            self.made(tenant, history, len(digests))
             return "the client rewrites its history: earlier summaries could not be used"
         return None

@@ -272,6 +272,32 @@ class TestLineageGuard:
         now[0] = 601.0
         assert not self.objects(guard)
 
+    @staticmethod
+    def history(first: int, end: int) -> Lineage:
+        """Some answers of one conversation; a prefix is named by its beginning and its end."""
+        answers = tuple(b"m%d" % number for number in range(first, end))
+        return Lineage(answers, tuple(f"{first}-{first + k}" for k in range(len(answers) + 1)))
+
+    def test_a_client_that_goes_on_is_noticed_when_the_lost_summaries_are_out_of_sight(self) -> None:
+        now = [0.0]
+        guard = LineageGuard(clock=lambda: now[0])
+        self.lose(guard, "lost1", "lost2")
+        for first in range(30):
+            now[0] = 60.0 * first
+            assert guard.objection("t", self.history(first, first + 6)) is not None
+        now[0] += 601.0
+        assert guard.objection("t", self.history(30, 36)) is None
+
+    def test_one_that_rewrites_no_more_is_served_after_ten_minutes_though_it_goes_on(self) -> None:
+        now = [0.0]
+        guard = LineageGuard(clock=lambda: now[0])
+        self.lose(guard, "lost1", "lost2")
+        objections = []
+        for number in range(12):
+            now[0] = 60.0 * number
+            objections.append(guard.objection("t", self.history(0, 6 + number)) is not None)
+        assert objections == [True] * 10 + [False] * 2
+
     def test_it_needs_four_answers_and_holds_a_bounded_number(self) -> None:
         guard = LineageGuard(entries=2)
         guard.made("t", Lineage(self.PAIR[:1], ("", "short")), 6)
