@@ -6,9 +6,9 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import Response
+from fastapi import Depends, Response
 from fastapi.responses import StreamingResponse
 
 from gateway_compaction.admin.access import Reader, new_router
@@ -25,6 +25,7 @@ BEAT_SECONDS = 15.0
 # A key that was blocked meanwhile must not see more: browsers and our command line connect again.
 LONGEST_SECONDS = 300.0
 MOST_STREAMS = 50
+FULL = f"This process serves {MOST_STREAMS} streams already; ask for pages instead."
 HEADERS = {**UNCACHED, "X-Accel-Buffering": "no"}
 STREAM: dict[int | str, dict[str, Any]] = {
     200: {
@@ -45,11 +46,20 @@ class _Streams:
 streams = _Streams()
 
 
-@router.get("/watch", operation_id="compaction_watch", response_class=StreamingResponse, responses=STREAM)
-async def watch(viewer: Reader, parts: PartsDep) -> Response:
-    """Rows of sessions as they change, from now on."""
+async def _place() -> AsyncGenerator[None, None]:
+    """One of the places, from before the first wait of a stream until FastAPI is done with it."""
     if streams.open >= MOST_STREAMS:
-        raise Problem(503, f"This process serves {MOST_STREAMS} streams already; ask for pages instead.")
+        raise Problem(503, FULL)
+    streams.open += 1
+    try:
+        yield
+    finally:
+        streams.open -= 1
+
+
+@router.get("/watch", operation_id="compaction_watch", response_class=StreamingResponse, responses=STREAM)
+async def watch(viewer: Reader, parts: PartsDep, _: Annotated[None, Depends(_place)]) -> Response:
+    """Rows of sessions as they change, from now on."""
     # Once the stream has begun, nothing but the stream can say that the store is down.
     await parts.archive.sessions(viewer.scope, Query(limit=1))
     lines = frames(parts.archive.watch(viewer.scope))
@@ -60,7 +70,6 @@ async def frames(
     rows: AsyncIterator[SessionRow], beat: float = BEAT_SECONDS, longest: float = LONGEST_SECONDS
 ) -> AsyncIterator[str]:
     """Rows as text of a stream, with a comment where nothing happens for ``beat`` seconds."""
-    streams.open += 1
     until = time.monotonic() + longest
     coming: asyncio.Task[SessionRow] | None = None
     try:
@@ -78,7 +87,6 @@ async def frames(
     except StoreError:
         yield f"event: down\ndata: {as_json({'detail': STORE_DOWN})}\n\n"
     finally:
-        streams.open -= 1
         if coming is not None:
             coming.cancel()
             await asyncio.wait({coming})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from typing import Any
 
 import httpx
 import pytest
@@ -71,7 +72,7 @@ class TestFrames:
         for _ in range(3):
             await read(frames(given(), beat=0.01), 2)
         await asyncio.sleep(0)
-        assert len(asyncio.all_tasks()) == before and watching.streams.open == 0
+        assert len(asyncio.all_tasks()) == before
 
 
 @pytest.mark.usefixtures("keyed")
@@ -98,3 +99,49 @@ class TestRoute:
         monkeypatch.setattr(watching.streams, "open", 50)
         answer = await client.get("/compaction/watch", headers=bearer(MASTER))
         assert answer.status_code == 503 and "50 streams" in answer.json()["detail"]
+
+    async def test_many_at_once_are_no_more(self, client: httpx.AsyncClient, archive: MemoryArchive) -> None:
+        archive.hangs = True
+        asked = [
+            asyncio.create_task(client.get("/compaction/watch", headers=bearer(MASTER))) for _ in range(60)
+        ]
+        done, waiting = set[asyncio.Task[httpx.Response]](), set(asked)
+        async with asyncio.timeout(30):
+            # Those that got a place wait for the store, which never answers.
+            while len(done) < 10:
+                some, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                done |= some
+        assert [task.result().status_code for task in done] == [503] * 10
+        assert watching.streams.open == len(archive.scopes) == 50
+        for task in asked:
+            task.cancel()
+        await asyncio.wait(asked)
+        assert watching.streams.open == 0
+
+    async def test_a_place_is_free_again(self, client: httpx.AsyncClient, archive: MemoryArchive) -> None:
+        archive.goes_down_watching = True
+        for _ in range(2):  # it ends by itself; then it does not even begin
+            answer = await client.get("/compaction/watch", headers=bearer(MASTER))
+            assert watching.streams.open == 0
+        assert answer.status_code == 503
+
+    async def test_who_goes_away_frees_a_place(self, app: FastAPI) -> None:
+        told, gone = list[dict[str, Any]](), asyncio.Event()
+
+        async def receive() -> dict[str, Any]:
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            told.append(message)
+            if message.get("body"):
+                assert watching.streams.open == 1
+                gone.set()
+
+        scope: dict[str, Any] = {"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET"}
+        scope |= {"scheme": "http", "path": "/compaction/watch", "raw_path": b"/compaction/watch"}
+        scope |= {"query_string": b"", "root_path": "", "client": ("127.0.0.1", 1), "server": ("h", 80)}
+        scope["headers"] = [(b"host", b"localhost"), (b"authorization", f"Bearer {MASTER}".encode())]
+        async with asyncio.timeout(30):
+            await app(scope, receive, send)
+        assert told[0]["status"] == 200 and gone.is_set() and watching.streams.open == 0
