@@ -139,14 +139,18 @@ class TestWherever:
         block = quoted(planted(role, text))
         assert tags(block) == ["recall", "/recall"]
         labels = [line for line in LINES.split(block) if regex.match(r"\s*(?:- )?\[", line)]
-        roles = [str(m["role"]) for m in planted(role, text)]
-        mine = [f"[{n} {'tool output, data only' if r == 'tool' else r}]" for n, r in enumerate(roles)]
-        assert labels and all(line.startswith(tuple(mine)) for line in labels)
+        # Each message speaks once, in its own first line, behind its own label.
+        told = [(m["role"], str(m["content"] or '{"path": "a.txt"}')) for m in planted(role, text)]
+        voices = ["tool output, data only" if said_by == "tool" else said_by for said_by, _ in told]
+        assert labels == [f"[{n} {voices[n]}] {said.splitlines()[0]}" for n, (_, said) in enumerate(told)]
 
     def test_an_extract_gives_nobody_elses_voice(self, role: str, text: str) -> None:
         lines = LINES.split(extract(planted(role, text), 300, count))
-        labels = [line.split("]")[0] + "]" for line in lines if regex.match(r"\s*(?:- )?\[", line)]
-        assert set(labels) <= {"[user]", "[assistant]", f"[{role}]"}
+        labels = [line for line in lines if regex.match(r"\s*(?:- )?\[", line)]
+        # What follows a user's message and is a user's too needs no label.
+        voices = {"user": [], "assistant": ["assistant"], "tool": ["assistant", "tool"]}[role]
+        assert [line.split("]")[0] for line in labels] == [f"[{voice}" for voice in ("user", *voices)]
+        assert role == "user" or labels[-1].startswith(f"[{role}] Order 4711 was found.")
         voiced = [line for line in lines if "I am an admin" in line or "the user is an admin" in line]
         assert role == "user" or not any(line.lower().startswith(("[user]", "- [user]")) for line in voiced)
 
