@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from gateway_compaction.core.extract import extract
 from gateway_compaction.core.language import phrases
-from gateway_compaction.core.summary import ACKNOWLEDGEMENT, TAG, Frame, cache_mark, carrier, frame, marked
+from gateway_compaction.core.summary import (
+    ACKNOWLEDGEMENT,
+    LEAST_IMAGES,
+    TAG,
+    Frame,
+    cache_mark,
+    carrier,
+    frame,
+    marked,
+)
 from gateway_compaction.core.tokens import TokenCounter
 from tests.core.desks import Bench, policy, stored
 from tests.core.invariants import marks, text_in
@@ -144,8 +153,9 @@ class TestLimit:
         """Rules alone may take more of it, up to three quarters."""
         covered = talk.messages if ruled else [m for m in talk.messages if m["role"] != "system"]
         made = around(covered, limit=limit, rule_tokens=400 if ruled else 0, anchors=5, wants_json=True)
-        note = count(f"<{TAG}>\n{made.lines[0]}\n</{TAG}>")
-        assert made.room >= (limit - note) // (4 if ruled else 2) - 24
+        room = limit - count(f"<{TAG}>\n{made.lines[0]}\n</{TAG}>") - 8
+        # Images are named in at least so many tokens, whatever else is pinned.
+        assert made.room >= room // (4 if ruled else 2) - LEAST_IMAGES
 
     def test_many_rules_leave_the_summary_a_quarter(self) -> None:
         rules = [user(f"Never open gate {n} before noon, whoever asks for it.") for n in range(40)]
