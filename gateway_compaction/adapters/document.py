@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from gateway_compaction.adapters.document_checks import (
     LONGEST_PIN,
     MOST_PINS,
+    NO_FIELD,
     event_fault,
     field_fault,
     last_fault,
@@ -38,7 +39,6 @@ NAME = re.compile(rb"[0-9A-Za-z]{1,64}")
 Name = Annotated[str, Field(pattern=r"^[0-9A-Za-z]{1,64}$")]
 Raw = str | dict[Literal["base64"], str]
 Whole = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,14}$")]
-OwnerField = Literal["team_id", "team", "user_id", "key_hash", "key_alias", "end_user"]
 
 
 class Document(BaseModel):
@@ -50,7 +50,7 @@ class Document(BaseModel):
     version: Annotated[int, Field(ge=VERSION, le=VERSION)]
     tenant: Name
     session: Name
-    owner: dict[OwnerField, str]
+    owner: dict[str, str]
     ttl: Annotated[float, Field(gt=0, le=LONGEST_LIFE)]
     fields: dict[str, str]
     compactions: Annotated[dict[Name, Raw], Field(max_length=MOST_RECORDS)]
@@ -139,7 +139,7 @@ def arguments(document: Document, facts: Sequence[bytes], *, trusted: bool) -> l
 def _faults(document: Document) -> Iterator[tuple[str, str | None]]:
     """Every place that a schema cannot judge, and what is wrong there."""
     for who, value in document.owner.items():
-        yield f"owner.{who}", text_fault(value, CHARS)
+        yield f"owner.{who[:80]}", text_fault(value, CHARS) if who in OWNER_FIELDS else NO_FIELD
     for name, value in document.fields.items():
         yield f"fields.{name[:80]}", field_fault(name, value)
     newest = int(document.fields.get("version", "0"))

@@ -13,6 +13,7 @@ from gateway_compaction.core.compaction import Compaction
 __all__ = [
     "LONGEST_PIN",
     "MOST_PINS",
+    "NO_FIELD",
     "event_fault",
     "field_fault",
     "is_sound",
@@ -24,6 +25,7 @@ __all__ = [
 
 Check = Callable[[Any], bool]
 MOST_PINS, LONGEST_PIN = 20, 400
+NO_FIELD = "there is no such field"
 MOST_LABELS, LABEL_CHARS, REASON_CHARS = 8, 200, 20_000
 LATEST_SECOND, LARGEST, DEAREST = 4_000_000_000, 2**53, 1e9
 WHOLE = re.compile(r"0|[1-9][0-9]{0,15}")
@@ -125,7 +127,7 @@ def text_fault(value: str, most: int) -> str | None:
 def field_fault(name: str, value: str) -> str | None:
     """What is wrong with a field of a session, or None."""
     if name not in FIELDS:
-        return "there is no such field"
+        return NO_FIELD
     return text_fault(value, 100_000) or (None if FIELDS[name](value) else "its value cannot be one")
 
 

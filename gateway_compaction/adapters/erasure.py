@@ -7,24 +7,23 @@ import re
 from collections.abc import AsyncIterator, Sequence
 
 from gateway_compaction.adapters.indexing import (
-    FORGOTTEN,
     FORGOTTEN_SECONDS,
     PARTS,
     VOIDED,
     WISHES,
     Command,
     dropping,
+    forgetting,
     tenant_key,
     vacating,
 )
-from gateway_compaction.adapters.records import milliseconds, script, session_keys
+from gateway_compaction.adapters.records import milliseconds, session_keys
 from gateway_compaction.adapters.store_calls import StoreCalls
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.steering import moment_of
 
 __all__ = ["erase_session", "erase_tenant", "note_voided"]
 
-NOTICE = script("notice")
 SCANNED, BATCH, MOST_NOTES = 1_000, 500, 10_000
 
 
@@ -38,7 +37,7 @@ async def erase_session(
     """
     keys = session_keys(session, *PARTS)
     [gone, _] = await store.send(("UNLINK", *keys), ("ZREM", VOIDED, session.slot), seconds=seconds)
-    await _noted(store, session.slot, seconds)
+    await store.send(forgetting(session.slot), seconds=seconds)
     labels = [key async for key in _scanned(store, tenant_key(session.tenant, "label:*"), seconds)]
     left = 0
     for start in range(0, max(1, len(labels)), BATCH):
@@ -53,7 +52,7 @@ async def erase_session(
 async def erase_tenant(store: StoreCalls, tenant: str, seconds: float) -> int:
     """Erase all sessions of a tenant, its indexes and its counts; the number of sessions that went."""
     sessions = await _swept(store, tenant, seconds)
-    await _noted(store, tenant, seconds)
+    await store.send(forgetting(tenant), seconds=seconds)
     sessions |= await _swept(store, tenant, seconds)
     await store.send(*vacating(tenant), seconds=seconds)
     await _disowned(store, tenant, seconds)
@@ -96,10 +95,6 @@ async def _swept(store: StoreCalls, tenant: str, seconds: float) -> set[str]:
     if batch:
         await store.send(*batch, seconds=seconds)
     return sessions
-
-
-async def _noted(store: StoreCalls, name: str, seconds: float) -> None:
-    await store.run(NOTICE, [FORGOTTEN], [milliseconds(FORGOTTEN_SECONDS), "at", name], seconds)
 
 
 async def _disowned(store: StoreCalls, tenant: str, seconds: float) -> None:

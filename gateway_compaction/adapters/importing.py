@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from gateway_compaction.adapters.document import Document, arguments, read_document
-from gateway_compaction.adapters.indexing import PARTS, indexing, owner_facts
+from gateway_compaction.adapters.indexing import PARTS, indexing, owner_facts, row_of_now
 from gateway_compaction.adapters.overview import owners_of
 from gateway_compaction.adapters.records import (
     milliseconds,
@@ -18,7 +18,6 @@ from gateway_compaction.adapters.records import (
     texts_in,
     written_event,
 )
-from gateway_compaction.adapters.session_view import ROW
 from gateway_compaction.adapters.store_calls import StoreCalls
 from gateway_compaction.archive import Owner, Scope
 from gateway_compaction.core.compaction import SessionRef
@@ -50,7 +49,7 @@ async def import_session(
     if await store.run(IMPORT, keys, args, seconds) != STORED:
         raise Refused("There is a session of this name already; forget it first")
     labels = [short_text(label) for label in texts_in(read.fields.get("labels", ""))]
-    row = await store.run(ROW, keys[:2], (), seconds)
+    [row] = await store.send(row_of_now(session), seconds=seconds)
     # What has but a moment to live may have expired by now: then there is nothing to be found.
     if row:
         commands = indexing(session, row, read.ttl, labels=labels, facts=facts, counts={}, model="")

@@ -15,6 +15,7 @@ from gateway_compaction.core.events import CompactionEvent
 __all__ = [
     "FORGOTTEN",
     "FORGOTTEN_SECONDS",
+    "MOST_HOURS",
     "PARTS",
     "VOIDED",
     "WISHES",
@@ -22,6 +23,7 @@ __all__ = [
     "by_second",
     "counted",
     "dropping",
+    "forgetting",
     "hours_key",
     "indexing",
     "label_key",
@@ -30,6 +32,7 @@ __all__ = [
     "listing",
     "owner_facts",
     "owner_key",
+    "row_of_now",
     "tenant_key",
     "unlisting",
     "vacating",
@@ -38,13 +41,15 @@ __all__ = [
 
 Command = tuple[Any, ...]
 DAY = 86_400.0
-HOURS, MODELS = 192, 50
+# So many hours are kept, and so many models of each.
+MOST_HOURS, MODELS = 192, 50
 LABELLED, INDEXED = 100, 10_000
 FORGOTTEN, FORGOTTEN_SECONDS = "gwc:forgotten", 600.0
 WISHES, VOIDED = "gwc:wishes", "gwc:voided"
 # All keys of a session.
 PARTS = ("session", "claims", "events", "compactions", "used", "retired", "last")
-TENANT, INDEX, HOURLY, DROP, NOTICE = (script(n) for n in ("tenant", "index", "hours", "drop", "notice"))
+ROW, TENANT, INDEX = (script(name) for name in ("row", "tenant", "index"))
+HOURLY, DROP, NOTICE = (script(name) for name in ("hours", "drop", "notice"))
 
 
 def by_second(members: Sequence[bytes]) -> dict[str, float]:
@@ -135,6 +140,11 @@ def listing(session: SessionRef, row: bytes, ttl: float, facts: Sequence[bytes] 
     ]
 
 
+def row_of_now(session: SessionRef) -> Command:
+    """Ask for a session's row; the answer is empty where there is no session."""
+    return ("EVAL", ROW, 2, *session_keys(session, "session", "claims"))
+
+
 def life_of(row: bytes) -> float:
     """Seconds that a session had left when its row was written."""
     known = read_row(row) or {}
@@ -164,7 +174,7 @@ def indexing(
     if any(counts.values()):
         keys = [tenant_key(session.tenant, "hours"), *_key_hours(session, row, facts)]
         amounts = [part for name, amount in counts.items() if amount for part in (name, amount)]
-        kept = [milliseconds(HOURS * 3600.0), HOURS, MODELS]
+        kept = [milliseconds(MOST_HOURS * 3600.0), MOST_HOURS, MODELS]
         commands.append(("EVAL", HOURLY, len(keys), *keys, *kept, short_text(model), *amounts))
     if b'"compact":' in row or b'"rebuild":' in row:
         commands += wishing(session, ttl)
@@ -174,6 +184,11 @@ def indexing(
 def wishing(session: SessionRef, ttl: float) -> list[Command]:
     """Let every process know that an operator wants something of a session."""
     return [("EVAL", NOTICE, 1, WISHES, milliseconds(ttl), "until", session.slot)]
+
+
+def forgetting(name: str) -> Command:
+    """Let every process know that a session, or a whole tenant, was erased."""
+    return ("EVAL", NOTICE, 1, FORGOTTEN, milliseconds(FORGOTTEN_SECONDS), "at", name)
 
 
 def dropping(session: SessionRef, labels: Iterable[str] = ()) -> list[Command]:

@@ -6,16 +6,14 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from gateway_compaction.adapters.indexing import hours_key, tenant_key
+from gateway_compaction.adapters.indexing import MOST_HOURS, hours_key, tenant_key
 from gateway_compaction.adapters.rows import OWNER_FIELDS, owner_in, read_row
 from gateway_compaction.adapters.store_calls import StoreCalls
 from gateway_compaction.archive import Hour, Owner, Scope
 
-__all__ = ["MOST_HOURS", "hours_of", "owners_of"]
+__all__ = ["hours_of", "owners_of"]
 
 TENANTS = 50
-# So long the counts live.
-MOST_HOURS = 192
 TOKENS = ("tokens_before", "tokens_after", "saved", "would_save")
 COUNTS = ("requests", "rewritten", *TOKENS, "breaks", "summaries", "failures")
 

@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway_compaction.adapters.document_checks import is_sound, last_fault
-from gateway_compaction.adapters.indexing import Command
+from gateway_compaction.adapters.indexing import Command, row_of_now
 from gateway_compaction.adapters.records import (
     read_event,
     read_last,
     read_record,
     read_steering,
-    script,
     session_keys,
 )
 from gateway_compaction.adapters.rows import Fields, number_in, owner_in, read_row, row_of
@@ -24,7 +23,6 @@ from gateway_compaction.errors import NotThere
 
 __all__ = ["UNKNOWN", "detail_of", "owned", "permitted"]
 
-ROW = script("row")
 UNKNOWN = "There is no such session, or it is not yours to see"
 STEERING = ("generation", "pins", "compact", "rebuild")
 NAMES = ("session", "claims", "compactions", "retired", "events", "last")
@@ -37,7 +35,7 @@ async def owned(store: StoreCalls, scope: Scope, session: SessionRef, seconds: f
     Raises:
         NotThere: there is none, or it is not in scope.
     """
-    raw = await store.run(ROW, session_keys(session, "session", "claims"), (), seconds)
+    [raw] = await store.send(row_of_now(session), seconds=seconds)
     return permitted(scope, raw)
 
 
@@ -57,7 +55,7 @@ async def detail_of(store: StoreCalls, scope: Scope, session: SessionRef, second
     """
     key = dict(zip(NAMES, session_keys(session, *NAMES), strict=True))
     commands: list[Command] = [
-        ("EVAL", ROW, 2, key["session"], key["claims"]),
+        row_of_now(session),
         ("TIME",),
         ("HMGET", key["session"], *STEERING),
         ("HGETALL", key["compactions"]),

@@ -21,6 +21,7 @@ from gateway_compaction.adapters.indexing import (
     life_of,
     listing,
     owner_facts,
+    row_of_now,
     vacating,
 )
 from gateway_compaction.adapters.records import (
@@ -47,10 +48,9 @@ from gateway_compaction.ports import Buffer, Notices
 __all__ = ["StoreCalls"]
 
 T = TypeVar("T")
-DAY = 86_400.0
-EVENTS, LABELS, LINEAGE = 200, 8, 16
+DAY, EVENTS, LABELS, LINEAGE = 86_400.0, 200, 8, 16
 LOAD, CLAIM, RENEW, RELEASE = (script(name) for name in ("load", "claim", "renew", "release"))
-PUT, APPEND, PAUSE, ROW = (script(name) for name in ("put", "append", "pause", "row"))
+PUT, APPEND, PAUSE = (script(name) for name in ("put", "append", "pause"))
 
 
 class StoreCalls:
@@ -238,7 +238,7 @@ class StoreCalls:
         A list that is not renewed is no reason to fail: the next event brings it up to date.
         """
         with contextlib.suppress(StoreError):
-            row = await self.run(ROW, session_keys(session, "session", "claims"), (), self._background)
+            [row] = await self.send(row_of_now(session), seconds=self._background)
             basis = _basis(row, "*" if generation is None else generation)
             return bool(row) and await self._traced(session, listing(session, row, life_of(row)), basis)
         return True

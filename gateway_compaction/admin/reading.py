@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 from fastapi import Path, Query, Request, Response
 
-from gateway_compaction.adapters.overview import MOST_HOURS
+from gateway_compaction.adapters.indexing import MOST_HOURS
 from gateway_compaction.admin.access import Reader, admin, new_router
-from gateway_compaction.admin.answers import UNCACHED, answer
+from gateway_compaction.admin.answers import UNCACHED, answer, answer_beside
 from gateway_compaction.admin.details import events_after, version_of
-from gateway_compaction.admin.measures import overview_of
+from gateway_compaction.admin.measures import counted_overview
 from gateway_compaction.admin.parts import PartsDep
 from gateway_compaction.admin.policy_view import explained, identity_for, identity_of_owner
 from gateway_compaction.admin.preview import previewed
@@ -65,10 +65,7 @@ async def overview(
     hours: Annotated[int, Query(ge=1, le=MOST_HOURS, description="Counts are kept for 8 days.")] = 24,
 ) -> Response:
     """Counts, tokens and dollars of the last hours: in all, by team, by model, and by hour."""
-    since = time.time() - 3600 * hours
-    counted = await parts.archive.overview(viewer.scope, hours)
-    seen = await parts.archive.sessions(viewer.scope, Wanted(since=since, limit=1))
-    return answer(overview_of(since, seen.total, counted, parts.price))
+    return await answer_beside(await counted_overview(parts, viewer.scope, hours, time.time()))
 
 
 @router.get("/sessions", operation_id="compaction_sessions", response_model=SessionPage)
@@ -91,13 +88,13 @@ async def sessions(
 ) -> Response:
     """A page of the session list; every filter must hold."""
     query = Wanted(team, model, level, state, text, since, until, sort, ascending, cursor, limit)
-    return answer(await parts.archive.sessions(viewer.scope, query))
+    return await answer_beside(await parts.archive.sessions(viewer.scope, query))
 
 
 @router.get("/sessions/{id}", operation_id="compaction_session", response_model=SessionDetail)
 async def session(viewer: Reader, parts: PartsDep, id: Id) -> Response:
     """All that is kept of one session."""
-    return answer(await parts.archive.detail(viewer.scope, ref_of(id)))
+    return await answer_beside(await parts.archive.detail(viewer.scope, ref_of(id)))
 
 
 @router.get("/sessions/{id}/events", operation_id="compaction_events", response_model=EventPage)
@@ -119,7 +116,7 @@ async def version(
 ) -> Response:
     """One version, and how its text came from its parent's."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
-    return answer(await asyncio.to_thread(version_of, detail, number))
+    return await answer_beside(await asyncio.to_thread(version_of, detail, number))
 
 
 @router.get("/sessions/{id}/last-call", operation_id="compaction_last_call", response_model=LastCall)
@@ -128,7 +125,7 @@ async def last_call(viewer: Reader, parts: PartsDep, id: Id) -> Response:
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
     if detail.last_call is None:
         raise NotThere("no call was looked at closely")
-    return answer(detail.last_call)
+    return await answer_beside(detail.last_call)
 
 
 @router.post("/sessions/{id}/preview", operation_id="compaction_preview", response_model=Preview)
@@ -137,7 +134,7 @@ async def preview(viewer: Reader, parts: PartsDep, id: Id, body: PreviewBody) ->
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
     identity = await identity_of_owner(detail.row.owner, detail.row.model)
     policy = parts.policies().resolve(identity)
-    return answer(await asyncio.to_thread(previewed, detail, policy, body, parts.count))
+    return await answer_beside(await asyncio.to_thread(previewed, detail, policy, body, parts.count))
 
 
 @router.get("/policy", operation_id="compaction_policy", response_model=Explanation)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateway_compaction.adapters.overview import MOST_HOURS
+from gateway_compaction.adapters.indexing import MOST_HOURS
 from gateway_compaction.admin.details import version_of
 from gateway_compaction.admin.measures import overview_of
 from gateway_compaction.admin.policy_view import explained
