@@ -59,6 +59,8 @@ class Compaction:
     it was made for, None where only the policy bounds it. ``clip`` reaches beyond ``covers`` where messages
     that stay had to be shortened to fit. ``since`` is the index of the user message that was the last one
     when this was made: earlier ones get no recall. ``version`` is given by the store, 0 before.
+    ``quotes`` is the most (in uncalibrated tokens) that is ever quoted beside it, None where only the policy
+    bounds that: what did not fit when it was made must not come with a later call.
     ``window`` is that of the request for which an extract or a clearing was made, 0 where unknown.
     ``unsourced`` counts identifiers that a model's text holds and its source does not; it is told once, in
     the event, and not stored.
@@ -72,6 +74,7 @@ class Compaction:
     clip: Clip | None = None
     since: int = 0
     window: int = 0
+    quotes: int | None = None
     parent: str | None = None
     version: int = 0
     model: str | None = None
@@ -98,6 +101,7 @@ class Compaction:
             "clip": _clip_list(self.clip),
             "since": self.since,
             **({"window": self.window} if self.window else {}),
+            **({} if self.quotes is None else {"quotes": self.quotes}),
             "parent": self.parent,
             "version": self.version,
             "model": self.model,
@@ -126,6 +130,7 @@ class Compaction:
                 clip=_clip(raw["clip"]),
                 since=int(raw["since"]),
                 window=int(raw.get("window", 0)),
+                quotes=None if raw.get("quotes") is None else int(raw["quotes"]),
                 parent=raw["parent"],
                 version=int(raw["version"]),
                 model=raw["model"],

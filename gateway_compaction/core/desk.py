@@ -189,24 +189,23 @@ class Desk:
     def recalling(self, view: View) -> View:
         """The view with what its user messages need of the covered ones.
 
-        What a message gets depends on the compaction and on what stands before it, so it stays the same
-        until the next compaction.
+        What a message gets depends on the compaction and on the questions before it, and on no count that a
+        calibration may change, so it stays the same until the next compaction.
         """
-        slack, budget, reserve = self.slack, self.quoted, self.quoted - min(self.quoted, self.slack)
-        ceiling = int(self.policy.levels.aggressive.at * self.window) + reserve
+        slack, budget = self.slack, self.quoted
         compaction = view.compaction
         if not budget or compaction is None or view.carrier is None or not self.index_ready(compaction):
             return view
         epoch, spent = max(budget, slack), 0
+        if compaction.quotes is not None:
+            epoch = min(epoch, compaction.quotes)
         made: dict[int, str] = {}
         taken: frozenset[int] = frozenset()
         for number in self._asking(view, compaction):
-            behind = self.measure.between(max(number + 1, compaction.covers), len(self.transcript.history))
             # Half of what is left: a later question must not find the epoch's quotes spent.
             left = epoch - spent
             share = left if budget > slack else max(left // 2, min(left, LEAST_QUOTED))
-            room = min(budget, share, ceiling - (view.tokens - behind) - spent)
-            quote = self._recall(view, compaction, number, room, taken)
+            quote = self._recall(view, compaction, number, min(budget, share), taken)
             if quote.text:
                 made[number] = quote.text
                 taken |= set(quote.passages)
@@ -214,6 +213,7 @@ class Desk:
         asked = ((self.transcript.history[number], text) for number, text in made.items())
         costs = sum(self.weigh(with_recall(message, text)) - self.weigh(message) for message, text in asked)
         # Reserved room that quotes now fill is not counted twice.
+        reserve = budget - min(budget, slack)
         return replace(view, tokens=view.tokens + max(0, costs - reserve), recalls=made)
 
     @property

@@ -160,18 +160,47 @@ def _made_to_fit(s: Situation, plan: Plan) -> Plan:
     keep = min(level.keep_last, s.policy.levels.medium.keep_last)
     most = int(level.at * s.window)
     found = fit(s.desk, _base(s, plan.view), keep, int(level.target * s.window), most)
-    view = s.desk.recalling(found[1]) if found else plan.view
-    if found and view.tokens >= most:
-        view = found[1]
-    if found is None or view.tokens >= plan.view.tokens:
-        outcome: Outcome = "applied" if plan.view.compaction else "passthrough"
-        return replace(plan, outcome=outcome, reason="cannot be made to fit")
+    if found is None:
+        return _as_chosen(plan)
+    compaction, view = found
+    stored = _stored(s, compaction)
+    if stored is not None:
+        compaction = replace(compaction, since=stored.since, quotes=stored.quotes)
+    view = replace(view, compaction=compaction)
+    view = _quoting(s, view, most) if stored is None else _quoting_on(s, view)
+    if view.tokens >= plan.view.tokens:
+        return _as_chosen(plan)
     fits = view.tokens <= s.window
     reason = "made to fit without a model" if fits else "made smaller without a model, still over the window"
-    # What is stored for these messages stays; what was made of it is made again, the same.
-    kept = {c.digest for c in s.compactions if KIND_RANK[c.kind] >= KIND_RANK[found[0].kind]}
-    made = None if found[0].digest in kept else found[0]
+    made = view.compaction if stored is None else None
     return replace(plan, view=view, made=made, outcome="fallback", reason=reason)
+
+
+def _as_chosen(plan: Plan) -> Plan:
+    outcome: Outcome = "applied" if plan.view.compaction else "passthrough"
+    return replace(plan, outcome=outcome, reason="cannot be made to fit")
+
+
+def _stored(s: Situation, made: Compaction) -> Compaction | None:
+    """What is stored for the same messages and stays; what was made of it is made again, the same."""
+    rank = KIND_RANK[made.kind]
+    return next((c for c in s.compactions if c.digest == made.digest and KIND_RANK[c.kind] >= rank), None)
+
+
+def _quoting(s: Situation, view: View, most: int) -> View:
+    """The view of what was just made, with its quotes: so many that it stays below ``most``."""
+    quoting = s.desk.recalling(view)
+    for quotes in (max(0, most - view.tokens), 0):
+        if quoting.tokens < most or view.compaction is None:
+            break
+        quoting = s.desk.recalling(replace(view, compaction=replace(view.compaction, quotes=quotes)))
+    return quoting
+
+
+def _quoting_on(s: Situation, view: View) -> View:
+    """The view of what is stored, with its quotes for as long as they fit the window."""
+    quoting = s.desk.recalling(view)
+    return quoting if quoting.tokens <= s.window or quoting.tokens == view.tokens else view
 
 
 def _base(s: Situation, view: View) -> Compaction | None:
