@@ -187,8 +187,8 @@ def _facts(detail: SessionDetail) -> Iterable[tuple[str, str | Text]]:
     yield "end user", cell(owner.end_user)
     yield "model", cell(row.model)
     yield "policy", cell(row.policy)
-    state = Text(row.state, style=STATES.get(row.state, ""))
-    yield "state", state.append(f": {cell(row.reason, 200)}" if row.reason else "", style="default")
+    reason = f": {cell(row.reason, 200)}" if row.reason else ""
+    yield "state", _state(row).append(reason, style="default")
     if row.outcome:
         yield "latest call", f"{cell(row.outcome)}{f', {cell(row.level)}' if row.level else ''}"
     window = f" of {row.window:,}" if row.window else ""

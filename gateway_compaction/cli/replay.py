@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from gateway_compaction.cli.buffers_text import plural
 from gateway_compaction.cli.recordings import Recording, RecordingError, calls_of, read_recordings
 from gateway_compaction.errors import PolicyError
 
@@ -159,7 +160,7 @@ def _summary(made: Any) -> dict[str, Any]:
 
 
 def _print(recording: Recording, calls: Sequence[Any]) -> None:
-    title = f"{recording.id} ({_number(len(recording.messages), 'message')})"
+    title = f"{recording.id} ({plural(len(recording.messages), 'message')})"
     # Narrow enough for 80 columns: what was done must be readable there.
     table = Table(
         title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
@@ -194,11 +195,7 @@ def _print_total(results: Sequence[_Replayed]) -> None:
     client, upstream = sum(c.tokens_client for c in calls), sum(c.tokens_upstream for c in calls)
     saved = 100 * (client - upstream) / client if client else 0.0
     Console().print(
-        f"{_number(len(results), 'conversation')}, {_number(len(calls), 'call')}: {client:,} tokens sent by"
+        f"{plural(len(results), 'conversation')}, {plural(len(calls), 'call')}: {client:,} tokens sent by"
         f" the client, {upstream:,} sent upstream ({saved:.1f} % less); rewritten calls:"
         f" {sum(c.messages_upstream != c.messages_client for c in calls)}"
     )
-
-
-def _number(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"

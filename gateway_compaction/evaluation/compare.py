@@ -13,14 +13,19 @@ from gateway_compaction.evaluation.material import Conversation
 from gateway_compaction.evaluation.peers import Absent, peers
 from gateway_compaction.evaluation.report import Row, rows_of
 from gateway_compaction.evaluation.run import Bench
-from gateway_compaction.evaluation.strategies import Coverage, Gateway, MessageSearch, SlidingWindow, Strategy
+from gateway_compaction.evaluation.strategies import (
+    Coverage,
+    Gateway,
+    MessageSearch,
+    SlidingWindow,
+    Strategy,
+    Weigh,
+)
 from gateway_compaction.settings import use_bundled_encodings
 
 __all__ = ["Comparison", "NoStrategyError", "Wanted", "compare"]
 
 Progress = Callable[[int, int], None]
-
-Weigh = Callable[[Sequence[Message]], int]
 
 
 class NoStrategyError(Exception):

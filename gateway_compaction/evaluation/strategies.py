@@ -28,6 +28,7 @@ __all__ = [
     "MessageSearch",
     "SlidingWindow",
     "Strategy",
+    "Weigh",
     "policy_for",
 ]
 
