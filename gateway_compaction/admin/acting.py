@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import Body, Path, Response
 
 from gateway_compaction.admin.access import Doer, Reader, new_router
-from gateway_compaction.admin.answers import answer
+from gateway_compaction.admin.answers import answer, answer_beside
 from gateway_compaction.admin.parts import PartsDep
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.reading import Id, ref_of
@@ -109,7 +109,7 @@ async def export(viewer: Reader, parts: PartsDep, id: Id) -> Response:
     Everything but the note of the import itself, that is, which stands before the other events (200 are
     kept). Values that cannot be what they should be, after somebody changed them in Redis, are left out.
     """
-    response = answer(await parts.archive.export(viewer.scope, ref_of(id)))
+    response = await answer_beside(await parts.archive.export(viewer.scope, ref_of(id)))
     response.headers["Content-Disposition"] = f'attachment; filename="{id}.json"'
     return response
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -10,7 +11,7 @@ from typing import Any
 
 from fastapi import Response
 
-__all__ = ["UNCACHED", "answer", "as_json"]
+__all__ = ["UNCACHED", "answer", "answer_beside", "as_json"]
 
 UNCACHED = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
@@ -18,6 +19,11 @@ UNCACHED = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 def answer(value: Any, status: int = 200) -> Response:
     """A response that holds a value of the contract."""
     return Response(as_json(value), status, UNCACHED, "application/json")
+
+
+async def answer_beside(value: Any) -> Response:
+    """The same of what may be long, written beside the loop: requests must not wait for it."""
+    return await asyncio.to_thread(answer, value)
 
 
 def as_json(value: Any) -> str:

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
+from gateway_compaction.admin.parts import Parts
 from gateway_compaction.admin.schemas import Overview, Share, ShareKind, Totals
-from gateway_compaction.archive import Hour
+from gateway_compaction.archive import Hour, Query, Scope
 
-__all__ = ["overview_of"]
+__all__ = ["counted_overview", "overview_of"]
 
 Price = Callable[[str], float | None]
 COUNTED = tuple({f.name for f in fields(Totals)} & {f.name for f in fields(Hour)})
+
+
+async def counted_overview(parts: Parts, scope: Scope, hours: int, now: float) -> Overview:
+    """The last ``hours`` of what is in scope; ``now`` in seconds since 1970."""
+    since = now - 3600 * hours
+    counted = await parts.archive.overview(scope, hours)
+    seen = await parts.archive.sessions(scope, Query(since=since, limit=1))
+    # What is counted may be long, so it is gone through beside the loop; prices are LiteLLM's own lists,
+    # which only the loop changes.
+    models = await asyncio.to_thread(_models_of, counted)
+    prices = {model: parts.price(model) for model in models}
+    return await asyncio.to_thread(overview_of, since, seen.total, counted, prices.get)
+
+
+def _models_of(hours: Sequence[Hour]) -> frozenset[str]:
+    return frozenset(hour.model for hour in hours)
 
 
 def overview_of(since: float, sessions: int, hours: Sequence[Hour], price: Price) -> Overview:

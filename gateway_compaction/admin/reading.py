@@ -107,7 +107,7 @@ async def events(
 ) -> Response:
     """What was decided and done, newest first; audit events (`type` is `audit`) say who did what."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
-    return answer(events_after(detail, cursor, limit))
+    return await answer_beside(events_after(detail, cursor, limit))
 
 
 @router.get("/sessions/{id}/versions/{number}", operation_id="compaction_version", response_model=Version)

@@ -138,8 +138,9 @@ class TestRoute:
                 assert watching.streams.open == 1
                 gone.set()
 
-        scope: dict[str, Any] = {"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET"}
-        scope |= {"scheme": "http", "path": "/compaction/watch", "raw_path": b"/compaction/watch"}
+        scope: dict[str, Any] = {"type": "http", "http_version": "1.1", "method": "GET"}
+        scope |= {"asgi": {"version": "3.0"}, "scheme": "http"}
+        scope |= {"path": "/compaction/watch", "raw_path": b"/compaction/watch"}
         scope |= {"query_string": b"", "root_path": "", "client": ("127.0.0.1", 1), "server": ("h", 80)}
         scope["headers"] = [(b"host", b"localhost"), (b"authorization", f"Bearer {MASTER}".encode())]
         async with asyncio.timeout(30):

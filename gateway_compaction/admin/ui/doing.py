@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request, Response
 
 from gateway_compaction.admin.access import LOOK_ONLY, Reader, Viewer, authenticate
-from gateway_compaction.admin.answers import answer
+from gateway_compaction.admin.answers import answer_beside
 from gateway_compaction.admin.origin import PATH, keep_key, refuse_others
 from gateway_compaction.admin.parts import Parts, PartsDep
 from gateway_compaction.admin.problems import Problem
@@ -73,7 +73,7 @@ async def sign_out(request: Request, viewer: Reader) -> Response:
 async def export(viewer: Reader, parts: PartsDep, id: Id) -> Response:
     """All that is kept of a session, as a file."""
     session = ref_of(id)
-    response = answer(await parts.archive.export(viewer.scope, session))
+    response = await answer_beside(await parts.archive.export(viewer.scope, session))
     response.headers["Content-Disposition"] = f'attachment; filename="{session.key[:32]}.json"'
     return response
 

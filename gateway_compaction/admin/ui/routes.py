@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -13,22 +13,28 @@ from pydantic import ValidationError
 from gateway_compaction.admin.access import Reader, Viewer
 from gateway_compaction.admin.acting import DETAILS
 from gateway_compaction.admin.details import version_of
-from gateway_compaction.admin.measures import overview_of
+from gateway_compaction.admin.measures import counted_overview
 from gateway_compaction.admin.origin import PATH
 from gateway_compaction.admin.parts import Parts, PartsDep
 from gateway_compaction.admin.policy_view import explained, identity_of_owner
 from gateway_compaction.admin.preview import previewed
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.reading import Id, ref_of
+from gateway_compaction.admin.schemas import PreviewBody
 from gateway_compaction.admin.ui.failing import PageRoute
-from gateway_compaction.admin.ui.history import version_view
+from gateway_compaction.admin.ui.history import VersionView, version_view
 from gateway_compaction.admin.ui.overview import PERIODS, overview_view
-from gateway_compaction.admin.ui.policy import PolicyView, policy_view, preview_body, preview_view
+from gateway_compaction.admin.ui.policy import (
+    PolicyView,
+    PreviewView,
+    policy_view,
+    preview_body,
+    preview_view,
+)
 from gateway_compaction.admin.ui.render import HEADERS, STATIC, asset, etag_of, page
 from gateway_compaction.admin.ui.session import session_view
 from gateway_compaction.admin.ui.sessions import AGES, LEVELS, STATES, Listing, asked, line, listing
-from gateway_compaction.archive import Query as Wanted
-from gateway_compaction.archive import SessionDetail
+from gateway_compaction.archive import Hour, SessionDetail
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.errors import NotThere, PolicyError
 
@@ -61,9 +67,7 @@ async def _live(request: Request, template: str, values: Mapping[str, Any], *nam
 async def _overview(viewer: Viewer, parts: Parts, hours: int) -> dict[str, Any]:
     hours = hours if hours in PERIODS else 24
     now = time.time()
-    counted = await parts.archive.overview(viewer.scope, hours)
-    seen = await parts.archive.sessions(viewer.scope, Wanted(since=now - 3600 * hours, limit=1))
-    found = overview_of(now - 3600 * hours, seen.total, counted, parts.price)
+    found = await counted_overview(parts, viewer.scope, hours, now)
     view = await asyncio.to_thread(overview_view, found, hours, now)
     return _common(viewer, view=view, periods=PERIODS, page="overview")
 
@@ -97,7 +101,10 @@ async def sessions(request: Request, viewer: Reader, parts: PartsDep) -> Respons
 
 
 async def _suggestions(viewer: Viewer, parts: Parts) -> tuple[list[str], list[str]]:
-    counted = await parts.archive.overview(viewer.scope, max(PERIODS))
+    return await asyncio.to_thread(_named, await parts.archive.overview(viewer.scope, max(PERIODS)))
+
+
+def _named(counted: Sequence[Hour]) -> tuple[list[str], list[str]]:
     teams = {hour.owner.team or hour.owner.team_id or "" for hour in counted} - {""}
     return sorted(teams)[:SUGGESTED], sorted({hour.model for hour in counted})[:SUGGESTED]
 
@@ -127,11 +134,13 @@ async def session_live(request: Request, viewer: Reader, parts: PartsDep, id: Id
 async def version(request: Request, viewer: Reader, parts: PartsDep, id: Id, number: int) -> Response:
     """One version."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
-    found = await asyncio.to_thread(version_of, detail, number)
-    view = await asyncio.to_thread(version_view, detail, found, time.time())
-    name = line(detail.row, time.time()).name
+    view, name = await asyncio.to_thread(_closely, detail, number, time.time())
     values = _common(viewer, view=view, path=detail.row.session.slot, name=name, page="sessions")
     return await _shown(request, "version.html", 200, None, values)
+
+
+def _closely(detail: SessionDetail, number: int, now: float) -> tuple[VersionView, str]:
+    return version_view(detail, version_of(detail, number), now), line(detail.row, now).name
 
 
 @router.get("/sessions/{id}/preview")
@@ -142,13 +151,19 @@ async def preview(request: Request, viewer: Reader, parts: PartsDep, id: Id) -> 
     try:
         policy = (await _resolved(parts, detail))[1]
         body = preview_body(request.query_params, policy)
-        found = await asyncio.to_thread(previewed, detail, policy, body, parts.count)
-        values["shown"] = preview_view(found, detail.last_call) if detail.last_call else None
+        values["shown"] = await asyncio.to_thread(_tried, detail, policy, body, parts.count)
     except (Problem, PolicyError) as error:
         values["problem"] = error.detail if isinstance(error, Problem) else str(error)
     except (ValueError, ValidationError):
         values["problem"] = "These are no values that can be tried."
     return await _shown(request, "_preview.html", 200, None, values)
+
+
+def _tried(
+    detail: SessionDetail, policy: Policy, body: PreviewBody, count: Callable[[str, str], int]
+) -> PreviewView | None:
+    found = previewed(detail, policy, body, count)
+    return preview_view(found, detail.last_call) if detail.last_call else None
 
 
 @router.get("/static/{name}")
