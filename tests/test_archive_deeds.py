@@ -514,6 +514,17 @@ class TestDocuments:
         assert await store.put(S, record("n"), token=None, ttl=TTL, limit=9, generation=known) == 5
         assert all([await raw(store).pttl(key) > 0 for key in await raw(store).keys("*")])
 
+    async def test_a_session_that_a_policy_keeps_for_years_is_kept_for_years(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        longest = 3650 * 86_400.0
+        await store.append(S, call(), ttl=longest, about=TEAM)
+        document = json.loads(json.dumps(await archive.export(OWN, S)))
+        assert longest - 60 < document["ttl"] <= longest
+        await archive.forget(OWN, S)
+        await archive.load(ADMIN, document)
+        assert longest - 60 < (await archive.detail(OWN, S)).ttl <= longest
+
     async def test_one_with_a_moment_to_live_leaves_the_list_as_it_is(
         self, store: RedisStore, archive: RedisArchive
     ) -> None:
@@ -557,6 +568,7 @@ class TestDocuments:
             ({"ttl": 0}, "ttl"),
             ({"ttl": True}, "ttl"),
             ({"ttl": float("inf")}, "ttl"),
+            ({"ttl": 3650 * 86_400.0 + 1}, "ttl"),
             ({"ttl": float("nan")}, "ttl"),
             ({"compactions": {A: "{}"}}, f"compactions.{A}"),
             ({"compactions": {A: {"base64": "!"}}}, f"compactions.{A}"),

@@ -25,13 +25,13 @@ from gateway_compaction.adapters.document_checks import (
 from gateway_compaction.adapters.records import CHARS, read_event, written_event
 from gateway_compaction.adapters.rows import OWNER_FIELDS
 from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.core.policy_fields import LONGEST_TTL
 from gateway_compaction.errors import BadDocument, Refused
 
 __all__ = ["LONGEST_PIN", "MOST_PINS", "Document", "arguments", "exported", "read_document"]
 
 SCHEMA, VERSION = "gateway-compaction/session", 1
 MOST_BYTES, MOST_RECORDS, MOST_EVENTS = 32_000_000, 2_000, 200
-LONGEST_LIFE = 400 * 86_400
 UNREADABLE = "it was changed, or cannot be read"
 IMPORTED = "imported: "
 NAME = re.compile(rb"[0-9A-Za-z]{1,64}")
@@ -51,7 +51,7 @@ class Document(BaseModel):
     tenant: Name
     session: Name
     owner: dict[str, str]
-    ttl: Annotated[float, Field(gt=0, le=LONGEST_LIFE)]
+    ttl: Annotated[float, Field(gt=0, le=LONGEST_TTL)]
     fields: dict[str, str]
     compactions: Annotated[dict[Name, Raw], Field(max_length=MOST_RECORDS)]
     used: Annotated[dict[Name, str], Field(max_length=MOST_RECORDS)]
@@ -82,7 +82,7 @@ def exported(session: SessionRef, found: Sequence[Any]) -> dict[str, Any]:
         "tenant": session.tenant,
         "session": session.key,
         "owner": {n: texts[f"about:{n}"] for n in OWNER_FIELDS if texts.get(f"about:{n}")},
-        "ttl": min(LONGEST_LIFE, max(0.001, ttl / 1000)),
+        "ttl": min(LONGEST_TTL, max(0.001, ttl / 1000)),
         # What import would refuse is no part of a document: it is not to fail for one bad value.
         "fields": {k: v for k, v in texts.items() if field_fault(k, v) is None},
         "compactions": {k.decode(): _raw(v) for k, v in compactions.items() if k == _names(v)[0]},

@@ -19,6 +19,7 @@ from pydantic import (
 
 __all__ = [
     "LARGEST",
+    "LONGEST_TTL",
     "LONGEST_WAIT",
     "Amount",
     "Count",
