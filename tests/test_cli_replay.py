@@ -142,6 +142,14 @@ class TestFiles:
         other = {"id": "r", "body": {"input": "hello", "model": "gpt-4o"}}
         assert list(calls(lines(other, SHORT))) == ["short"]
 
+    @pytest.mark.parametrize("end", ["\u2028", "\u2029", "\x85"])
+    def test_a_message_may_hold_what_unicode_takes_for_a_line_end(self, end: str) -> None:
+        odd = {"id": "odd", "messages": [{"role": "user", "content": f"one{end}two"}]}
+        assert list(calls(text("\n".join(json.dumps(o, ensure_ascii=False) for o in (odd, SHORT))))) == [
+            "odd",
+            "short",
+        ]
+
     def test_a_conversation_without_an_id_is_named_by_its_place(self) -> None:
         assert list(calls(lines({"messages": chat(3)}, SHORT))) == ["talk.jsonl:1", "short"]
 
@@ -244,6 +252,7 @@ class TestRefusals:
             ('{"id": 1}\n', 'no list of messages. Write a conversation as {"messages": [...]}'),
             ('{"id": 1, "messages": "hello"}\n', "no list of messages"),
             ("7\n", "no list of messages"),
+            ("[" * 100_000, "talk.jsonl:1: not JSON"),
         ],
     )
     def test_of_files(self, content: str | None, told: str) -> None:

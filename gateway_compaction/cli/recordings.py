@@ -59,7 +59,7 @@ def calls_of(recording: Recording) -> Iterator[tuple[Any, ...]]:
 def _values(path: Path, text: str) -> Iterator[tuple[str, Any]]:
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         yield from _lines(path, text)
         return
     if isinstance(value, list) and value and not _is_conversation(value[0]):
@@ -71,11 +71,12 @@ def _values(path: Path, text: str) -> Iterator[tuple[str, Any]]:
 
 
 def _lines(path: Path, text: str) -> Iterator[tuple[str, Any]]:
-    for number, line in enumerate(text.splitlines(), 1):
+    # Only line feeds end a line: what else Unicode takes for one may stand in a message.
+    for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
                 yield f"{path}:{number}", json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise RecordingError(f"{path}:{number}: not JSON: {error}") from error
 
 
