@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from collections.abc import Iterator
@@ -153,6 +154,39 @@ class TestWheel:
         assert told["Requires-Python"] == ">=3.11"
         assert told["Summary"]
         assert "gateway_compaction.cli.main:app" in wheel.read(f"{info}/entry_points.txt").decode()
+
+
+def repository(folder: Path) -> set[str]:
+    """Files of the repository; of an unpacked archive, all but what git would ignore."""
+    asked = ["git", "-c", "safe.directory=*", "-C", str(ROOT)]
+    if not (ROOT / ".git").exists():
+        empty = folder / "empty"
+        subprocess.run(["git", "init", "-q", "--bare", str(empty)], check=True)
+        asked += [f"--git-dir={empty}", f"--work-tree={ROOT}"]
+        names = [*asked, "ls-files", "-z", "--others", "--exclude-standard"]
+    else:
+        names = [*asked, "ls-files", "-z"]
+    found = subprocess.run(names, capture_output=True, text=True, check=True).stdout.split("\0")
+    return {name for name in found if name and (ROOT / name).is_file()} - {"PKG-INFO"}
+
+
+class TestSourceArchive:
+    """What a distribution builds from."""
+
+    def test_has_every_file_of_the_repository(self, tmp_path: Path) -> None:
+        mine = repository(tmp_path)
+        assert {"pyproject.toml", ".ci/run", "compose.yaml"} <= mine
+        for name in mine:
+            (tmp_path / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, tmp_path / "tree" / name)
+        code = f"from hatchling.build import build_sdist; print(build_sdist({str(tmp_path)!r}))"
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, cwd=tmp_path / "tree", capture_output=True, text=True, check=True)
+        with tarfile.open(tmp_path / done.stdout.strip()) as archive:
+            shipped = {name.partition("/")[2] for name in archive.getnames()}
+            script = archive.getmember(f"{archive.getnames()[0].partition('/')[0]}/.ci/run")
+        assert shipped - {"PKG-INFO"} == mine
+        assert script.mode & 0o100
 
 
 class TestFrame:
