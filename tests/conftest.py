@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
 
+from gateway_compaction.adapters.redis_store import RedisStore, connect
 from tests.lab.redis_server import RedisServer
 from tests.lab.skips import REASONS
 from tests.lab.upstream import Upstream
@@ -17,6 +18,32 @@ def redis_server() -> Iterator[RedisServer]:
     """A real redis-server; whoever stops or freezes it brings it back."""
     with RedisServer() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def quiet_server() -> Iterator[RedisServer]:
+    """Another redis-server, which no gateway writes to."""
+    with RedisServer() as server:
+        yield server
+
+
+@pytest.fixture(params=["in-process", "redis-server"])
+def store_url(request: pytest.FixtureRequest) -> str | None:
+    """Where the store is: in this process, or on an empty redis-server."""
+    if request.param == "in-process":
+        return None
+    server: RedisServer = request.getfixturevalue("quiet_server")
+    server.flush()
+    return server.url
+
+
+@pytest.fixture
+async def store(store_url: str | None) -> AsyncIterator[RedisStore]:
+    """An empty store, over an in-process Redis and over a real one."""
+    # A request's own deadline is tested elsewhere; a busy machine must not fail these tests.
+    store = connect(store_url, timeout_seconds=2.0)
+    yield store
+    await store.aclose()
 
 
 @pytest.fixture(scope="session")

@@ -5,44 +5,24 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from gateway_compaction.adapters.redis_archive import RedisArchive
-from gateway_compaction.adapters.redis_store import RedisStore, connect
+from gateway_compaction.adapters.redis_store import RedisStore
 from gateway_compaction.archive import Archive, Owner, Query, Scope, SessionRow
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.events import CompactionEvent
 from gateway_compaction.core.last_call import LastCall
 from gateway_compaction.errors import NotThere, Refused
-from tests.lab.redis_server import RedisServer
 from tests.store_contract import TTL, digest, event, raw, record, session, stored
 
 HUGE = base64.urlsafe_b64encode(json.dumps(["seen", False, 10**310, "x"]).encode()).decode()
 ADMIN = Scope(everything=True, actor="the admin")
 TEAM = {"team_id": "7c1f", "team": "research", "user_id": "ana", "key_hash": digest("k1"), "key_alias": "k1"}
 USER = {"user_id": "ben", "key_hash": digest("k2")}
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[RedisServer]:
-    with RedisServer() as running:
-        yield running
-
-
-@pytest.fixture(params=["in-process", "redis-server"])
-async def store(request: pytest.FixtureRequest) -> AsyncIterator[RedisStore]:
-    url = None
-    if request.param == "redis-server":
-        running: RedisServer = request.getfixturevalue("server")
-        running.flush()
-        url = running.url
-    store = connect(url, timeout_seconds=2.0)
-    yield store
-    await store.aclose()
 
 
 @pytest.fixture

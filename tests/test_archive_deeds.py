@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any
@@ -17,7 +17,6 @@ from gateway_compaction.archive import Owner, Query, Scope
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.last_call import LastCall
 from gateway_compaction.errors import BadDocument, NotThere, PartNotThere, Refused
-from tests.lab.redis_server import RedisServer
 from tests.store_contract import TTL, digest, event, knows_nothing, raw, record, session, stored
 from tests.test_archive import ADMIN, TEAM, USER, call, talk
 
@@ -84,36 +83,21 @@ def called(**changes: Any) -> str:
     return json.dumps({**asdict(LastCall(1.0, (), ())), **changes})
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[RedisServer]:
-    with RedisServer() as running:
-        yield running
-
-
-@pytest.fixture(params=["in-process", "redis-server"])
-async def stores(request: pytest.FixtureRequest) -> AsyncIterator[tuple[RedisStore, RedisStore]]:
-    """Two processes of a gateway."""
-    if request.param == "redis-server":
-        running: RedisServer = request.getfixturevalue("server")
-        running.flush()
-        one, two = (connect(running.url, timeout_seconds=2.0) for _ in range(2))
+@pytest.fixture
+async def other(store: RedisStore, store_url: str | None) -> AsyncIterator[RedisStore]:
+    """Another process of the gateway."""
+    if store_url is None:
+        made = RedisStore(raw(store), timeout_seconds=2.0, embedded=True)
     else:
-        one = connect(None, timeout_seconds=2.0)
-        two = RedisStore(raw(one), timeout_seconds=2.0, embedded=True)
-    yield one, two
-    await one.aclose()
-    await two.aclose()
+        made = connect(store_url, timeout_seconds=2.0)
+    yield made
+    await made.aclose()
 
 
 @pytest.fixture
-def store(stores: tuple[RedisStore, RedisStore]) -> RedisStore:
-    return stores[0]
-
-
-@pytest.fixture
-def archive(stores: tuple[RedisStore, RedisStore]) -> RedisArchive:
+def archive(other: RedisStore) -> RedisArchive:
     """In the other process."""
-    return RedisArchive(stores[1])
+    return RedisArchive(other)
 
 
 async def versions(store: RedisStore, *names: Any) -> dict[str, int]:

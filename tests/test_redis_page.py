@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import shlex
-from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -99,17 +98,11 @@ async def prepare(url: str) -> None:
     await store.aclose()
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[RedisServer]:
-    with RedisServer() as running:
-        yield running
-
-
 @pytest.fixture
-async def prepared(server: RedisServer) -> str:
-    server.flush()
-    await prepare(server.url)
-    return server.url
+async def prepared(quiet_server: RedisServer) -> str:
+    quiet_server.flush()
+    await prepare(quiet_server.url)
+    return quiet_server.url
 
 
 async def test_every_command_of_the_page_answers_as_printed(prepared: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 
 import pytest
@@ -17,25 +16,6 @@ from tests.lab.redis_server import RedisServer
 from tests.store_contract import TTL, digest, event, knows_nothing, raw, record, session, stored
 
 S = session()
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[RedisServer]:
-    with RedisServer() as running:
-        yield running
-
-
-@pytest.fixture(params=["in-process", "redis-server"])
-async def store(request: pytest.FixtureRequest) -> AsyncIterator[RedisStore]:
-    url = None
-    if request.param == "redis-server":
-        running: RedisServer = request.getfixturevalue("server")
-        running.flush()
-        url = running.url
-    # A request's own deadline is tested elsewhere; a busy machine must not fail these tests.
-    store = connect(url, timeout_seconds=2.0)
-    yield store
-    await store.aclose()
 
 
 async def test_it_is_a_store(store: RedisStore) -> None:
@@ -268,9 +248,9 @@ async def test_names_that_are_no_text_do_no_harm(store: RedisStore) -> None:
     assert (await store.load(S, [digest("a")])).in_flight == frozenset()
 
 
-async def test_values_that_are_no_text_do_no_harm(server: RedisServer) -> None:
-    server.flush()
-    store = connect(server.url, timeout_seconds=2.0)
+async def test_values_that_are_no_text_do_no_harm(quiet_server: RedisServer) -> None:
+    quiet_server.flush()
+    store = connect(quiet_server.url, timeout_seconds=2.0)
     about = {"team_id": "t", "key_hash": "k"}
     await store.append(S, event(), ttl=TTL, labels=["x"], about=about, view="raw")
     bad = {"policy": b"\xff", "about:key_hash": b"\xfe\xff", "backoff_reason": b"\xc3"}

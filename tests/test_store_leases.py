@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
 
 import pytest
 from redis.crc import key_slot
@@ -16,24 +15,6 @@ from tests.store_contract import TTL, digest, event, raw, record, session
 
 S = session()
 A, B, C = digest("a"), digest("b"), digest("c")
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[RedisServer]:
-    with RedisServer() as running:
-        yield running
-
-
-@pytest.fixture(params=["in-process", "redis-server"])
-async def store(request: pytest.FixtureRequest) -> AsyncIterator[RedisStore]:
-    url = None
-    if request.param == "redis-server":
-        running: RedisServer = request.getfixturevalue("server")
-        running.flush()
-        url = running.url
-    store = connect(url, timeout_seconds=2.0)
-    yield store
-    await store.aclose()
 
 
 async def test_a_lease_keeps_others_off_the_digest_and_its_chain(store: RedisStore) -> None:
@@ -141,9 +122,9 @@ async def test_releasing_without_failure_frees_at_once(store: RedisStore) -> Non
     assert await store.claim(S, A, [], 60) > 0
 
 
-async def test_of_many_claims_at_once_exactly_one_wins(server: RedisServer) -> None:
-    server.flush()
-    one, two = connect(server.url, timeout_seconds=5.0), connect(server.url, timeout_seconds=5.0)
+async def test_of_many_claims_at_once_exactly_one_wins(quiet_server: RedisServer) -> None:
+    quiet_server.flush()
+    one, two = connect(quiet_server.url, timeout_seconds=5.0), connect(quiet_server.url, timeout_seconds=5.0)
     for attempt in range(3):
         name = digest(attempt)
         tokens = await asyncio.gather(*(s.claim(S, name, [], 60) for _ in range(25) for s in (one, two)))
