@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from gateway_compaction.core.last_call import LastCall
 
 __all__ = ["messages", "numbers", "parted"]
 
-IN_BLOCK = frozenset({"summary", "acknowledgement", "opener"})
-REPLACED = frozenset({"covered", "recalled"})
 PREAMBLE = "preamble"
 
 
@@ -23,12 +19,13 @@ def parted(call: LastCall) -> tuple[int, int, int]:
 
     Without a block both ends are the preamble's.
     """
-    start = _while([fate for *_, fate in call.sent], 0, {PREAMBLE})
+    start = next((i for i, (*_, fate) in enumerate(call.sent) if fate != PREAMBLE), len(call.sent))
     saw = min(start, len(call.saw))
-    block = _while([fate for *_, fate in call.saw], saw, IN_BLOCK)
-    if block == saw:
+    if saw == len(call.saw) or call.saw[saw][2] != "summary":
         return start, start, saw
-    return start, _while([fate for *_, fate in call.sent], start, REPLACED), block
+    end = min(start + call.covers, len(call.sent))
+    # What stays is alike on both sides; whatever else was seen is the block.
+    return start, end, min(len(call.saw), max(saw + 1, len(call.saw) - (len(call.sent) - end)))
 
 
 def numbers(call: LastCall) -> tuple[tuple[int | None, ...], tuple[int | None, ...]]:
@@ -41,8 +38,3 @@ def numbers(call: LastCall) -> tuple[tuple[int | None, ...], tuple[int | None, .
     first = end - start + 1
     saw = [None] * block + [first + i for i in range(len(call.saw) - block)]
     return tuple(sent), tuple(saw)
-
-
-def _while(fates: Sequence[str], start: int, among: frozenset[str] | set[str]) -> int:
-    """Where the first fate stands, from ``start`` on, that is none of these."""
-    return next((i for i in range(start, len(fates)) if fates[i] not in among), len(fates))

@@ -13,9 +13,11 @@ SENT = ("preamble", "covered", "recalled", "cleared", "shortened", "verbatim")
 SAW = ("preamble", "summary", "acknowledgement", "opener", "cleared", "shortened", "quoting", "verbatim")
 
 
-def call(sent: list[str], saw: list[str]) -> LastCall:
+def call(sent: list[str], saw: list[str], covers: int = 0) -> LastCall:
     """A call of these fates."""
-    return LastCall(0.0, tuple(("user", 1, f) for f in sent), tuple(("user", 1, f) for f in saw))
+    return LastCall(
+        0.0, tuple(("user", 1, f) for f in sent), tuple(("user", 1, f) for f in saw), covers=covers
+    )
 
 
 @pytest.mark.parametrize(
@@ -29,9 +31,27 @@ def test_the_tail_has_the_same_numbers_on_both_sides() -> None:
     found = call(
         ["preamble", "covered", "recalled", "covered", "cleared", "verbatim"],
         ["preamble", "summary", "acknowledgement", "cleared", "verbatim"],
+        covers=3,
     )
     assert parted(found) == (1, 4, 3)
     assert numbers(found) == ((None, 1, 2, 3, 4, 5), (None, None, None, 4, 5))
+
+
+@pytest.mark.parametrize("opener", ["opener", "quoting"])
+def test_the_opener_of_a_divided_turn_is_part_of_the_block(opener: str) -> None:
+    found = call(
+        ["preamble", "covered", "verbatim", "covered", "recalled", "verbatim", "verbatim"],
+        ["preamble", "summary", "acknowledgement", opener, "verbatim", "verbatim"],
+        covers=4,
+    )
+    assert parted(found) == (1, 5, 4)
+    assert numbers(found) == ((None, 1, 2, 3, 4, 5, 6), (None, None, None, None, 5, 6))
+
+
+def test_a_quoting_user_message_behind_the_block_keeps_its_number() -> None:
+    found = call(["covered", "covered", "verbatim"], ["summary", "acknowledgement", "quoting"], covers=2)
+    assert parted(found) == (0, 2, 2)
+    assert numbers(found) == ((1, 2, 3), (None, None, 3))
 
 
 def test_without_a_summary_both_sides_are_numbered_alike() -> None:
@@ -43,9 +63,9 @@ def test_nothing_at_all() -> None:
     assert numbers(call([], [])) == ((), ()) and parted(call([], [])) == (0, 0, 0)
 
 
-@given(st.lists(st.sampled_from(SENT)), st.lists(st.sampled_from(SAW)))
-def test_every_message_has_its_place_whatever_was_stored(sent: list[str], saw: list[str]) -> None:
-    found = call(sent, saw)
+@given(st.lists(st.sampled_from(SENT)), st.lists(st.sampled_from(SAW)), st.integers(0, 20))
+def test_every_message_has_its_place_whatever_was_stored(sent: list[str], saw: list[str], covers: int) -> None:
+    found = call(sent, saw, covers)
     start, end, block = parted(found)
     assert start <= end <= len(sent) and block <= len(saw)
     for side, fates in zip(numbers(found), (sent, saw), strict=True):
