@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,7 +10,6 @@ from typing import Any
 from fastapi import FastAPI
 
 from gateway_compaction.admin.problems import MEANINGS
-from gateway_compaction.admin.routes import API
 
 __all__ = ["markdown", "specification"]
 
@@ -65,11 +65,16 @@ Every failure is a problem document (RFC 9457, `application/problem+json`) with 
 |---|---|
 """
 EMPTY = "–"
+# LiteLLM fetches these tables as it is imported; nothing on the page depends on them.
+OFFLINE = ("LITELLM_LOCAL_MODEL_COST_MAP", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS")
 LIMITS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiveMaximum": "<"}
 
 
 def specification() -> Schema:
     """The routes' part of the proxy's OpenAPI document."""
+    # It imports LiteLLM, which must find the environment as it is set below.
+    from gateway_compaction.admin.routes import API
+
     app = FastAPI()
     for router in API:
         app.include_router(router)
@@ -178,4 +183,6 @@ def _default(schema: Schema) -> str:
 
 
 if __name__ == "__main__":
+    for variable in OFFLINE:
+        os.environ.setdefault(variable, "True")
     sys.stdout.write(markdown(specification()))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +20,22 @@ HOW = "make it anew: python -m gateway_compaction.admin.apidoc > docs/api.md"
 
 def test_the_page_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == markdown(specification()), HOW
+
+
+def test_making_it_touches_no_network() -> None:
+    code = """
+import runpy, sys
+def told(event, values):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
+        print(event, values, file=sys.stderr)
+sys.addaudithook(told)
+runpy.run_module("gateway_compaction.admin.apidoc", run_name="__main__")
+"""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("LITELLM_")}
+    env |= {"PYTHONPATH": str(PAGE.parents[1]), "PYTHONWARNINGS": "ignore", "PYTHONIOENCODING": "utf-8"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=env, capture_output=True, encoding="utf-8", check=True)
+    assert "socket." not in done.stderr and done.stdout == PAGE.read_text(encoding="utf-8"), HOW
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda r: r.path)
