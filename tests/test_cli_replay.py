@@ -115,6 +115,14 @@ class TestOutput:
         assert versions[0]["text"].startswith("Summary ") and versions[0]["covers"] == first["covers"]
         assert versions[0]["tokens_after"] < versions[0]["tokens_before"]
 
+    def test_what_strangers_wrote_moves_no_cursor_and_is_no_markup(self) -> None:
+        messages = [{**m, "content": f"\x1b[31m[/red] {m['content']}"} for m in chat(61)]
+        odd = {"id": "[/red]\x1b[2J", "messages": messages}
+        result = run(lines(odd), "--window", "2000", "--summarizer", "scripted", "--show-summaries")
+        assert result.exit_code == 0 and "\x1b" not in result.stdout
+        assert "[/red]␛[2J (62 messages)" in result.stdout
+        assert re.search(r"Summary \d.*␛\[31m\[/red\]", result.stdout)
+
     def test_a_policy_that_keeps_no_text_shows_none(self) -> None:
         policy = text("version: 1\ndefaults: {mode: enforce, storage: {content: none}}\n", "policies.yaml")
         result = run(lines(LONG), "--window", "2000", "--policy", policy, "--show-summaries")

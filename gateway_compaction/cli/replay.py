@@ -14,8 +14,9 @@ from rich import box
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
+from rich.text import Text
 
-from gateway_compaction.cli.buffers_text import plural
+from gateway_compaction.cli.buffers_text import block, cell, plural
 from gateway_compaction.cli.recordings import Recording, RecordingError, calls_of, read_recordings
 from gateway_compaction.errors import PolicyError
 
@@ -160,7 +161,7 @@ def _summary(made: Any) -> dict[str, Any]:
 
 
 def _print(recording: Recording, calls: Sequence[Any]) -> None:
-    title = f"{recording.id} ({plural(len(recording.messages), 'message')})"
+    title = Text(f"{cell(recording.id)} ({plural(len(recording.messages), 'message')})", "table.title")
     # Narrow enough for 80 columns: what was done must be readable there.
     table = Table(
         title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
@@ -181,13 +182,13 @@ def _print(recording: Recording, calls: Sequence[Any]) -> None:
 
 def _print_summaries(summaries: Sequence[Any]) -> None:
     for made in summaries:
-        by = f"{made.kind} ({made.model})" if made.model else made.kind
+        by = f"{made.kind} ({cell(made.model)})" if made.model else made.kind
         typer.echo(
             f"Version {made.version}: {by}, messages 1 to {made.covers} after the system prompt,"
             f" {made.tokens_before:,} tokens -> {made.tokens_after:,}"
         )
         no_text = "(no text: old tool results are cleared)" if made.kind == "cleared" else "(no text is kept)"
-        typer.echo(f"{made.text or no_text}\n")
+        typer.echo(f"{block(made.text, full=True) or no_text}\n")
 
 
 def _print_total(results: Sequence[_Replayed]) -> None:
