@@ -59,7 +59,8 @@ store.
 ## Failures
 
 Every failure is a problem document (RFC 9457, `application/problem+json`) with `title`, `status` and
-`detail`, a sentence for people; where several things are wrong, `errors` lists them with `at` and `problem`.
+`detail`, a sentence for people; where places can be named, `errors` lists them with `at` and `problem`. What
+LiteLLM refuses for reasons of its own (a budget, a rate limit) keeps LiteLLM's status.
 
 | status | meaning |
 |---|---|
@@ -172,9 +173,16 @@ def _said(schema: Schema) -> str:
     if kind == "array":
         places = schema.get("prefixItems")
         return f"[{', '.join(_said(p) for p in places)}]" if places else f"list of {_said(schema['items'])}"
-    limits = [f"{sign} {schema[key]}" for key, sign in LIMITS.items() if key in schema]
-    longest = f"of at most {schema['maxLength']} characters" if "maxLength" in schema else ""
-    return " ".join(filter(None, (kind, ", ".join(limits), longest)))
+    limits = [f"{sign} {schema[key]:.16g}" for key, sign in LIMITS.items() if key in schema]
+    return " ".join(filter(None, (kind, ", ".join(limits), _long(schema))))
+
+
+def _long(schema: Schema) -> str:
+    """How long a text may be."""
+    least, most = schema.get("minLength", 0), schema.get("maxLength")
+    if most is None:
+        return f"of at least {least} characters" if least else ""
+    return f"of {least} to {most} characters" if least else f"of at most {most} characters"
 
 
 def _default(schema: Schema) -> str:

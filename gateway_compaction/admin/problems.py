@@ -41,8 +41,11 @@ MEANINGS = {
     403: "The key may not do this.",
     404: "Not there, or not yours to see: for sessions the two look the same.",
     409: "It cannot be done; the detail says why.",
-    422: "A parameter or the body cannot be used; errors says which.",
-    503: "The store does not answer.",
+    411: "The body came without a length.",
+    413: "The body is too long.",
+    422: "A parameter or the body cannot be used; errors or the detail says which.",
+    500: "A fault of the gateway's; its log says more.",
+    503: "The store does not answer, or this process cannot serve more; the detail says which.",
 }
 SCHEMA = {
     "type": "object",

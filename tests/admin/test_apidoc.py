@@ -46,6 +46,19 @@ def test_every_route_is_in_it_with_a_sentence(route: APIRoute) -> None:
         assert found and after.partition("\n")[0].endswith(".")
 
 
+def test_lengths_and_limits_are_told_as_people_write_them() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert "| `text` | body | string of 1 to 400 characters | required |" in text
+    assert "| `version` | body | integer ≥ 0, < 9007199254740992 | required |" in text
+    assert "| `rate` | body | number ≥ 0.1, ≤ 0.5 or null |" in text
+    assert ".0 " not in text and "e+" not in text
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 409, 411, 413, 422, 500, 503])
+def test_every_failure_is_explained(status: int) -> None:
+    assert f"\n| {status} | " in PAGE.read_text(encoding="utf-8")
+
+
 def test_ids_of_operations_are_ours_alone() -> None:
     ids = [route.operation_id for route in ROUTES]
     assert len(set(ids)) == len(ids) and all(str(i).startswith("compaction_") for i in ids)
