@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -10,9 +11,11 @@ import pytest
 
 from gateway_compaction.aftermath import Ending
 from gateway_compaction.errors import StoreBusy, StoreError
+from gateway_compaction.worker import Limits
 from tests.engine.histories import chat, grown, loop
 from tests.engine.rig import Rig, events
 from tests.lab.validity import violations
+from tests.lab.waiting import until
 
 LONG = chat(60)
 
@@ -118,7 +121,7 @@ class TestParts:
         assert again.messages == first.messages
         assert rig.worker.counts["failed"] >= 1 and rig.worker.counts["made"] == 0
         rig.store.faults = {}
-        await rig.call(LONG)
+        assert (await rig.call(LONG)).messages == first.messages
 
     async def test_a_summary_that_could_not_be_stored_is_not_used_by_half(
         self, rig: Rig, error: StoreError
@@ -156,8 +159,15 @@ class TestParts:
         rig.summarizer.answers = [""]
         decision = await rig.call(LONG)
         assert decision.outcome == "fallback" and rig.worker.counts["failed"] >= 1
+        assert rig.store.calls["release"] == 1
+        assert (await rig.call(LONG)).messages == decision.messages
 
-    async def test_renew_fails(self, rig: Rig, error: StoreError) -> None:
+    async def test_renew_fails(self, rigs: Callable[..., Rig], error: StoreError) -> None:
+        rig = rigs(limits=Limits(lease_seconds=1.5))
         rig.store.fail(error, "renew")
-        await rig.call(LONG)
+        rig.summarizer.gate.clear()
+        await rig.call(LONG, settle=False)
+        await until(lambda: rig.store.calls.get("renew"), "a renewal")
+        rig.summarizer.gate.set()
+        await rig.settle()
         assert (await rig.call(LONG)).reason == "model"
