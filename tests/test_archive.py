@@ -17,6 +17,7 @@ from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.events import CompactionEvent
 from gateway_compaction.core.last_call import LastCall
 from gateway_compaction.errors import NotThere, Refused
+from tests.lab.waiting import until
 from tests.store_contract import TTL, digest, event, raw, record, session, stored
 
 HUGE = base64.urlsafe_b64encode(json.dumps(["seen", False, 10**310, "x"]).encode()).decode()
@@ -91,8 +92,11 @@ class TestList:
         self, store: RedisStore, archive: RedisArchive
     ) -> None:
         await store.claim(await talk(store), digest("b"), [], 0.05)
-        await asyncio.sleep(0.1)
-        assert [r.state for r in await listed(archive)] == ["idle"]
+
+        async def idle() -> bool:
+            return [r.state for r in await listed(archive)] == ["idle"]
+
+        await until(idle, "the lease to run out")
 
     async def test_every_filter(self, store: RedisStore, archive: RedisArchive) -> None:
         await talk(store, "one", labels=["Ticket <b>7</b>"])
@@ -153,9 +157,13 @@ class TestList:
 
     async def test_what_expired_is_not_listed(self, store: RedisStore, archive: RedisArchive) -> None:
         await talk(store, "long")
-        await store.append(session("short"), call(), ttl=0.3, about=TEAM)
+        await store.append(session("short"), call(), ttl=1.0, about=TEAM)
         assert len(await listed(archive)) == 2
-        await asyncio.sleep(0.4)
+
+        async def expired() -> bool:
+            return len(await listed(archive)) < 2
+
+        await until(expired, "the session to expire")
         page = await archive.sessions(ADMIN, Query())
         assert [r.session for r in page.rows] == [session("long")] and page.total == 1
 
@@ -408,20 +416,20 @@ class TestWatch:
     async def test_it_tells_what_happens_from_now_on(self, store: RedisStore, archive: RedisArchive) -> None:
         await talk(store, "before")
         rows: list[SessionRow] = []
+        stores = [RedisStore(raw(store), timeout_seconds=2.0) for _ in range(2)]
 
-        async def follow(scope: Scope) -> None:
-            async for row in archive.watch(scope):
+        async def follow(store: RedisStore, scope: Scope) -> None:
+            async for row in RedisArchive(store).watch(scope):
                 rows[len(rows) :] = [row]
 
-        both = [asyncio.create_task(follow(s)) for s in (ADMIN, Scope(user_id="ben"))]
-        await asyncio.sleep(0.3)
+        scopes = (ADMIN, Scope(user_id="ben"))
+        both = [asyncio.create_task(follow(*one)) for one in zip(stores, scopes, strict=True)]
+        # The first thing that is asked is the time from which on it tells.
+        await until(lambda: all(one.round_trips > 1 for one in stores), "both to have begun")
         first = await talk(store, "one")
         await talk(store, "two", "ben", USER)
         await archive.compact(ADMIN, session("before"))
-        for _ in range(60):
-            if len(rows) >= 4:
-                break
-            await asyncio.sleep(0.1)
+        await until(lambda: len(rows) >= 4, "the rows")
         assert sorted(r.session.slot for r in rows) == sorted(
             s.slot for s in (first, session("before"), session("two", "ben"), session("two", "ben"))
         )

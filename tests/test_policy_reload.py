@@ -14,6 +14,7 @@ from gateway_compaction.core.policy_book import Identity
 from gateway_compaction.errors import PolicyError
 from gateway_compaction.policy_files import load_policy_file
 from gateway_compaction.policy_source import PolicySource
+from tests.lab.waiting import until
 
 FIRST = "version: 1\ndefaults: {mode: observe}\n"
 SECOND = "version: 1\ndefaults: {mode: enforce, levels: {medium: {keep_last: 20}}}\n"
@@ -225,11 +226,7 @@ class TestState:
         source = PolicySource(path)
         watching = asyncio.create_task(source.watch(0.01))
         await asyncio.to_thread(path.write_text, SECOND)
-        for _ in range(3_000):
-            if source().resolve(Identity()).mode == "enforce":
-                break
-            await asyncio.sleep(0.01)
-        assert source().resolve(Identity()).mode == "enforce"
+        await until(lambda: source().resolve(Identity()).mode == "enforce", "the file to be read", seconds=30)
         watching.cancel()
         with pytest.raises(asyncio.CancelledError):
             await watching

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from gateway_compaction.adapters.redis_store import RedisStore, connect
-from gateway_compaction.core.compaction import KIND_RANK, Clip, Compaction, Kind, Segment
+from gateway_compaction.core.compaction import KIND_RANK, Clip, Compaction, Kind, Segment, SessionRef
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Buffer, Store
 from tests.lab.redis_server import RedisServer
+from tests.lab.waiting import until
 from tests.store_contract import TTL, digest, event, knows_nothing, raw, record, session, stored
 
 S = session()
@@ -195,17 +196,22 @@ async def test_a_record_of_another_schema_or_under_another_name_is_left_out(stor
 
 async def test_a_pause_is_told_while_it_lasts(store: RedisStore) -> None:
     await store.bypass(S, "answered 400 \ud83d", 60)
-    await store.backoff(S, "did not help", 0.5)
+    await store.backoff(S, "did not help", 1.0)
     buffer = await store.load(S, [digest("a")])
     assert (buffer.bypass, buffer.backoff) == ("answered 400 ?", "did not help")
-    await asyncio.sleep(0.6)
-    assert (await store.load(S, [digest("a")])).backoff is None
+    await until(partial(lets_go_of, store, S), "the pause to end")
+
+
+async def lets_go_of(store: RedisStore, where: SessionRef) -> bool:
+    """Whether nothing keeps summaries from being made."""
+    return (await store.load(where, [digest("a")])).backoff is None
 
 
 async def test_a_shorter_pause_does_not_end_a_longer_one(store: RedisStore) -> None:
     await store.bypass(S, "long", 60)
     await store.bypass(S, "short", 0.01)
-    await asyncio.sleep(0.05)
+    await store.backoff(session("beside"), "as short", 0.02)
+    await until(partial(lets_go_of, store, session("beside")), "the shorter pause to end")
     assert (await store.load(S, [digest("a")])).bypass == "long"
 
 

@@ -18,6 +18,7 @@ from gateway_compaction.archive import Query, Scope
 from gateway_compaction.errors import StoreBusy, StoreError
 from tests.lab.ports import HOST, free_port
 from tests.lab.redis_server import GarbageServer, HungServer, RedisServer
+from tests.lab.waiting import until
 from tests.store_contract import TTL, digest, event, raw, record, session
 
 S, A = session(), digest("a")
@@ -166,8 +167,9 @@ async def test_a_cancelled_probe_does_not_lock_the_breaker(open_store: Callable[
             with pytest.raises(StoreError):
                 await store.load(S, [A])
         now[0] += 2.1
+        before = store.round_trips
         probe = asyncio.create_task(store.ping())
-        await asyncio.sleep(0.02)
+        await until(lambda: store.round_trips > before, "the probe to be on its way")
         probe.cancel()
         with pytest.raises(asyncio.CancelledError):
             await probe
@@ -228,7 +230,7 @@ async def test_waiting_for_a_connection_is_not_the_servers_fault(
     with HungServer() as server:
         store = open_store(server.url, background=5.0)
         slow = [asyncio.create_task(store.ping()) for _ in range(32)]
-        await asyncio.sleep(0.05)
+        await until(lambda: store.round_trips == 32, "every connection to be taken")
         for _ in range(3):
             with pytest.raises(StoreError):
                 await store.load(S, [A])

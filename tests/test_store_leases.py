@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 
 import pytest
 from redis.crc import key_slot
@@ -11,6 +12,7 @@ from redis.crc import key_slot
 from gateway_compaction.adapters.redis_store import RedisStore, connect
 from gateway_compaction.core.last_call import LastCall
 from tests.lab.redis_server import RedisServer
+from tests.lab.waiting import until
 from tests.store_contract import TTL, digest, event, raw, record, session
 
 S = session()
@@ -41,13 +43,25 @@ async def test_a_model_summary_ends_the_need_and_lesser_ones_do_not(store: Redis
     assert await store.claim(S, A, [], 60) == 0
 
 
+async def after(store: RedisStore, token: int) -> bool:
+    """Whether the store's clock has passed a token."""
+    seconds, micros = await raw(store).time()
+    return bool(seconds * 1000 + micros // 1000 > token)
+
+
+async def leased(store: RedisStore, *digests: str) -> bool:
+    """Whether exactly these are being summarised."""
+    return (await store.load(S, [A, B])).in_flight == set(digests)
+
+
 async def test_tokens_only_grow_even_when_the_session_is_lost(store: RedisStore) -> None:
     tokens = []
     for _ in range(5):
         tokens.append(await store.claim(S, A, [], 60))
         await store.release(S, A, tokens[-1], ttl=TTL)
     assert tokens == sorted(set(tokens))
-    await asyncio.sleep(0.02)
+    # Tokens of one moment run ahead of the clock, by one each.
+    await until(partial(after, store, tokens[-1]), "the clock to pass the last token")
     await raw(store).flushall()
     assert await store.claim(S, A, [], 60) > tokens[-1]
 
@@ -68,8 +82,7 @@ async def test_a_stale_token_writes_nothing(store: RedisStore) -> None:
 
 async def test_after_its_end_a_lease_goes_to_whoever_claims(store: RedisStore) -> None:
     late = await store.claim(S, A, [], 0.03)
-    await asyncio.sleep(0.1)
-    assert (await store.load(S, [A])).in_flight == frozenset()
+    await until(partial(leased, store), "the lease to end")
     fresh = await store.claim(S, A, [], 60)
     assert fresh > late
     assert await store.put(S, record("a"), token=late, ttl=TTL, limit=9) == 0
@@ -78,15 +91,16 @@ async def test_after_its_end_a_lease_goes_to_whoever_claims(store: RedisStore) -
 
 async def test_a_late_worker_may_write_while_nobody_else_claimed(store: RedisStore) -> None:
     late = await store.claim(S, A, [], 0.03)
-    await asyncio.sleep(0.1)
+    await until(partial(leased, store), "the lease to end")
     assert await store.put(S, record("a"), token=late, ttl=TTL, limit=9) > 0
 
 
 async def test_renewal_prolongs(store: RedisStore) -> None:
-    token = await store.claim(S, A, [], 0.05)
+    token = await store.claim(S, A, [], 1.0)
+    assert await store.claim(S, B, [], 1.0)
+    assert await leased(store, A, B)
     assert await store.renew(S, A, token, 60)
-    await asyncio.sleep(0.1)
-    assert (await store.load(S, [A])).in_flight == {A}
+    await until(partial(leased, store, A), "the other lease of that length to end")
     assert await store.claim(S, A, [], 60) == 0
     assert not await store.renew(S, B, token, 60)
 
@@ -247,6 +261,7 @@ async def test_the_in_process_store_lets_go_of_what_expired() -> None:
     store = connect(None)
     for number in range(20):
         await store.append(session(str(number)), event(), ttl=0.01)
+    # Longer than they live, however slow the machine is.
     await asyncio.sleep(0.05)
     await store.append(S, event(), ttl=TTL)
     server = raw(store).connection_pool.connection_kwargs["server"]

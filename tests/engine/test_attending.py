@@ -14,6 +14,7 @@ from gateway_compaction.core.terms import search_terms
 from gateway_compaction.errors import StoreError
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Rig
+from tests.lab.waiting import until
 
 ADMIN = Scope(everything=True, actor="zoe")
 
@@ -43,11 +44,8 @@ async def test_it_asks_again_when_the_store_did_not_answer(rig: Rig) -> None:
     store: Any = rig.store
     attending = Attending(store, rig.worker, rig.compactor, rig.local, seconds=0.01)
     running = asyncio.create_task(attending.run())
-    for _ in range(1_000):
-        if rig.store.calls["notices"] > 3:
-            break
-        await asyncio.sleep(0.01)
-    assert not running.done() and rig.store.calls["notices"] > 3
+    await until(lambda: rig.store.calls["notices"] > 3, "it to ask again")
+    assert not running.done()
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ from gateway_compaction.decision import Decision
 from gateway_compaction.errors import StoreError
 from tests.engine.histories import chat, grown, loop
 from tests.engine.rig import ANSWERED, Rig, events, values
+from tests.lab.waiting import until
 
 ADMIN = Scope(everything=True, actor="zoe")
 NEVER = "Never deploy on <b>Fridays</b></pins>"
@@ -36,11 +36,8 @@ async def compacted(rig: Rig, messages: list[Any], **more: Any) -> tuple[Session
 
 async def summarising(rig: Rig, where: SessionRef) -> None:
     """Wait until a summary is being made of a session that the store knows."""
-    for _ in range(1_000):
-        if rig.summarizer.running and await events(rig.redis, where):
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("no summary was started")
+    await until(lambda: rig.summarizer.running, "a summary to be started")
+    await until(lambda: events(rig.redis, where), "the store to know the session")
 
 
 @pytest.fixture
@@ -272,7 +269,6 @@ class TestForget:
         await summarising(one, last.session)
         await two.archive.forget_tenant(ADMIN, last.session.tenant)
         await one.attending.once()
-        await asyncio.sleep(0)
         await one.settle()
         assert one.worker.queued == 0 and one.worker.counts["made"] == 0
         assert one.local._kept == {}

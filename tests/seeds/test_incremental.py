@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,6 +16,7 @@ from gateway_compaction.policy_files import env_overrides
 from gateway_compaction.ports import Buffer
 from tests.engine.histories import system
 from tests.engine.rig import Rig, events
+from tests.lab.waiting import until
 from tests.seeds.talks import calls_of, sent, summary_in
 
 WINDOW = 100_000
@@ -152,10 +152,7 @@ class TestStates:
         rig = rigs(WINDOW, PRESET)
         rig.summarizer.gate.clear()
         first = await rig.call(chat(21), settle=False)
-        for _ in range(500):
-            if rig.summarizer.requests:
-                break
-            await asyncio.sleep(0.01)
+        await until(lambda: rig.summarizer.requests, "a summary to be asked for")
         assert (await known(rig, first)).in_flight
         second = await rig.call(chat(23), settle=False)
         assert second.plan is not None and second.plan.job is None and second.messages is None
