@@ -30,7 +30,8 @@ __all__ = [
 
 log = logging.getLogger("gateway_compaction")
 MEDIA_TYPE = "application/problem+json"
-LARGEST_BODY = 32_000_000
+LARGEST_BODY, LARGEST_DOCUMENT = 65_536, 32_000_000
+IMPORT = "/import"
 STORE_DOWN = (
     "The store does not answer: nothing can be shown or done at present. Requests go on without it, unchanged"
     " where they fit."
@@ -86,10 +87,11 @@ class ProblemRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Wrap FastAPI's own: dependencies and validation run inside it."""
         handle = super().get_route_handler()
+        largest = LARGEST_DOCUMENT if self.path.endswith(IMPORT) else LARGEST_BODY
 
         async def told(request: Request) -> Response:
             try:
-                _check_size(request)
+                _check_size(request, largest)
                 return await handle(request)
             except Exception as error:  # any fault of ours or of the host's must end as a problem as well
                 return problem_response(problem_of(error))
@@ -152,11 +154,11 @@ def problem_of(error: Exception) -> Problem:
     return Problem(500, "A fault in the gateway; its log says more.")
 
 
-def _check_size(request: Request) -> None:
+def _check_size(request: Request, largest: int) -> None:
     if request.method in ("GET", "HEAD", "DELETE"):
         return
     length = request.headers.get("content-length", "")
     if "transfer-encoding" in request.headers and not length:
         raise Problem(411, "Send the body with a Content-Length.")
-    if length.isdecimal() and int(length) > LARGEST_BODY:
-        raise Problem(413, f"The body is longer than {LARGEST_BODY} bytes.")
+    if length.isdecimal() and int(length) > largest:
+        raise Problem(413, f"The body is longer than {largest} bytes.")

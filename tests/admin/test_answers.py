@@ -130,9 +130,12 @@ async def test_what_is_nowhere_is_a_problem_too(client: httpx.AsyncClient, metho
 
 
 async def test_bodies_have_a_longest_length(client: httpx.AsyncClient, archive: MemoryArchive) -> None:
-    headers = {**bearer(MASTER), "Content-Length": "40000000"}
-    answer = await client.post("/compaction/import", content=b"{}", headers=headers)
-    assert answer.status_code == 413
+    small = dict.fromkeys(("sessions/tr.1/pins", "sessions/tr.1/preview"), 65_536)
+    for path, most in {"import": 32_000_000, **small}.items():
+        for length, refused in ((most, False), (most + 1, True)):
+            headers = {**bearer(MASTER), "Content-Length": str(length)}
+            answer = await client.post(f"/compaction/{path}", content=b"{}", headers=headers)
+            assert (answer.status_code == 413) is refused
 
     async def endless() -> Any:
         yield b"{}"

@@ -77,7 +77,7 @@ def readers(archive: MemoryArchive) -> Readers:
 async def test_no_long_value_is_gone_through_on_the_loop(
     client: httpx.AsyncClient, readers: Readers, method: str, path: str
 ) -> None:
-    body = {"json": {}} if method == "POST" else {}
+    body: dict[str, Any] = {"json": {}} if method == "POST" else {}
     answer = await client.request(method, f"/compaction/{path}", headers=bearer(MASTER), **body)
     assert answer.status_code == 200, answer.text
     assert readers.threads and threading.current_thread() not in readers.threads
