@@ -6,10 +6,14 @@ test that needs many times what it should is given up. `python -m bench.worst_ca
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import ModuleType
 
 import pytest
+import regex
 
 from gateway_compaction.core import identifiers as identifiers_
 from gateway_compaction.core import terms
@@ -33,6 +37,22 @@ from tests.core.hostile import KEYS, texts
 SIZE = 60_000
 GIVEN_UP_SECONDS = 8.0
 NAMES = list(texts(40))
+IDENTIFIED = {
+    "errors by line",
+    "json",
+    "near identifiers",
+    "distinct words",
+    "distinct names",
+    "distinct lines",
+}
+# Said twice, by a user and by a tool: what matters in the words of one need not in the other's.
+ANCHORED = {
+    "anchors by line": ["Keep the plan."],
+    "errors by line": ["error 17 in a_b: failed"],
+    "key marks": ["order id: order"] * 2,
+    "json": ['order_id": "A-17"', 'amount": 12.50'] * 2,
+    "distinct lines": ["see a_921154: error"],
+}
 
 pytestmark = pytest.mark.usefixtures("ending")
 
@@ -53,18 +73,34 @@ def large() -> dict[str, str]:
     return texts(SIZE)
 
 
-@pytest.fixture
-def ending() -> Iterator[None]:
-    """Gives a test up that has used too much of the processor; what other programs use does not count."""
+@contextmanager
+def given_up_after(seconds: float) -> Iterator[None]:
+    """Gives work up that has used so much of the processor; what other programs use does not count."""
 
     def give_up(_number: int, _frame: object) -> None:
         raise AssertionError("given up: the work grows faster than the text")
 
     before = signal.signal(signal.SIGPROF, give_up)
-    signal.setitimer(signal.ITIMER_PROF, GIVEN_UP_SECONDS)
-    yield
-    signal.setitimer(signal.ITIMER_PROF, 0)
-    signal.signal(signal.SIGPROF, before)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+@pytest.fixture
+def ending() -> Iterator[None]:
+    """Gives a test up that takes many times what it should."""
+    with given_up_after(GIVEN_UP_SECONDS):
+        yield
+
+
+@pytest.mark.parametrize("engine", [re, regex])
+def test_what_would_not_end_is_given_up_within_a_pattern(engine: ModuleType) -> None:
+    with pytest.raises(AssertionError, match="given up"), given_up_after(0.1):
+        engine.search(r"(?:a|aa|aaa)+$", "a" * 100 + "!")
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -86,6 +122,7 @@ class TestEveryText:
         found = identifiers(large[name])
         assert all(i in large[name] for i in found[:100])
         assert all(3 <= len(i) <= identifiers_.LONGEST for i in found)
+        assert bool(found) == (name in IDENTIFIED)
 
     def test_it_is_pinned_and_framed(self, large: dict[str, str], name: str) -> None:
         talk = [user(large[name]), {"role": "assistant", "content": large[name]}]
@@ -105,8 +142,8 @@ class TestEveryText:
 
     def test_it_is_scored(self, large: dict[str, str], name: str) -> None:
         talk: list[Message] = [user(large[name]), {"role": "tool", "content": large[name]}]
-        for anchor in anchors_of(talk, 5, 300, Scoring(keys=KEYS), rough):
-            assert 0 < len(anchor.text) <= 400
+        found = anchors_of(talk, 5, 300, Scoring(keys=KEYS), rough)
+        assert [anchor.text for anchor in found] == ANCHORED.get(name, [])
 
     def test_it_is_shortened_and_cleared(self, large: dict[str, str], name: str) -> None:
         assert rough(shorten(large[name], 500, rough)) <= 500
