@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pytest
 
@@ -185,17 +185,33 @@ class TestPictures:
                 others = set().union(*(other for other in sides if other is not side))
                 assert not {(room, n) for room in side for n in ROOMS[room] & others}
 
+    def rooms(self) -> set[str]:
+        """What the first cells of the table of rooms name; a name without a folder is in the last one's."""
+        page = (self.ROOT / "ARCHITECTURE.md").read_text("utf-8").partition("| file | room |")[2]
+        named = set()
+        for row in re.findall(r"^\| (`[^|]*) \|", page.partition("\n\n")[0], re.MULTILINE):
+            folder = ""
+            for name in re.findall(r"`([^`]+)`", row):
+                folder = name.rstrip("/").rpartition("/")[0] or folder
+                named.add(name if "/" in name.rstrip("/") or not folder else f"{folder}/{name}")
+        return named
+
     @pytest.mark.parametrize("file", FILES)
     def test_every_file_is_named(self, file: str) -> None:
+        assert file in self.rooms() or not source(file).strip()
+
+    def test_every_file_that_is_named_is_there(self) -> None:
         page = (self.ROOT / "ARCHITECTURE.md").read_text("utf-8")
-        patterns = set()
-        for row in re.findall(r"^\| (`[^|]*) \|", page, re.MULTILINE):
-            folder = ""
-            for name in re.findall(r"`([^`]+\.py)`", row):
-                folder = name.rpartition("/")[0] or folder
-                patterns.add(name if "/" in name or not folder else f"{folder}/{name}")
-        near = [p for p in patterns if p.count("/") == file.count("/")]
-        assert not source(file).strip() or any(PurePosixPath(file).match(p) for p in near)
+        assert not [name for name in self.rooms() if not (PACKAGE / name).exists()]
+        files = set(re.findall(r"`([\w/.-]+\.(?:py|md|json|yaml|lua))`", page.partition("## Where does")[2]))
+        assert len(files) > 30
+        assert not [f for f in files if not (PACKAGE / f).exists() and not (self.ROOT / f).exists()]
+
+    def test_every_name_that_a_place_is_given_by_is_in_it(self) -> None:
+        page = (self.ROOT / "ARCHITECTURE.md").read_text("utf-8").partition("## Where does")[2]
+        found = re.findall(r"`(\w+)` (?:of|in) `([\w/]+\.py)`", page)
+        assert len(found) > 5
+        assert not [(name, f) for name, f in found if not re.search(rf"\b{name}\b", source(f))]
 
 
 class TestOutside:
