@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,14 @@ from typer.testing import CliRunner
 
 from gateway_compaction.adapters.metrics import COUNTERS, GAUGES, HISTOGRAMS
 from gateway_compaction.cli.main import app
+from gateway_compaction.core.compaction import KIND_RANK
 from gateway_compaction.core.policy_book import PolicyBook
 from gateway_compaction.settings import PREFIX, Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
-SOURCES = "\n".join(p.read_text("utf-8") for p in sorted((ROOT / "gateway_compaction").rglob("*.py")))
+PATHS = sorted((ROOT / "gateway_compaction").rglob("*.py"))
+SOURCES = "\n".join(p.read_text("utf-8") for p in PATHS)
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))
 
 
@@ -28,10 +31,31 @@ def reasons() -> list[str]:
     return [found for cell in cells for found in re.findall(r"`([^`]+)`", cell) if found != "x-compaction"]
 
 
+@pytest.fixture(scope="module")
+def said() -> set[str]:
+    """Every text in the code, and every part of one between what is filled in; no comments, no docstrings."""
+    nodes = [node for path in PATHS for node in ast.walk(ast.parse(path.read_text("utf-8")))]
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docs = {ast.get_docstring(node, clean=False) for node in nodes if isinstance(node, documented)}
+    texts = (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return {text.strip() for text in texts if text not in docs}
+
+
 @pytest.mark.parametrize("reason", reasons())
-def test_each_reason_is_one_that_is_given(reason: str) -> None:
-    for part in filter(None, (piece.strip() for piece in reason.split("…"))):
-        assert part in SOURCES
+def test_each_reason_is_one_that_is_given(reason: str, said: set[str]) -> None:
+    parts = [part for piece in reason.split("…") if (part := piece.strip())]
+    assert parts and [part for part in parts if not is_said(part, said)] == []
+
+
+def is_said(part: str, said: set[str]) -> bool:
+    """Whether a text is one of the code's, or two of them one behind the other."""
+    return part in said or any(
+        {part[: gap.start()], part[gap.end() :]} <= said for gap in re.finditer(" ", part)
+    )
+
+
+def test_a_reason_of_one_word_is_a_kind_of_compaction() -> None:
+    assert {reason for reason in reasons() if re.fullmatch(r"\w+", reason)} == set(KIND_RANK)
 
 
 def test_no_reason_of_a_plan_is_missing() -> None:
@@ -59,10 +83,12 @@ def test_metrics_and_commands_and_variables_exist() -> None:
     metrics = {f"gateway_compaction_{n}_total" for n in COUNTERS}
     metrics |= {f"gateway_compaction_{n}" for n in (*GAUGES, *HISTOGRAMS)}
     named = set(re.findall(r"gateway_compaction_\w+", PAGE))
-    assert {re.sub(r"_bucket$", "", name) for name in named} <= metrics
+    assert named and {re.sub(r"_bucket$", "", name) for name in named} <= metrics
     variables = set(re.findall(rf"{PREFIX}(\w+)", PAGE))
-    assert variables <= {name.upper() for name in Settings.model_fields}
-    for command in set(re.findall(r"`?gateway-compaction ((?:policy |buffers )?[a-z]+)", PAGE)):
+    assert variables and variables <= {name.upper() for name in Settings.model_fields}
+    commands = set(re.findall(r"`?gateway-compaction ((?:policy |buffers )?[a-z]+)", PAGE))
+    assert len(commands) > 3
+    for command in commands:
         assert CliRunner().invoke(app, [*command.split(), "--help"]).exit_code == 0, command
 
 
