@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -32,7 +33,7 @@ from gateway_compaction.decision import Request
 from gateway_compaction.policy_source import PolicySource
 from gateway_compaction.ports import Caller
 from gateway_compaction.settings import Runtime, Settings, build
-from gateway_compaction.telemetry import Epochs, Sample, Silent
+from gateway_compaction.telemetry import Epochs, Sample, Silent, Telemetry
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Fixed, Scripted
 from tests.policy_books import book, entry
@@ -321,12 +322,24 @@ def test_an_epoch_begins_once() -> None:
     assert epochs.begins("t", "a", "model") and epochs.begins("s", "a", "extractive")
 
 
-def test_silence_takes_everything() -> None:
-    silent = Silent()
-    silent.decided("none", None, None, "quiet", 0.0)
-    silent.ended(CompactionEvent("request", 0.0, "none", ""), "answered", rewritten=False, cache_break=False)
-    silent.summarised(CompactionEvent("summary", 0.0, "made", ""))
-    silent.sampled(SAMPLE)
+@pytest.mark.parametrize("one", [Silent, PrometheusTelemetry])
+def test_who_measures_takes_all_that_is_measured(one: type[object]) -> None:
+    asked = {name: method for name, method in vars(Telemetry).items() if not name.startswith("_")}
+    assert set(asked) == {"decided", "ended", "summarised", "sampled"}
+    taken = {name: inspect.signature(getattr(one, name)) for name in asked}
+    assert taken == {name: inspect.signature(method) for name, method in asked.items()}
+
+
+def test_silence_measures_nothing() -> None:
+    silent: Any = Silent()
+    event = CompactionEvent("request", 0.0, "none", "")
+    told = [
+        silent.decided("none", None, None, "quiet", 0.0),
+        silent.ended(event, "answered", rewritten=False, cache_break=False),
+        silent.summarised(CompactionEvent("summary", 0.0, "made", "")),
+        silent.sampled(SAMPLE),
+    ]
+    assert told == [None] * 4 and not vars(silent)
 
 
 # --- the page, the dashboard, the alerts
