@@ -13,6 +13,7 @@ from gateway_compaction.core.chunks import searched_text
 from gateway_compaction.core.greedy import by_gain, rough_tokens
 from gateway_compaction.core.identifiers import identifiers, spelled_in
 from gateway_compaction.core.ledger import Source, density, ledger, listed, sources, weights
+from gateway_compaction.core.shorten import shorten
 from gateway_compaction.core.tokens import TokenCounter
 from tests.core.search import search
 from tests.core.strategies import Json, Talk, talks, texts
@@ -247,13 +248,20 @@ class TestChecked:
         )
 
     @search
-    @given(texts, talks, st.integers(60, 300))
-    def test_it_keeps_to_its_limit(self, text: str, talk: Talk, limit: int) -> None:
-        if count(text) <= limit and text.strip():
-            assert count(checked(text, talk.messages, "", limit, count).text) <= limit
+    @given(texts, talks, st.integers(60, 300), st.integers(1, 60))
+    def test_it_keeps_to_its_limit(self, text: str, talk: Talk, limit: int, lost: int) -> None:
+        """What it lost has a quarter of the limit, and the text makes room for it."""
+        named = said("user", " ".join(f"See src/part_{n}/old_file.py." for n in range(lost)))
+        whole = shorten(f"They met. {text * 9}", limit, count)
+        found = checked(whole, [*talk.messages, named], "", limit, count).text
+        assert count(found) <= limit
+        body, _, line = found.partition("\nidentifiers: ")
+        assert count(line) <= limit // 4 and body.startswith("They met.")
 
 
 @search
-@given(texts)
-def test_identifiers_are_spelled_in_the_text_they_come_from(text: str) -> None:
-    assert all(name in text for name in identifiers(text))
+@given(texts, st.lists(st.sampled_from(["src/a_b.py", "ORD-4711", "ops@example.org", "a_b"])))
+def test_identifiers_are_spelled_in_the_text_they_come_from(text: str, names: list[str]) -> None:
+    whole = "\n".join([text, *names])
+    found = identifiers(whole)
+    assert all(name in whole for name in found) and set(names) <= set(found)
