@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -12,11 +13,12 @@ T = TypeVar("T")
 
 
 class Memo:
-    """A bounded dictionary of pure results; the oldest go first. Used from one or two threads."""
+    """A bounded dictionary of pure results; the oldest go first. Threads may share it."""
 
     def __init__(self, entries: int) -> None:
-        self._entries = entries
+        self.entries = entries
         self._kept: dict[Hashable, Any] = {}
+        self._lock = threading.Lock()
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._kept
@@ -26,9 +28,10 @@ class Memo:
         found = self._kept.get(key)
         if found is None:
             found = make()
-            while len(self._kept) >= self._entries:
-                self._kept.pop(next(iter(self._kept)), None)
-            self._kept[key] = found
+            with self._lock:
+                while len(self._kept) >= self.entries:
+                    del self._kept[next(iter(self._kept))]
+                self._kept[key] = found
         result: T = found
         return result
 
