@@ -24,6 +24,10 @@ AUDIO_BYTES_PER_TOKEN, FILE_BYTES_PER_TOKEN, FILE_LEAST = 1600, 20, 1500
 EMBEDDED = re.compile(r"data:[\w/+.;=-]{0,200};base64,|[A-Za-z0-9+/=_-]{1000}")
 
 
+class Estimate(int):
+    """Tokens by a rule of thumb, which no tokeniser has counted."""
+
+
 def reasoning_of(message: Message) -> Iterator[str]:
     """What the model thought before: sent and paid for like text."""
     for name in ("reasoning_content", "thinking_blocks"):
@@ -57,7 +61,7 @@ def pieces_of(message: Message) -> Iterator[str | int]:
 
 def has_media(message: Message) -> bool:
     """Whether something in it is priced by a rule of thumb."""
-    return any(isinstance(p, int) and p not in (PER_MESSAGE, PER_CALL) for p in pieces_of(message))
+    return any(isinstance(p, Estimate) for p in pieces_of(message))
 
 
 def _call(function: Any) -> Iterator[str | int]:
@@ -81,11 +85,11 @@ def _part(part: Any) -> Iterator[str | int]:
     elif kind in ("image_url", "input_image", "image"):
         image = part.get("image_url")
         detail = image.get("detail") if isinstance(image, Mapping) else part.get("detail")
-        yield IMAGE_LOW if detail == "low" else IMAGE_HIGH
+        yield Estimate(IMAGE_LOW if detail == "low" else IMAGE_HIGH)
     elif kind == "input_audio":
-        yield 1 + _base64_bytes(part.get("input_audio")) // AUDIO_BYTES_PER_TOKEN
+        yield Estimate(1 + _base64_bytes(part.get("input_audio")) // AUDIO_BYTES_PER_TOKEN)
     elif kind in ("file", "input_file", "document"):
-        yield max(FILE_LEAST, _base64_bytes(part.get("file") or part.get("source")) // FILE_BYTES_PER_TOKEN)
+        yield _file(_base64_bytes(part.get("file") or part.get("source")))
     elif kind == "tool_result" and isinstance(part.get("content"), list):
         yield PER_CALL
         for inner in part["content"]:
@@ -104,11 +108,15 @@ def _strange(part: Any) -> Iterator[str | int]:
         inner = dict(value) if isinstance(value, Mapping) else {name: value}
         embedded = {k: v for k, v in inner.items() if isinstance(v, str) and EMBEDDED.match(v)}
         for data in embedded.values():
-            yield max(FILE_LEAST, len(data) * 3 // 4 // FILE_BYTES_PER_TOKEN)
+            yield _file(len(data) * 3 // 4)
         kept = {k: v for k, v in inner.items() if k not in embedded}
         if kept or not embedded:
             left[name] = kept if isinstance(value, Mapping) else value
     yield _unmarked(left)
+
+
+def _file(size: int) -> Estimate:
+    return Estimate(max(FILE_LEAST, size // FILE_BYTES_PER_TOKEN))
 
 
 def _unmarked(part: Any) -> str:

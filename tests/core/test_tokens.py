@@ -135,6 +135,9 @@ class TestMeasure:
             ([{"type": "text", "text": "Hello"}, {"type": "custom"}], False),
             ([{"type": "image_url", "image_url": {"url": "https://x.y/a.png"}}], True),
             ([{"type": "input_audio", "input_audio": {"data": PIXEL * 100}}], True),
+            # As many tokens as a message or a call is framed with.
+            ([{"type": "input_audio", "input_audio": {"data": "A" * 6_400}}], True),
+            ([{"type": "input_audio", "input_audio": {"data": "A" * 15_000}}], True),
             ([{"type": "file", "file": {}}], True),
         ],
     )
