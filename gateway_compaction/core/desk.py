@@ -168,11 +168,11 @@ class Desk:
             ),
         )
 
-    def rules_of(self, message: Message) -> Sequence[str]:
-        """The rules that a message lays down; looked for once."""
+    def rules_of(self, message: Message, digest: bytes | None = None) -> Sequence[str]:
+        """The rules that a message lays down; looked for once. ``digest`` names it, where that is known."""
         if message["role"] != "user":
             return ()
-        return self.memos.rules.get(message_digest(message), partial(rules_in, message))
+        return self.memos.rules.get(digest or message_digest(message), partial(rules_in, message))
 
     @property
     def _framed(self) -> tuple[int, bool, int, Scoring, bool]:

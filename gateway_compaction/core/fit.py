@@ -134,11 +134,14 @@ def _extended(desk: Desk, base: Compaction | None, cut: int, limit: int) -> tupl
     return made, replace(view, compaction=made)
 
 
-def read_ahead(desk: Desk) -> None:
-    """Look through the messages now, so that an extract of them is quick when a request needs it."""
-    _readings(desk, 0, len(desk.transcript.history))
-    for message in desk.transcript.history:
-        desk.rules_of(message)
+def read_ahead(desk: Desk, start: int) -> None:
+    """Look through the messages from ``start`` on, so that an extract of them is quick when one is needed.
+
+    No more than are kept: with more, each look would begin anew.
+    """
+    _readings(desk, start, min(len(desk.transcript.history), start + desk.memos.readings.entries))
+    for digest, message in zip(desk.digests, desk.transcript.history, strict=True):
+        desk.rules_of(message, digest)
 
 
 def _readings(desk: Desk, start: int, end: int) -> list[Reading]:

@@ -16,7 +16,7 @@ from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.render import View
 from gateway_compaction.core.situation import Situation, fitting
 
-__all__ = ["LevelName", "Plan", "light_tokens", "make_plan", "quiet_below", "quiet_plan"]
+__all__ = ["LevelName", "Plan", "built_upon", "light_tokens", "make_plan", "quiet_below", "quiet_plan"]
 
 LevelName = Literal["light", "medium", "aggressive"]
 RECENT_CALLS = 8
@@ -159,7 +159,7 @@ def _made_to_fit(s: Situation, plan: Plan) -> Plan:
     level = s.policy.levels.aggressive
     keep = min(level.keep_last, s.policy.levels.medium.keep_last)
     most = int(level.at * s.window)
-    found = fit(s.desk, _base(s, plan.view), keep, int(level.target * s.window), most)
+    found = fit(s.desk, built_upon(s, plan.view), keep, int(level.target * s.window), most)
     if found is None:
         return _as_chosen(plan)
     compaction, view = found
@@ -203,8 +203,8 @@ def _quoting_on(s: Situation, view: View) -> View:
     return quoting if quoting.tokens <= s.window or quoting.tokens == view.tokens else view
 
 
-def _base(s: Situation, view: View) -> Compaction | None:
-    """What is built upon: the longest that a model wrote, though an extract may cover more."""
+def built_upon(s: Situation, view: View) -> Compaction | None:
+    """What an extract is built upon: the longest that a model wrote, though an extract may cover more."""
     written = [c for c in fitting(s) if c.kind == "model"]
     return max(written, key=lambda c: c.covers, default=view.compaction if view.carrier else None)
 

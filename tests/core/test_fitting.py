@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_compaction.core.compaction import Compaction
-from gateway_compaction.core.fit import clear
+from gateway_compaction.core.fit import clear, read_ahead
+from gateway_compaction.core.memo import Memo
 from gateway_compaction.core.messages import Message
 from gateway_compaction.core.plan import Plan, make_plan
 from tests.core.cases import Case, cases
@@ -43,7 +45,7 @@ class TestGuarantee:
     @search
     @given(cases, st.sampled_from([1, 20, 60, 150, 400, 2000]))
     def test_what_can_fit_fits(self, case: Case, spare: int) -> None:
-        """At the aggressive level the view is at most the window, which may be used to its last token, wherever
+        """At the aggressive level the view is at most the window, which may be used to its last token, where
         everything that no cut may drop (preamble, schemas, reserve, last user message, last group) leaves 120
         tokens, calibrated, for a summary."""
         situation = case.situation()
@@ -296,3 +298,27 @@ class TestClear:
     )
     def test_not_where_there_is_nothing_to_clear(self, messages: list[Any], keep: int) -> None:
         assert clear(bench().situation(messages).desk, keep) is None
+
+
+def told(count: int) -> list[Any]:
+    """So many messages, each its own."""
+    return [{"role": ("user", "assistant")[i % 2], "content": f"Number {i}."} for i in range(count)]
+
+
+class TestReadingAhead:
+    """After a call near the window, for the next."""
+
+    def read(self, desk: Bench, messages: list[Any], start: int) -> list[bool]:
+        """Which messages are read after reading ahead from one on."""
+        situation = desk.situation(messages)
+        read_ahead(situation.desk, start)
+        return [digest in desk.memos.readings for digest in situation.digests]
+
+    def test_what_a_model_covers_is_not_read(self) -> None:
+        messages = told(12)
+        assert self.read(bench(), messages, 8) == [False] * 8 + [True] * (len(messages) - 8)
+
+    def test_no_more_is_read_than_is_kept(self) -> None:
+        desk, messages = bench(), told(12)
+        desk.memos = replace(desk.memos, readings=Memo(5))
+        assert self.read(desk, messages, 2) == [False] * 2 + [True] * 5 + [False] * (len(messages) - 7)

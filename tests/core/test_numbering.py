@@ -64,7 +64,7 @@ def test_nothing_at_all() -> None:
 
 
 @given(st.lists(st.sampled_from(SENT)), st.lists(st.sampled_from(SAW)), st.integers(0, 20))
-def test_every_message_has_its_place_whatever_was_stored(sent: list[str], saw: list[str], covers: int) -> None:
+def test_every_message_has_its_place(sent: list[str], saw: list[str], covers: int) -> None:
     found = call(sent, saw, covers)
     start, end, block = parted(found)
     assert start <= end <= len(sent) and block <= len(saw)
