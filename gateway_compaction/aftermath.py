@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -15,6 +15,7 @@ from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.events import CompactionEvent
 from gateway_compaction.core.fit import read_ahead
 from gateway_compaction.core.layout import layout
+from gateway_compaction.core.plan import built_upon
 from gateway_compaction.core.tokens import TokenCounter
 from gateway_compaction.decision import Decision, lineage_of, task_of
 from gateway_compaction.memory import LineageGuard, LocalBuffer
@@ -74,8 +75,9 @@ class Aftermath:
 
     def follow(self, decision: Decision, ending: Ending) -> None:
         """Called once for each call; returns at once."""
-        if ending.kind == "answered" and ending.prompt_tokens:
-            self._calibrate(decision, ending.prompt_tokens)
+        looked_at = decision.situation is not None and decision.facts is not None
+        if ending.kind == "answered" and ending.prompt_tokens and looked_at:
+            self._worker.later(self._calibrated(decision, ending.prompt_tokens))
         if ending.kind == "refused":
             self._refused(decision, ending)
         if decision.session is None or decision.plan is None or decision.situation is None:
@@ -92,11 +94,13 @@ class Aftermath:
         assert plan is not None and session is not None and situation is not None
         used = plan.view.compaction
         if plan.level is not None:
-            self._executor.submit(read_ahead, situation.desk)
+            base = built_upon(situation, plan.view)
+            start = base.covers if base is not None and base.kind == "model" else 0
+            self._behind(read_ahead, situation.desk, start)
         if used is not None and not situation.desk.index_ready(used):
-            self._executor.submit(situation.desk.index, used.covers)
-        if used is not None and decision.messages is not None:
-            self._guard.used(session.tenant, lineage_of(situation, used.covers))
+            self._behind(situation.desk.index, used.covers)
+        if decision.used is not None:
+            self._guard.used(session.tenant, lineage_of(situation, decision.used.covers))
         if plan.made is None or decision.messages is None:
             return
         self._local.keep(session, plan.made, decision.generation)
@@ -113,10 +117,14 @@ class Aftermath:
                 )
             )
 
+    def _behind(self, work: Callable[..., object], *args: object) -> None:
+        """On the one thread kept for it; a fault of ours is logged."""
+        self._executor.submit(work, *args).add_done_callback(_complain)
+
     def _record(self, decision: Decision, ending: Ending) -> None:
         plan, session, situation = decision.plan, decision.session, decision.situation
         assert plan is not None and session is not None and situation is not None
-        used = plan.view.compaction if decision.messages is not None else None
+        used = decision.used
         event = CompactionEvent(
             type="request",
             at=self._clock(),
@@ -147,7 +155,7 @@ class Aftermath:
         if storage.content != "none":
             work = partial(layout, situation, plan, decision.messages, event.at)
             last = await asyncio.get_running_loop().run_in_executor(self._executor, work)
-        used = plan.view.compaction if decision.messages is not None else None
+        used = decision.used
         await self._store.append(
             session,
             event,
@@ -160,22 +168,26 @@ class Aftermath:
             last=last,
         )
 
-    def _calibrate(self, decision: Decision, reported: int) -> None:
-        if decision.situation is None or decision.facts is None:
-            return
-        sent = decision.messages or decision.request.messages
-        if self._counter.has_media(sent):
-            return
-        counted = self._counter.raw_total(sent, decision.request.body, decision.facts.name)
-        self._share(
-            decision.facts.name, self._counter.calibration.observe(decision.facts.name, counted, reported)
-        )
+    async def _calibrated(self, decision: Decision, reported: int) -> None:
+        """Correct the count by what the provider reported, and share that."""
+        assert decision.facts is not None
+        model = decision.facts.name
+
+        def observed() -> float | None:
+            if self._counter.has_media(decision.sent):
+                return None
+            counted = self._counter.raw_total(decision.sent, decision.request.body, model)
+            return self._counter.calibration.observe(model, counted, reported)
+
+        factor = await asyncio.get_running_loop().run_in_executor(self._executor, observed)
+        if factor is not None:
+            await self._store.save_factor(model, factor)
 
     def _refused(self, decision: Decision, ending: Ending) -> None:
         if decision.messages is None:
             if ending.too_long and decision.outcome == "bypassed" and decision.session is not None:
                 # As it came it is refused in any case: the bypass helps nobody.
-                self._local.lift_bypass(decision.session, BYPASS_SECONDS, decision.generation)
+                self._local.set_bypass(decision.session, None, BYPASS_SECONDS, decision.generation)
             return
         # What is too long after compaction would be longer without it: correct the count instead.
         if ending.too_long and decision.facts is not None:
@@ -201,9 +213,10 @@ class Aftermath:
         asked = body.get("max_completion_tokens") or body.get("max_tokens") or 0
         return isinstance(asked, int) and asked <= situation.measure.fixed
 
-    def _share(self, model: str, factor: float | None) -> None:
-        if factor is not None:
-            self._worker.later(self._store.save_factor(model, factor))
+
+def _complain(done: Future[object]) -> None:
+    if not done.cancelled() and (fault := done.exception()) is not None:
+        log.error("background work: a fault of ours", exc_info=fault)
 
 
 def _stage(decision: Decision) -> Stage:

@@ -15,7 +15,7 @@ from gateway_compaction.core.digest import OPENING, chain, history_digests, text
 from gateway_compaction.core.identifiers import forget_identifiers
 from gateway_compaction.core.memo import Memos
 from gateway_compaction.core.messages import Message, Transcript, parse
-from gateway_compaction.core.plan import Plan, make_plan, quiet_below, quiet_plan
+from gateway_compaction.core.plan import make_plan, quiet_below, quiet_plan
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.policy_book import Identity, PolicyBook
 from gateway_compaction.core.render import render
@@ -83,21 +83,19 @@ class Compactor:
         facts = replace(facts, window=policy.context_window or facts.window)
         if facts.window is None:
             return replace(decision, reason="the context window of the model is unknown")
-        try:
-            transcript = parse(request.messages)
-        except TranscriptError as error:
-            return replace(decision, reason=str(error))
-        return await self._measured(replace(decision, facts=facts), transcript, facts.window)
+        return await self._measured(replace(decision, facts=facts), facts.window)
 
     async def refit(self, decision: Decision, facts: ModelFacts) -> Decision:
-        """Decide again for a deployment with another window; the store is asked if it was not before."""
-        policy = decision.policy
-        if policy is None or policy.mode != "enforce" or facts.window is None:
+        """Decide again for a deployment with another window; the store is asked if it was not before.
+
+        What is not rewritten by policy or by the client's wish is not rewritten for any deployment.
+        """
+        policy, old = decision.policy, decision.situation
+        unasked = decision.outcome == "bypassed" and old is None
+        if policy is None or policy.mode != "enforce" or unasked or facts.window is None:
             return decision
-        if decision.situation is None or decision.session is None:
-            transcript = parse(decision.request.messages)
-            return await self._measured(replace(decision, facts=facts), transcript, facts.window)
-        old = decision.situation
+        if old is None or decision.session is None:
+            return await self._measured(replace(decision, facts=facts), facts.window)
         situation = await self._situation(decision.request, policy, old.transcript, facts.name, facts.window)
         situation = replace(
             situation,
@@ -130,19 +128,23 @@ class Compactor:
                 self._warn_once(str(error))
         return book.resolve(replace(identity, team_block=None, key_block=None))
 
-    async def _measured(self, decision: Decision, transcript: Transcript, window: int) -> Decision:
+    async def _measured(self, decision: Decision, window: int) -> Decision:
         request, policy, facts = decision.request, decision.policy, decision.facts
         assert policy is not None and facts is not None
+        try:
+            transcript = parse(request.messages)
+        except TranscriptError as error:
+            return replace(decision, reason=str(error))
         reserve = reserved(request.body, window, policy)
         quiet = quiet_below(policy, transcript, window) - reserve
-        wanted = bool(self._wishes) and _session_of(request, transcript).slot in self._wishes
+        wanted = bool(self._wishes) and _opened(request, transcript).slot in self._wishes
         if not wanted and self._counter.bound(request.messages, request.body, facts.name, quiet) < quiet:
             return replace(decision, reason="below every level")
         situation = await self._situation(request, policy, transcript, facts.name, window)
         plan = None if wanted else quiet_plan(situation)
         if plan is not None:
             return replace(decision, situation=situation, plan=plan, reason=plan.reason)
-        session = _session_of(request, transcript)
+        session = SessionRef(request.tenant, situation.chain[min(OPENING, len(transcript.history))])
         situation = await self._loaded(session, situation)
         return await self._planned(replace(decision, session=session), situation)
 
@@ -183,40 +185,42 @@ class Compactor:
             buffer = Buffer(backoff="the store does not answer")
             # What operators asked for holds on, so that the same bytes are sent.
             steering = self._local.steered(session)
-        fitting = self._local.merged(session, digests, buffer.compactions, buffer.steering.generation)
+        compactions = self._local.merged(session, digests, buffer.compactions, buffer.steering.generation)
         objection = self._guard.objection(session.tenant, lineage_of(situation))
-        told = self._local.bypass(session, buffer.steering.generation)
         return replace(
             situation,
-            compactions=fitting,
+            compactions=compactions,
             in_flight=bool(buffer.in_flight),
-            bypass=(buffer.bypass if told is None else told) or None,
+            bypass=self._local.bypass(session, buffer.bypass, buffer.steering.generation),
             backoff=buffer.backoff or (None if steering.rebuild else objection),
         ).steered(steering)
 
     async def _planned(self, decision: Decision, situation: Situation) -> Decision:
         large = situation.measure.total > LARGE_TOKENS
-        plan = await self._run(large, make_plan, situation)
-        decision = replace(decision, situation=situation)
-        may_wait = decision.request.may_wait and situation.policy.mode == "enforce"
-        if plan.job and plan.wait_seconds and may_wait and decision.session:
-            situation = await self._awaited(decision, plan)
-            decision = replace(decision, situation=situation)
-            plan = await self._run(large, make_plan, situation)
-        return await self._run(large, self._applied, replace(decision, plan=plan))
+        decided = await self._run(large, self._decided, replace(decision, situation=situation))
+        plan, may_wait = decided.plan, decision.request.may_wait and situation.policy.mode == "enforce"
+        if plan and plan.job and plan.wait_seconds and may_wait:
+            situation = await self._awaited(decided, plan.wait_seconds)
+            decided = await self._run(large, self._decided, replace(decision, situation=situation))
+        return decided
 
-    async def _awaited(self, decision: Decision, plan: Plan) -> Situation:
+    async def _awaited(self, decision: Decision, seconds: float) -> Situation:
+        """The situation once the summary is there, or after so many seconds."""
         situation, session = decision.situation, decision.session
         assert situation is not None and session is not None
-        task = task_of(replace(decision, plan=plan))
+        task = task_of(decision)
         future = self._worker.submit(task) if task else None
         if future is not None:
-            await asyncio.wait([future], timeout=plan.wait_seconds)
+            await asyncio.wait([future], timeout=seconds)
         return await self._loaded(session, situation)
 
-    def _applied(self, decision: Decision) -> Decision:
-        plan, situation = decision.plan, decision.situation
-        assert plan is not None and situation is not None
+    @staticmethod
+    def _decided(decision: Decision) -> Decision:
+        """With the plan of the decision's situation, and the messages that follow from it."""
+        situation = decision.situation
+        assert situation is not None
+        plan = make_plan(situation)
+        decision = replace(decision, plan=plan)
         if situation.policy.mode == "observe":
             would = "stay as it is" if plan.outcome == "none" else f"be {plan.outcome}"
             reason = f"would {would}: {plan.reason}"
@@ -246,7 +250,8 @@ class Compactor:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work, *args)
 
 
-def _session_of(request: Request, transcript: Transcript) -> SessionRef:
+def _opened(request: Request, transcript: Transcript) -> SessionRef:
+    """The session of a request whose messages have no names yet."""
     return SessionRef(request.tenant, chain(history_digests(transcript.history[:OPENING]))[-1])
 
 

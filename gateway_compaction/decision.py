@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.core.compaction import Compaction, SessionRef
 from gateway_compaction.core.events import Outcome
 from gateway_compaction.core.messages import Message
 from gateway_compaction.core.plan import Plan
@@ -77,10 +77,14 @@ class Decision:
         return self.situation.steering.generation if self.situation else ""
 
     @property
+    def used(self) -> Compaction | None:
+        """The compaction that is sent."""
+        return self.plan.view.compaction if self.plan and self.messages is not None else None
+
+    @property
     def version(self) -> int | None:
         """Version of the stored compaction that is sent."""
-        used = self.plan.view.compaction if self.plan and self.messages is not None else None
-        return (used.version or None) if used else None
+        return (self.used.version or None) if self.used else None
 
 
 def lineage_of(situation: Situation, covers: int | None = None) -> Lineage:
@@ -100,7 +104,6 @@ def task_of(decision: Decision) -> SummaryTask | None:
     if situation.policy.mode == "observe" and situation.policy.summary.model is None:
         return None
     job = plan.job
-    used = plan.view.compaction if decision.messages is not None else None
     start = job.base.covers if job.base else 0
     return SummaryTask(
         session=session,
@@ -115,8 +118,8 @@ def task_of(decision: Decision) -> SummaryTask | None:
         caller=decision.request.caller,
         count=situation.desk.count,
         since=situation.transcript.last_user or 0,
-        length=len(lineage_of(situation).digests),
+        length=sum(m["role"] == "assistant" for m in situation.transcript.history),
         index=partial(situation.desk.index, job.covers) if situation.policy.recall.max_tokens else None,
         room=partial(situation.desk.text_room, job.covers, job.block),
-        prefix=shared_prefix(situation, job, used, decision.sent, decision.request.body),
+        prefix=shared_prefix(situation, job, decision.used, decision.sent, decision.request.body),
     )

@@ -105,7 +105,7 @@ class CompactionHook(CustomLogger):
         facts = self._smaller_window(base, kwargs)
         decision = base if facts is None else await self._runtime.compactor.refit(base, facts)
         if decision.messages is not None or decision is not state.decision:
-            kwargs["messages"] = list(decision.sent) if decision.messages is None else decision.messages
+            kwargs["messages"] = list(decision.sent)
         state.decision = decision
         return kwargs
 
@@ -218,10 +218,7 @@ class CompactionHook(CustomLogger):
         return any(c is not self and is_guard(c) for c in callbacks)
 
     def _smaller_window(self, decision: Decision, kwargs: Mapping[str, Any]) -> ModelFacts | None:
-        if decision.policy is None or decision.policy.mode != "enforce":
-            return None
-        if decision.outcome == "bypassed" and decision.situation is None:
-            # By the client's own wish.
+        if decision.policy is None:
             return None
         metadata = kwargs.get("metadata") or {}
         own_group = metadata.get("model_group") in (None, decision.request.model)
@@ -246,7 +243,9 @@ def _is_about(state: CallState, messages: Any) -> bool:
     if state.base is None or not isinstance(messages, list) or not messages:
         return False
     known = (state.base.request.messages, state.base.sent, state.decision.sent if state.decision else ())
-    return any(len(sent) > 0 and sent[-1] == messages[-1] for sent in known)
+    return any(
+        len(sent) == len(messages) and sent[0] == messages[0] and sent[-1] == messages[-1] for sent in known
+    )
 
 
 def _tell_spend_pages(state: CallState, data: dict[str, Any]) -> None:

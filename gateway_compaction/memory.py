@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from gateway_compaction.core.compaction import KIND_RANK, Compaction, SessionRef
-from gateway_compaction.core.steering import Steering, moment_of
+from gateway_compaction.core.steering import Steering, holds_in, moment_of, voided
 
 __all__ = ["Lineage", "LineageGuard", "LocalBuffer"]
 
@@ -34,7 +34,7 @@ class LocalBuffer:
     def __init__(self, clock: Callable[[], float] = time.monotonic, entries: int = ENTRIES) -> None:
         self._clock, self._entries = clock, entries
         self._kept: OrderedDict[tuple[str, str], tuple[float, Compaction, str]] = OrderedDict()
-        self._bypassed: OrderedDict[str, tuple[float, str, str]] = OrderedDict()
+        self._bypassed: OrderedDict[str, tuple[float, str | None, str]] = OrderedDict()
         self._steering: OrderedDict[str, tuple[float, Steering]] = OrderedDict()
         self._forgotten: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._voided: OrderedDict[str, tuple[float, float]] = OrderedDict()
@@ -48,7 +48,7 @@ class LocalBuffer:
             return
         key = (session.slot, compaction.digest)
         known = self._fresh(key)
-        if known is not None and _is_current(known[1], generation) and _better(known[0], compaction):
+        if known is not None and holds_in(known[1], generation) and _better(known[0], compaction):
             return
         self._kept[key] = (self._clock(), compaction, generation)
         self._bound(self._kept, key)
@@ -67,7 +67,7 @@ class LocalBuffer:
             if known is None:
                 continue
             compaction, made_under = known
-            if not _is_current(made_under, generation):
+            if not holds_in(made_under, generation):
                 del self._kept[key]
                 continue
             self._kept[key] = (self._clock(), compaction, generation or made_under)
@@ -111,7 +111,7 @@ class LocalBuffer:
             del self._kept[key]
         known = self._told_last(slot)
         if moment_of(known.generation) < at:
-            self._steering[slot] = (self._clock(), replace(known, generation=f"{at:.6f}*", rebuild=False))
+            self._steering[slot] = (self._clock(), replace(known, generation=voided(at), rebuild=False))
             self._bound(self._steering, slot)
         self._voided[slot] = (self._clock(), at)
         self._bound(self._voided, slot)
@@ -125,19 +125,17 @@ class LocalBuffer:
         noted, began = self._voided.get(session.slot, (0.0, -1.0))
         return moment_of(generation) < began and self._clock() - noted <= FORGOTTEN_SECONDS
 
-    def set_bypass(self, session: SessionRef, reason: str, seconds: float, generation: str = "") -> None:
-        """Leave a session alone for some seconds."""
+    def set_bypass(
+        self, session: SessionRef, reason: str | None, seconds: float, generation: str = ""
+    ) -> None:
+        """Leave a session alone for some seconds; without a reason, do not, whatever the store says."""
         self._bypassed[session.slot] = (self._clock() + seconds, reason, generation)
         self._bound(self._bypassed, session.slot)
 
-    def lift_bypass(self, session: SessionRef, seconds: float, generation: str = "") -> None:
-        """Do not leave a session alone for some seconds, whatever the store says."""
-        self.set_bypass(session, "", seconds, generation)
-
-    def bypass(self, session: SessionRef, generation: str = "") -> str | None:
-        """Why the session is left alone; None where nothing is known here, empty where it must not be."""
-        until, reason, made_under = self._bypassed.get(session.slot, (0.0, "", ""))
-        return reason if until > self._clock() and _is_current(made_under, generation) else None
+    def bypass(self, session: SessionRef, stored: str | None, generation: str = "") -> str | None:
+        """Why the session is left alone, or None; ``stored`` is what the store says."""
+        until, reason, made_under = self._bypassed.get(session.slot, (0.0, None, ""))
+        return reason if until > self._clock() and holds_in(made_under, generation) else stored
 
     def _bound(self, kept: OrderedDict[K, V], key: K) -> None:
         kept.move_to_end(key)
@@ -158,17 +156,6 @@ class LocalBuffer:
 
 def _is_of(slot: str, name: str) -> bool:
     return slot == name or slot.startswith(f"{name}.")
-
-
-def _is_current(made_under: str, generation: str) -> bool:
-    """Whether what was made under a generation holds under another.
-
-    What was made before the store knew the session holds in what began with it, but not after a deed.
-    """
-    if not generation or made_under == generation:
-        return True
-    unborn = not made_under or made_under.startswith("+")
-    return unborn and not generation.endswith("*")
 
 
 def _better(known: Compaction, stored: Compaction | None) -> bool:

@@ -136,13 +136,13 @@ async def replay(
         runtime.aftermath.follow(decision, Ending("answered"))
         await runtime.worker.drain(DRAIN_SECONDS)
         plan = decision.plan
-        upstream = list(decision.messages if decision.messages is not None else messages)
+        upstream = list(decision.sent)
         before = (
             plan.tokens_before
             if plan
             else runtime.counter.raw_total([m for m in messages if isinstance(m, Mapping)], body, model)
         )
-        used = plan.view.compaction if plan and decision.messages is not None else None
+        used = decision.used
         yield Call(
             number,
             len(messages),

@@ -117,10 +117,15 @@ class Worker:
                 running.cancel()
 
     def later(self, write: Coroutine[Any, Any, object]) -> None:
-        """Do a write in the background; a store that fails is logged, never raised."""
+        """Do a write in the background; a store that fails is logged, never raised, as is a fault of ours."""
         running = asyncio.get_running_loop().create_task(_quietly(write))
         self._writes.add(running)
-        running.add_done_callback(self._writes.discard)
+        running.add_done_callback(self._written)
+
+    def _written(self, running: asyncio.Task[None]) -> None:
+        self._writes.discard(running)
+        if not running.cancelled() and (fault := running.exception()) is not None:
+            log.error("background write: a fault of ours", exc_info=fault)
 
     async def drain(self, seconds: float) -> None:
         """Wait for everything under way, then give up what is left."""

@@ -1,10 +1,10 @@
-"""What operators asked of a session."""
+"""What operators asked of a session, and what their deeds make void."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Steering", "moment_of"]
+__all__ = ["Steering", "holds_in", "is_unborn", "moment_of", "voided"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,26 @@ class Steering:
     pins: tuple[str, ...] = ()
     compact: bool = False
     rebuild: bool = False
+
+
+def is_unborn(generation: str) -> bool:
+    """Whether it is that of a session that the store did not know."""
+    return generation.startswith("+")
+
+
+def voided(at: float) -> str:
+    """The generation that begins where what was made before ``at`` is void."""
+    return f"{at:.6f}*"
+
+
+def holds_in(made_under: str, generation: str) -> bool:
+    """Whether what was made under a generation holds under another; an empty one is compared with nothing.
+
+    What was made before the store knew the session holds in what began with it, but not after a deed.
+    """
+    if not generation or made_under == generation:
+        return True
+    return (not made_under or is_unborn(made_under)) and not generation.endswith("*")
 
 
 def moment_of(generation: str) -> float:

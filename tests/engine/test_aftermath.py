@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from typing import Any, Literal
 
 import pytest
@@ -215,3 +216,23 @@ class TestRefusals:
         rig.aftermath.follow(decision, Ending("refused"))
         await rig.settle()
         assert rig.store.calls == {}
+
+
+class Broken(Executor):
+    """Where all work fails."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        failed: Future[Any] = Future()
+        failed.set_exception(ZeroDivisionError("by itself"))
+        return failed
+
+
+async def test_a_fault_in_the_background_is_told(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
+    decision = await rig.decide(chat(31))
+    assert decision.plan is not None and decision.plan.level == "light"
+    rig.background = Broken()
+    rig.follower().follow(decision, Ending("answered", 900))
+    await rig.settle()
+    faults = [r.getMessage() for r in caplog.records if r.exc_info]
+    # Reading ahead; the corrected count, and the record with what the call looked like.
+    assert faults == ["background work: a fault of ours", *["background write: a fault of ours"] * 2]

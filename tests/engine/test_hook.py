@@ -199,6 +199,16 @@ class TestDeployments:
         call.data = {**call.data, "messages": own}
         assert (await call.deploy("little"))["messages"] is own
 
+    @pytest.mark.parametrize("place", [0, None])
+    async def test_nor_is_one_that_shares_only_an_end_with_the_request(
+        self, host: Host, place: int | None
+    ) -> None:
+        call = host.call(list(LONG))
+        await call.pre()
+        own = [*LONG[1:]] if place is None else [{"role": "user", "content": "Other."}, *LONG[1:]]
+        call.data = {**call.data, "messages": own}
+        assert (await call.deploy("little"))["messages"] is own
+
     async def test_an_unknown_deployment_changes_nothing(self, host: Host) -> None:
         call = host.call(chat(31))
         await call.pre()

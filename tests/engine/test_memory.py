@@ -98,8 +98,8 @@ class TestLocalBuffer:
             buffer.keep(session, compaction("a"))
             buffer.set_bypass(session, "refused", 60)
         buffer.forget(SESSION.slot)
-        assert (found(buffer, SESSION, "a"), buffer.bypass(SESSION)) == (set(), None)
-        assert (found(buffer, OTHER, "a"), buffer.bypass(OTHER)) == ({"a"}, "refused")
+        assert (found(buffer, SESSION, "a"), buffer.bypass(SESSION, None)) == (set(), None)
+        assert (found(buffer, OTHER, "a"), buffer.bypass(OTHER, None)) == ({"a"}, "refused")
 
     def test_what_was_taken_back_is_not_used_though_the_store_is_down(self) -> None:
         buffer = LocalBuffer(Clock())
@@ -146,7 +146,7 @@ class TestLocalBuffer:
         buffer.keep(SESSION, compaction("a"), made_under)
         buffer.set_bypass(SESSION, "refused", 60, made_under)
         assert bool(buffer.merged(SESSION, ["a"], (), now)) is holds
-        assert (buffer.bypass(SESSION, now) is not None) is holds
+        assert (buffer.bypass(SESSION, None, now) is not None) is holds
         if not holds:
             assert buffer.merged(SESSION, ["a"], (), "") == (), "and it does not come back"
 
@@ -198,12 +198,12 @@ class TestLocalBuffer:
         buffer = LocalBuffer(clock, entries=2)
         buffer.set_bypass(SESSION, "refused", 60)
         clock.now += 59
-        assert buffer.bypass(SESSION) == "refused" and buffer.bypass(OTHER) is None
+        assert buffer.bypass(SESSION, None) == "refused" and buffer.bypass(OTHER, None) is None
         clock.now += 1
-        assert buffer.bypass(SESSION) is None
+        assert buffer.bypass(SESSION, None) is None
         for number in range(3):
             buffer.set_bypass(SessionRef("t", f"{number}"), "refused", 60)
-        held = [buffer.bypass(SessionRef("t", f"{n}")) for n in range(3)]
+        held = [buffer.bypass(SessionRef("t", f"{n}"), None) for n in range(3)]
         assert held == [None, "refused", "refused"]
 
 

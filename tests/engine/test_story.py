@@ -189,6 +189,13 @@ class TestWindows:
         assert again.tokens_after < WINDOW // 3 < (decision.tokens_after or 0)
         assert not violations(again.messages, decision.request.messages)
 
+    @pytest.mark.parametrize("strange", [5, {"content": "no role"}])
+    async def test_what_cannot_be_read_is_fitted_to_nothing(self, rig: Rig, strange: Any) -> None:
+        decision = await rig.decide([strange, *chat(5)])
+        again = await rig.compactor.refit(decision, ModelFacts(160, "gpt-4o"))
+        assert (again.outcome, again.reason, again.messages) == ("none", decision.reason, None)
+        assert decision.reason
+
     async def test_a_quiet_request_is_fitted_too(self, rig: Rig) -> None:
         decision = await rig.decide(chat(5, words=20))
         assert decision.situation is None
