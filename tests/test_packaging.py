@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -67,6 +69,14 @@ class TestDependencies:
         for required, listed in ((RUNTIME, pins("run.txt")), (DEV, pins("dev.txt"))):
             for requirement in required:
                 assert listed[canonicalize_name(requirement.name)] in requirement.specifier, requirement
+
+    def test_contributing_gives_a_reason_for_each(self) -> None:
+        table = (ROOT / "CONTRIBUTING.md").read_text().partition("| package | why |")[2].partition("\n\n")[0]
+        rows = re.findall(r"(?m)^\| (`.+?) \| (.+?) \|$", table)
+        named = [Requirement(name) for cell, _ in rows for name in re.findall(r"`([^`]+)`", cell)]
+        extras = [*DEV, *map(Requirement, PROJECT["optional-dependencies"]["eval"])]
+        assert {(r.name, *r.extras) for r in named} == {(r.name, *r.extras) for r in (*RUNTIME, *extras)}
+        assert len(named) == len({r.name for r in named})
 
     def test_the_lists_agree(self) -> None:
         developing = pins("dev.txt")
@@ -200,6 +210,24 @@ class TestFrame:
         text = (ROOT / "CONTRIBUTING.md").read_text()
         assert len(targets) > 5
         assert [t for t in targets if f"`make {t}`" not in text] == []
+
+    def test_contributing_names_every_bench(self) -> None:
+        text = (ROOT / "CONTRIBUTING.md").read_text()
+        benches = {f"bench.{p.stem}" for p in (ROOT / "bench").glob("*.py") if p.stem != "__init__"}
+        assert benches and set(re.findall(r"`(bench\.\w+)`", text)) == benches
+
+    def test_contributing_names_every_generated_file(self) -> None:
+        table = (ROOT / "CONTRIBUTING.md").read_text().partition("| file | made by |")[2].partition("\n\n")[0]
+        named = re.findall(r"(?m)^\| `([^`]+)`", table)
+        assert all(list(ROOT.glob(name)) for name in named)
+        pages = {p.relative_to(ROOT).as_posix(): p.read_text() for p in (ROOT / "docs").glob("*.md")}
+        made = {name for name, text in pages.items() if re.search(r"generated: python|Made by `python", text)}
+        assert {"config/policies.schema.json", "requirements/*.txt", *made} <= set(named)
+
+    def test_the_example_is_what_its_script_makes(self) -> None:
+        folder = ROOT / "docs" / "examples"
+        made = runpy.run_path(str(folder / "make.py"))["conversation"]()
+        assert json.loads((folder / "support_chat.json").read_text()) == made and len(made) == 82
 
     def test_ci_runs_the_tests_and_fails_with_them(self) -> None:
         script = ROOT / ".ci" / "run"

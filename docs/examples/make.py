@@ -1,4 +1,4 @@
-"""Writes support_chat.json: a made-up conversation of 80 messages for trying `gateway-compaction replay`."""
+"""Writes support_chat.json: a made-up conversation of 82 messages for trying `gateway-compaction replay`."""
 
 from __future__ import annotations
 
