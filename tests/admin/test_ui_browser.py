@@ -283,6 +283,11 @@ class TestPictures:
             await sign_in(page, MASTER_KEY)
             taken = await take(page, tmp_path, LABEL, f"{theme}-{size[0]}")
             assert [path.name.split("-")[1] for path in taken] == ["overview", "sessions", "session"]
+            same = page.locator(".pairs > .pair.same")
+            await expect(same.first.locator("> div:first-child .msg")).to_be_visible()
+            # On a telephone, one below the other, what is the same stands once.
+            await expect(same.first.locator("> div + div .msg")).to_be_visible(visible=size == WIDE)
+            await expect(page.locator(".once")).to_be_visible(visible=size == NARROW)
             assert all(
                 path.read_bytes().startswith(b"\x89PNG") and path.stat().st_size > 5000 for path in taken
             )

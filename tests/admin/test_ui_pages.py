@@ -500,6 +500,7 @@ class TestLooks:
             "levels.medium.target",
             "built-in default",
             "covered 26",
+            "at level",
             "proxy admin, user ann",
         ):
             assert words in page.words, words

@@ -92,6 +92,7 @@ def test_numbers_in_three_digits(number: float, shown: str) -> None:
 def test_figures() -> None:
     assert [percent(x) for x in (0, 0.004, 0.071, 0.5, 1)] == ["0 %", "0.4 %", "7.1 %", "50 %", "100 %"]
     assert [money(x) for x in (0, 0.0021, 1234.5, -3)] == ["$0.00", "$0.0021", "$1,234.50", "-$3.00"]
+    assert [money(x) for x in (0.0099, 0.00996, 1e-7, -0.002)] == ["$0.0099", "$0.01", "<$0.0001", "-$0.0020"]
     assert [span(x) for x in (5, 130, 7200, 200_000)] == ["5 s", "2 min", "2 h", "2 d"]
     assert [ago(100 - x, 100) for x in (0, 59)] == ["just now", "just now"]
     assert ago(0, 100) == "never" and ago(1000, 1180) == "3 min ago"

@@ -21,7 +21,8 @@ from gateway_compaction.admin.ui.policy import policy_view, preview_body, previe
 from gateway_compaction.admin.ui.session import session_view
 from gateway_compaction.admin.ui.sessions import asked, listing
 from gateway_compaction.archive import Hour, LastCall, Owner, SessionDetail, SessionPage, SessionRow
-from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.core.compaction import KIND_RANK, SessionRef
+from gateway_compaction.core.events import CompactionEvent
 from gateway_compaction.core.policy_book import Identity, PolicyBook
 from tests.admin.scenes import FIRST_PIN, NOW, hours, long_talk, scenes
 
@@ -260,6 +261,11 @@ class TestSession:
         }
         assert view.events[0].type == "audit" and "user ann" in view.events[0].note
         assert view.pins[0] == (FIRST_PIN, pin_mark(FIRST_PIN))
+
+    def test_a_kind_of_compaction_as_a_reason_is_explained(self) -> None:
+        events = tuple(CompactionEvent("request", 1.0, "applied", kind) for kind in KIND_RANK)
+        notes = {line.reason: line.note for line in session_view(replace(EMPTY, events=events), NOW).events}
+        assert set(notes) == set(KIND_RANK) and all(len(note.split()) > 3 for note in notes.values())
 
     def test_a_session_of_which_nothing_is_known(self) -> None:
         view = session_view(EMPTY, NOW)

@@ -22,6 +22,7 @@ from gateway_compaction.core.compaction import Compaction
 from gateway_compaction.core.numbering import messages, parted
 
 __all__ = [
+    "KINDS",
     "Card",
     "Piece",
     "Statistics",

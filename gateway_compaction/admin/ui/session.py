@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gateway_compaction.admin.ui.actions import pin_mark
 from gateway_compaction.admin.ui.charts import Strip, TokenChart, strip, token_chart
 from gateway_compaction.admin.ui.contents import Comparison, comparison
-from gateway_compaction.admin.ui.history import Card, Statistics, cards, preamble_of, statistics
+from gateway_compaction.admin.ui.history import KINDS, Card, Statistics, cards, preamble_of, statistics
 from gateway_compaction.admin.ui.overview import Tile
 from gateway_compaction.admin.ui.sessions import Line, line
 from gateway_compaction.admin.ui.text import ago, compact, money, percent, short, span, stamp, thousands
@@ -212,6 +212,7 @@ def _fates(call: LastCall | None) -> tuple[Fate, ...]:
 
 def _event(event: CompactionEvent, now: float) -> EventLine:
     notes = [
+        KINDS.get(event.reason, ""),
         event.by or "",
         f"{event.seconds:.1f} s" if event.seconds else "",
         money(event.cost) if event.cost else "",

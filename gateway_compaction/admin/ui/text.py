@@ -155,8 +155,10 @@ def percent(share: float) -> str:
 
 def money(dollars: float) -> str:
     """Dollars; below a cent with enough digits to be seen."""
-    if dollars and abs(dollars) < 0.01:
-        return f"{'-' if dollars < 0 else ''}${abs(dollars):.4f}"
+    # What would be rounded to a cent is one.
+    if dollars and abs(dollars) < 0.00995:
+        shown = f"${abs(dollars):.4f}" if abs(dollars) >= 0.00005 else "<$0.0001"
+        return f"{'-' if dollars < 0 else ''}{shown}"
     return f"{'-' if dollars < 0 else ''}${abs(dollars):,.2f}"
 
 
