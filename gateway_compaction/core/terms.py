@@ -23,7 +23,8 @@ your yours really thing things im ive dont didnt thats its youre hes shes theyre
 please thanks thank hey hi hello
 """
 STOP_WORDS = frozenset(_STOPPED.split())
-_stemmer = Stemmer.Stemmer("english")
+# Without words of its own: what is remembered is `_term`'s, and can be dropped.
+_stemmer = Stemmer.Stemmer("english", 0)
 
 
 def forget_words() -> None:

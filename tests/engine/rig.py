@@ -14,6 +14,7 @@ from gateway_compaction.aftermath import Aftermath, Ending
 from gateway_compaction.attending import Attending
 from gateway_compaction.compactor import Compactor
 from gateway_compaction.composer import Composing
+from gateway_compaction.core import identifiers, terms
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.policy_book import Identity, PolicyBook
 from gateway_compaction.core.tokens import TokenCounter
@@ -23,7 +24,9 @@ from gateway_compaction.memory import LineageGuard, LocalBuffer
 from gateway_compaction.ports import Caller, ModelFacts, Store, SummaryAnswer, SummaryRequest
 from gateway_compaction.settings import use_bundled_encodings
 from gateway_compaction.worker import Limits, Worker
+from tests.lab.holding import holds
 from tests.policy_books import book
+from tests.store_contract import raw
 
 __all__ = ["ANSWERED", "Clock", "FaultyStore", "Fixed", "Rig", "Scripted", "encodings", "events", "values"]
 
@@ -108,7 +111,7 @@ class FaultyStore:
 
 
 class Rig:
-    """One process of a gateway.
+    """One process of a gateway; ``client`` looks at what the store holds.
 
     Args:
         defaults: keys of the policy file's ``defaults``; where they name no summariser, it is ``small``,
@@ -128,6 +131,7 @@ class Rig:
         executor: ThreadPoolExecutor | None = None,
     ) -> None:
         self.redis = redis or connect(None, timeout_seconds=5.0)
+        self.client = raw(self.redis)
         self.store = FaultyStore(self.redis)
         self.summarizer = Scripted()
         self.models = models or Fixed(window, small=100_000)
@@ -191,6 +195,11 @@ class Rig:
         """Wait for the background."""
         await self.worker.drain(20.0)
 
+    def remembers(self, text: str) -> bool:
+        """Whether what requests leave in the process holds a text; no store, no summariser."""
+        roots = (self.compactor, self.local, self.archive, *vars(identifiers).values(), *vars(terms).values())
+        return holds(roots, text, apart=(self.store, self.redis, self.client, self.summarizer))
+
     async def aclose(self) -> None:
         """Give up what still runs, and close."""
         await self.worker.drain(0.0)
@@ -201,14 +210,13 @@ class Rig:
 
 async def events(redis: RedisStore, session: SessionRef) -> list[dict[str, Any]]:
     """The events of a session, oldest first."""
-    client: Any = redis._client
-    raw = await client.lrange(f"gwc:{{{session.slot}}}:events", 0, -1)
-    return [json.loads(text) for text in reversed(raw)]
+    told = await raw(redis).lrange(f"gwc:{{{session.slot}}}:events", 0, -1)
+    return [json.loads(text) for text in reversed(told)]
 
 
 async def values(redis: RedisStore) -> list[bytes]:
     """Every value in the store, and every key."""
-    client: Any = redis._client
+    client = raw(redis)
     read: dict[bytes, Callable[[bytes], Any]] = {
         b"hash": client.hgetall,
         b"list": lambda key: client.lrange(key, 0, -1),

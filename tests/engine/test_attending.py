@@ -10,6 +10,7 @@ import pytest
 
 from gateway_compaction.archive import Query, Scope
 from gateway_compaction.attending import SECONDS, Attending
+from gateway_compaction.core.identifiers import identifiers
 from gateway_compaction.core.terms import search_terms
 from gateway_compaction.errors import StoreError
 from tests.engine.histories import chat, grown
@@ -17,24 +18,28 @@ from tests.engine.rig import Rig
 from tests.lab.waiting import until
 
 ADMIN = Scope(everything=True, actor="zoe")
+LABEL = "ticket-4711"
 
 
 async def test_once_erased_nothing_that_holds_text_is_left(rig: Rig) -> None:
     last = None
     for call in grown(chat(59)):
-        last = await rig.call(call, headers={"x-session-id": "4711"})
+        last = await rig.call(call, headers={"x-session-id": LABEL})
     assert last is not None and last.session is not None
     await rig.archive.sessions(ADMIN, Query())
     search_terms("vaulting")
-    assert rig.compactor._memos and rig.archive._cache._tenants
+    identifiers("src/vault.py")
+    said = "chat 0: "
+    remembered = (said, "Summary number 2", "vaulting", "src/vault.py", LABEL)
+    assert [text for text in remembered if not rig.remembers(text)] == []
     await rig.attending.once()
-    assert rig.compactor._memos, "only an erasure clears it"
+    assert [text for text in remembered if not rig.remembers(text)] == [], "only an erasure clears it"
     await rig.archive.forget(ADMIN, last.session)
     await rig.attending.once()
-    assert not rig.compactor._memos and not rig.archive._cache._tenants and not rig.local._kept
+    assert [text for text in remembered if rig.remembers(text)] == []
     await rig.decide(chat(59))
     await rig.attending.once()
-    assert rig.compactor._memos, "each erasure clears it once"
+    assert rig.remembers(said), "each erasure clears it once"
 
 
 async def test_it_asks_again_when_the_store_did_not_answer(rig: Rig) -> None:
