@@ -7,10 +7,13 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
+from random import Random
 from typing import Any
 
 import pytest
 
+from gateway_compaction.adapters.erasure import note_voided
+from gateway_compaction.adapters.indexing import Command, dropping
 from gateway_compaction.adapters.redis_archive import RedisArchive
 from gateway_compaction.adapters.redis_store import RedisStore, connect
 from gateway_compaction.archive import Owner, Query, Scope
@@ -98,6 +101,21 @@ async def other(store: RedisStore, store_url: str | None) -> AsyncIterator[Redis
 def archive(other: RedisStore) -> RedisArchive:
     """In the other process."""
     return RedisArchive(other)
+
+
+class Hesitant(RedisStore):
+    """A store that waits before it writes indexes."""
+
+    def __init__(self, client: Any, timeout_seconds: float) -> None:
+        super().__init__(client, timeout_seconds=timeout_seconds)
+        self.about_to_index, self.may_index = asyncio.Event(), asyncio.Event()
+
+    async def send(self, *commands: Command, seconds: float | None = None) -> list[Any]:
+        """Indexes are written beside the breaker."""
+        if seconds is not None and not self.may_index.is_set():
+            self.about_to_index.set()
+            await self.may_index.wait()
+        return await super().send(*commands, seconds=seconds)
 
 
 async def versions(store: RedisStore, *names: Any) -> dict[str, int]:
@@ -367,6 +385,27 @@ class TestForget:
         with pytest.raises(NotThere):
             await archive.forget(OWN, S)
 
+    async def test_names_that_are_no_text_go_too_and_stop_nothing(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await self.full(store)
+        own = f"gwc:{{{S.tenant}}}:".encode()
+        await raw(store).zadd(own + b"label:\xff", {S.key: 1, "another": 1})
+        await archive.forget(OWN, S)
+        assert await trace(store, S.key) == []
+        assert await raw(store).zrange(own + b"label:\xff", 0, -1) == [b"another"]
+        assert await archive.forget_tenant(OWN, S.tenant) == 1
+        assert await raw(store).keys(own + b"*") == []
+
+    async def test_nothing_is_noted_of_a_deed_whose_session_was_forgotten_meanwhile(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await self.full(store)
+        await archive.rollback(OWN, S, 1)
+        await archive.forget(OWN, S)
+        await note_voided(store, S, 5.0)
+        assert await trace(store, S.key) == []
+
     async def test_with_its_last_session_a_tenant_is_gone(
         self, store: RedisStore, archive: RedisArchive
     ) -> None:
@@ -434,16 +473,30 @@ class TestForget:
                 await store.append(where, call(), ttl=TTL, labels=["x"], about=TEAM, generation=known)
 
         async def erase(number: int) -> None:
-            for _ in range(4):
-                await asyncio.sleep(0.01)
+            for _ in range(8):
+                await asyncio.sleep(chance.random() * 0.02)
                 with suppress(NotThere):
                     await archive.forget(ADMIN, session(f"s{number}"))
 
-        await asyncio.gather(*(chatter(n) for n in range(8)), *(erase(n) for n in range(4)))
-        for number in range(4):
-            with suppress(NotThere):
-                await archive.forget(ADMIN, session(f"s{number}"))
-        assert await trace(store, *(session(f"s{number}").key for number in range(4))) == []
+        chance = Random(7)
+        for _ in range(4):
+            await asyncio.gather(*(chatter(n) for n in range(8)), *(erase(n) for n in range(4)))
+            for number in range(4):
+                with suppress(NotThere):
+                    await archive.forget(ADMIN, session(f"s{number}"))
+            assert await trace(store, *(session(f"s{number}").key for number in range(4))) == []
+
+    async def test_one_that_is_erased_while_its_indexes_are_written_is_in_none(
+        self, store: RedisStore, other: RedisStore
+    ) -> None:
+        writer = Hesitant(raw(store), timeout_seconds=2.0)
+        late = asyncio.create_task(writer.append(S, call(), ttl=TTL, labels=["x"], about=TEAM))
+        await writer.about_to_index.wait()
+        # As an erasure that began before ends.
+        await other.send(*dropping(S))
+        writer.may_index.set()
+        await late
+        assert await trace(other, S.key) == []
 
     async def test_a_whole_tenant(self, store: RedisStore, archive: RedisArchive) -> None:
         await self.full(store)

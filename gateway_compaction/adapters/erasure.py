@@ -24,7 +24,9 @@ from gateway_compaction.core.steering import moment_of
 
 __all__ = ["erase_session", "erase_tenant", "note_voided"]
 
-SCANNED, BATCH, MOST_NOTES = 1_000, 500, 10_000
+SCANNED, MOST_NOTES = 1_000, 10_000
+# Those who have to share a tenant are among them.
+OWNERS = "gwc:owner:*"
 
 
 async def erase_session(
@@ -33,19 +35,17 @@ async def erase_session(
     """Erase a session; the number of keys that went.
 
     First its keys, and with them what lets others write; then its name is noted. Who wrote before, and comes
-    with the indexes only now, finds a note that is later, and takes all back. Then everything goes again.
+    with the indexes only now, finds a note that is later, and takes all back. Then everything goes again: the
+    session before its places in the indexes, so that who writes one of those too late finds it gone.
     """
     keys = session_keys(session, *PARTS)
     [gone, _] = await store.send(("UNLINK", *keys), ("ZREM", VOIDED, session.slot), seconds=seconds)
     await store.send(forgetting(session.slot), seconds=seconds)
-    labels = [key async for key in _scanned(store, tenant_key(session.tenant, "label:*"), seconds)]
-    left = 0
-    for start in range(0, max(1, len(labels)), BATCH):
-        commands = dropping(session, labels[start : start + BATCH])
-        _, left, _ = await store.send(*commands, seconds=seconds)
+    _, left, *_ = await store.send(*dropping(session), seconds=seconds)
+    await _without(store, session.key, tenant_key(session.tenant, "label:*"), seconds)
     if not left:
         await store.send(*vacating(session.tenant, facts), seconds=seconds)
-        await _disowned(store, session.tenant, seconds)
+        await _without(store, session.tenant, OWNERS, seconds)
     return int(gone)
 
 
@@ -55,7 +55,7 @@ async def erase_tenant(store: StoreCalls, tenant: str, seconds: float) -> int:
     await store.send(forgetting(tenant), seconds=seconds)
     sessions |= await _swept(store, tenant, seconds)
     await store.send(*vacating(tenant), seconds=seconds)
-    await _disowned(store, tenant, seconds)
+    await _without(store, tenant, OWNERS, seconds)
     for noted in (WISHES, VOIDED):
         [names] = await store.send(("ZRANGE", noted, 0, -1), seconds=seconds)
         own = [name for name in names if name.startswith(f"{tenant}.".encode())]
@@ -69,7 +69,10 @@ async def note_voided(store: StoreCalls, session: SessionRef, seconds: float) ->
     [generation] = await store.send(
         ("HGET", *session_keys(session, "session"), "generation"), seconds=seconds
     )
-    moment = moment_of((generation or b"").decode("utf-8", "replace"))
+    if generation is None:
+        # Forgotten since: that is noted, and is stronger.
+        return
+    moment = moment_of(generation.decode("utf-8", "replace"))
     await store.send(
         # Of two deeds at once the later stays noted, whoever comes last.
         ("ZADD", VOIDED, "GT", repr(moment), session.slot),
@@ -80,39 +83,32 @@ async def note_voided(store: StoreCalls, session: SessionRef, seconds: float) ->
     )
 
 
-async def _swept(store: StoreCalls, tenant: str, seconds: float) -> set[str]:
+async def _swept(store: StoreCalls, tenant: str, seconds: float) -> set[bytes]:
     """Unlink every key of a tenant; the sessions among them."""
     # A key's tenant stands in its braces: alone, or before the session.
-    name, sessions = re.compile(rf"gwc:\{{{tenant}\.(\w+)\}}:(\w+)"), set[str]()
-    batch: list[Command] = []
-    async for key in _scanned(store, f"gwc:{{{tenant}[.}}]*", seconds):
-        found = name.fullmatch(key)
-        sessions |= {found[1]} if found and found[2] in PARTS else set()
-        batch.append(("UNLINK", key))
-        if len(batch) >= BATCH:
-            await store.send(*batch, seconds=seconds)
-            batch = []
-    if batch:
-        await store.send(*batch, seconds=seconds)
+    parts = "|".join(PARTS)
+    name, sessions = re.compile(rf"gwc:\{{{tenant}\.(\w+)\}}:(?:{parts})".encode()), set[bytes]()
+    async for keys in _scanned(store, f"gwc:{{{tenant}[.}}]*", seconds):
+        sessions |= {found[1] for key in keys if (found := name.fullmatch(key))}
+        # One command for each: a cluster's keys are unlinked slot by slot.
+        await store.send(*(("UNLINK", key) for key in keys), seconds=seconds)
     return sessions
 
 
-async def _disowned(store: StoreCalls, tenant: str, seconds: float) -> None:
-    """Take a tenant out of every owner's list, also of those who had to share it."""
-    owners = [key async for key in _scanned(store, "gwc:owner:*", seconds)]
-    for start in range(0, len(owners), BATCH):
-        commands = [("ZREM", key, tenant) for key in owners[start : start + BATCH]]
-        await store.send(*commands, seconds=seconds)
+async def _without(store: StoreCalls, name: str, pattern: str, seconds: float) -> None:
+    """Take a name out of every sorted set whose key is like ``pattern``."""
+    async for keys in _scanned(store, pattern, seconds):
+        await store.send(*(("ZREM", key, name) for key in keys), seconds=seconds)
 
 
-async def _scanned(store: StoreCalls, pattern: str, seconds: float) -> AsyncIterator[str]:
-    """Names of keys, a little at a time: neither Redis nor the loop stands still."""
+async def _scanned(store: StoreCalls, pattern: str, seconds: float) -> AsyncIterator[list[bytes]]:
+    """Names of keys, some at a time: neither Redis nor the loop stands still."""
     cursor = 0
     while True:
         asked: Command = ("SCAN", cursor, "MATCH", pattern, "COUNT", SCANNED)
         [(following, keys)] = await store.send(asked, seconds=seconds)
-        for key in keys:
-            yield key.decode()
+        if keys:
+            yield keys
         cursor = int(following)
         if not cursor:
             return

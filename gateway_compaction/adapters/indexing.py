@@ -30,6 +30,7 @@ __all__ = [
     "latest",
     "life_of",
     "listing",
+    "noted",
     "owner_facts",
     "owner_key",
     "row_of_now",
@@ -191,19 +192,24 @@ def forgetting(name: str) -> Command:
     return ("EVAL", NOTICE, 1, FORGOTTEN, milliseconds(FORGOTTEN_SECONDS), "at", name)
 
 
+def noted(session: SessionRef) -> Command:
+    """Ask when a session, and when its whole tenant, was erased lately."""
+    return ("ZMSCORE", FORGOTTEN, session.slot, session.tenant)
+
+
 def dropping(session: SessionRef, labels: Iterable[str] = ()) -> list[Command]:
-    """Take a session out of everything by which it is found; ``labels`` are the names of their keys."""
-    keys = [tenant_key(session.tenant, name) for name in ("sessions", "rows")]
-    keys += labels
+    """Erase a session, and take it out of its tenant's list (the second answer is how many are left there),
+    of the wishes, and of what has a label; ``labels`` are the names of their keys."""
     return [
         ("UNLINK", *session_keys(session, *PARTS)),
-        ("EVAL", DROP, len(keys), *keys, session.key),
+        unlisting(session),
         ("ZREM", WISHES, session.slot),
+        *(("ZREM", key, session.key) for key in labels),
     ]
 
 
 def unlisting(session: SessionRef) -> Command:
-    """Take a session out of its tenant's list."""
+    """Take a session out of its tenant's list; the answer is how many are left there."""
     keys = [tenant_key(session.tenant, name) for name in ("sessions", "rows")]
     return ("EVAL", DROP, len(keys), *keys, session.key)
 

@@ -225,7 +225,9 @@ class RedisArchive:
             await note_voided(self._store, session, PATIENCE_SECONDS)
         if deed in ("compact", "rebuild"):
             [left] = await self._store.send(("PTTL", keys[0]), seconds=PATIENCE_SECONDS)
-            await self._store.send(*wishing(session, left / 1000), seconds=PATIENCE_SECONDS)
+            # Forgotten meanwhile, it wants nothing.
+            if left > 0:
+                await self._store.send(*wishing(session, left / 1000), seconds=PATIENCE_SECONDS)
         await self._store.listed(session)
         log.info("%s: session=%s by=%s", deed, session.slot, _shown(scope.actor))
 

@@ -20,6 +20,7 @@ from gateway_compaction.adapters.indexing import (
     latest,
     life_of,
     listing,
+    noted,
     owner_facts,
     row_of_now,
     vacating,
@@ -247,8 +248,8 @@ class StoreCalls:
         """Whether a session was forgotten since a request asked for it and found none, or got no answer."""
         if _expected(generation):
             return False
-        [noted] = await self.send(_noted(session))
-        return _since(noted, moment_of(generation))
+        [erased] = await self.send(noted(session))
+        return _since(erased, moment_of(generation))
 
     async def _traced(
         self,
@@ -258,17 +259,19 @@ class StoreCalls:
         labels: Sequence[bytes] = (),
         facts: Sequence[bytes] = (),
     ) -> bool:
-        """Write indexes of what was decided at ``basis``, and take all back if it was forgotten since.
+        """Write indexes of what was decided at ``basis``; take all back if it was forgotten since or is gone:
+        one that began anew may have been erased with what was left of the old one.
 
         Requests do not need them: their failing says nothing to the breaker.
         """
         # The in-process server drops expired keys when it counts its keys, and at no other time.
         counting: list[Command] = [("DBSIZE",)] if self._embedded else []
-        answers = await self.send(*commands, _noted(session), *counting, seconds=self._background)
-        if not _since(answers[len(commands)], basis):
+        asked = [*commands, noted(session), ("EXISTS", *session_keys(session, "session")), *counting]
+        erased, there, *_ = (await self.send(*asked, seconds=self._background))[len(commands) :]
+        if there and not _since(erased, basis):
             return True
         names = [label_key(session.tenant, label) for label in labels]
-        [_, left, _] = await self.send(*dropping(session, names), seconds=self._background)
+        _, left, *_ = await self.send(*dropping(session, names), seconds=self._background)
         if not left:
             await self.send(*vacating(session.tenant, facts), seconds=self._background)
         return False
@@ -278,10 +281,6 @@ class StoreCalls:
             return int(await self._eval(named, keys, args))
 
         return await self._ask(call, self._background)
-
-
-def _noted(session: SessionRef) -> Command:
-    return ("ZMSCORE", FORGOTTEN, session.slot, session.tenant)
 
 
 def _since(scores: Sequence[Any], basis: float) -> bool:
