@@ -9,8 +9,7 @@ from gateway_compaction.core.compaction import Compaction
 from gateway_compaction.core.last_call import LastCall
 from gateway_compaction.core.messages import Message
 from gateway_compaction.core.plan import Plan, light_tokens
-from gateway_compaction.core.render import View
-from gateway_compaction.core.shorten import is_clearable
+from gateway_compaction.core.render import View, is_cleared, shown
 from gateway_compaction.core.situation import Situation
 
 __all__ = ["layout"]
@@ -68,18 +67,10 @@ def _fate(s: Situation, view: View, index: int, quoted: frozenset[int]) -> str:
 
 def _changed(s: Situation, compaction: Compaction, index: int) -> str:
     """How a message that stands in the view was changed, if it was."""
-    message, clip = s.transcript.history[index], compaction.clip
-    if compaction.kind == "cleared" and index < compaction.covers and is_clearable(message, s.desk.count):
+    message = s.transcript.history[index]
+    if is_cleared(compaction, index, message, s.desk.count):
         return "cleared"
-    held = clip is not None and clip.until < len(s.chain) and s.chain[clip.until] == clip.digest
-    if clip and held and index < clip.until and index not in clip.spare:
-        return "shortened" if s.desk.count(_text(message)) > clip.max_tokens else "verbatim"
-    return "verbatim"
-
-
-def _text(message: Message) -> str:
-    content = message.get("content")
-    return content if isinstance(content, str) else str(content or "")
+    return "verbatim" if shown(compaction, index, message, s.desk.count) is message else "shortened"
 
 
 def _quoted(view: View) -> frozenset[int]:

@@ -11,7 +11,7 @@ from gateway_compaction.core.recall import with_recall
 from gateway_compaction.core.shorten import clear_result, clip_message, is_clearable
 from gateway_compaction.core.summary import ACKNOWLEDGEMENT
 
-__all__ = ["View", "render"]
+__all__ = ["View", "is_cleared", "render", "shown"]
 
 Count = Callable[[str], int]
 
@@ -57,11 +57,19 @@ def _told(view: View, index: int, message: Message) -> Message:
 
 def tail(compaction: Compaction, transcript: Transcript, start: int, count: Count) -> Iterable[Message]:
     """The messages from ``start``, cleared or clipped as the compaction says."""
+    return (shown(compaction, i, m, count) for i, m in enumerate(transcript.history[start:], start))
+
+
+def shown(compaction: Compaction, index: int, message: Message, count: Count) -> Message:
+    """A message that stays, cleared or clipped as the compaction says; else the same object."""
     clip = compaction.clip
-    for index, message in enumerate(transcript.history[start:], start):
-        if compaction.kind == "cleared" and index < compaction.covers and is_clearable(message, count):
-            yield clear_result(message, count)
-        elif clip and index < clip.until and index not in clip.spare:
-            yield clip_message(message, clip.max_tokens, count)
-        else:
-            yield message
+    if is_cleared(compaction, index, message, count):
+        return clear_result(message, count)
+    if clip and index < clip.until and index not in clip.spare:
+        return clip_message(message, clip.max_tokens, count)
+    return message
+
+
+def is_cleared(compaction: Compaction, index: int, message: Message, count: Count) -> bool:
+    """Whether a compaction replaces a message by a marker that says what it was."""
+    return compaction.kind == "cleared" and index < compaction.covers and is_clearable(message, count)
