@@ -30,11 +30,10 @@ def clear(desk: Desk, keep_last: int) -> tuple[Compaction, View] | None:
         return None
     cut = cuts[-1]
     before = desk.measure.between(0, cut)
-    view = desk.view(Compaction(desk.chain[cut], cut, "cleared"))
+    made = Compaction(desk.chain[cut], cut, "cleared", window=desk.window, tokens_before=before)
+    view = desk.view(made)
     after = view.tokens - desk.measure.overhead - desk.measure.between(cut, len(history))
-    made = Compaction(
-        desk.chain[cut], cut, "cleared", window=desk.window, tokens_before=before, tokens_after=after
-    )
+    made = replace(made, tokens_after=after)
     return made, replace(view, compaction=made)
 
 

@@ -98,8 +98,8 @@ def pins_of(
     for rule in _newest_first(instructions, said):
         if rule in kept_anyway and count(rule) + 2 > room >= SHORTENED_RULE:
             # Instructions never vanish: what is too long keeps its beginning and its end.
-            order[shorten(rule, room - 2, count, "[…]")] = order[rule]
-            rule = shorten(rule, room - 2, count, "[…]")
+            place, rule = order[rule], shorten(rule, room - 2, count, "[…]")
+            order[rule] = place
         cost = count(rule) + 2
         if rule not in short and rule not in rules and cost <= room:
             rules.append(rule)
