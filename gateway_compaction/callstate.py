@@ -136,16 +136,8 @@ def response_headers(state: CallState) -> dict[str, str]:
             if state.failed
             else {}
         )
-    plan = decision.plan
-    told: dict[str, Any] = {
-        "x-compaction": decision.outcome,
-        "x-compaction-reason": decision.reason,
-        "x-compaction-level": plan.level if plan else None,
-        "x-compaction-tokens-before": plan.tokens_before if plan else None,
-        "x-compaction-tokens-after": decision.tokens_after if plan else None,
-        "x-compaction-version": decision.version,
-        "x-compaction-session": decision.session.slot if decision.session else None,
-    }
+    told = {"x-compaction": decision.outcome}
+    told |= {f"x-compaction-{name.replace('_', '-')}": value for name, value in _said(decision).items()}
     return {name: _header(value) for name, value in told.items() if value not in (None, "", 0)}
 
 
@@ -154,18 +146,22 @@ def tell_span(state: CallState) -> None:
     span, decision = getattr(state.auth, "parent_otel_span", None), state.decision
     if span is None or decision is None:
         return
+    policy = decision.policy.name if decision.policy else None
+    said = {"outcome": decision.outcome, "policy": policy, **_said(decision)}
+    span.set_attributes({f"{KEY}.{name}": value for name, value in said.items() if value not in (None, "")})
+
+
+def _said(decision: Decision) -> dict[str, Any]:
+    """What is told of a decision besides its outcome."""
     plan = decision.plan
-    said = {
-        "outcome": decision.outcome,
+    return {
         "reason": decision.reason,
-        "policy": decision.policy.name if decision.policy else None,
         "level": plan.level if plan else None,
         "tokens_before": plan.tokens_before if plan else None,
-        "tokens_after": decision.tokens_after,
+        "tokens_after": decision.tokens_after if plan else None,
         "version": decision.version,
         "session": decision.session.slot if decision.session else None,
     }
-    span.set_attributes({f"{KEY}.{name}": value for name, value in said.items() if value not in (None, "")})
 
 
 def _header(value: Any) -> str:
