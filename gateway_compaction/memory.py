@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from gateway_compaction.core.compaction import KIND_RANK, Compaction, SessionRef
+from gateway_compaction.core.compaction import KIND_RANK, Compaction, SessionRef, is_within
 from gateway_compaction.core.steering import Steering, holds_in, moment_of, voided
 
 __all__ = ["Lineage", "LineageGuard", "LocalBuffer"]
@@ -92,11 +92,11 @@ class LocalBuffer:
 
         That is a second since 1970 by the store's clock: what was decided before is not kept any more.
         """
-        for key in [k for k in self._kept if _is_of(k[0], name)]:
+        for key in [k for k in self._kept if is_within(k[0], name)]:
             del self._kept[key]
-        for slot in [s for s in self._bypassed if _is_of(s, name)]:
+        for slot in [s for s in self._bypassed if is_within(s, name)]:
             del self._bypassed[slot]
-        for slot in [s for s in self._steering if _is_of(s, name)]:
+        for slot in [s for s in self._steering if is_within(s, name)]:
             del self._steering[slot]
         self._forgotten[name] = (self._clock(), at)
         self._bound(self._forgotten, name)
@@ -152,10 +152,6 @@ class LocalBuffer:
         self._kept[key] = (self._clock(), compaction, generation)
         self._kept.move_to_end(key)
         return compaction, generation
-
-
-def _is_of(slot: str, name: str) -> bool:
-    return slot == name or slot.startswith(f"{name}.")
 
 
 def _better(known: Compaction, stored: Compaction | None) -> bool:

@@ -1,4 +1,4 @@
-"""The two things a compactor needs from outside, as contracts."""
+"""What the engine needs from outside, as contracts: a store, a summariser, facts about models."""
 
 from __future__ import annotations
 

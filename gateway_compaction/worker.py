@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from gateway_compaction.core.compaction import Compaction, SessionRef
+from gateway_compaction.core.compaction import Compaction, SessionRef, is_within
 from gateway_compaction.core.events import CompactionEvent
 from gateway_compaction.core.jobs import Job
 from gateway_compaction.core.messages import Message
@@ -113,7 +113,7 @@ class Worker:
     def forget(self, name: str) -> None:
         """Give up the summaries of a session (``tenant.session``) or a whole tenant: it was erased."""
         for (slot, _), running in list(self._summaries.items()):
-            if slot == name or slot.startswith(f"{name}."):
+            if is_within(slot, name):
                 running.cancel()
 
     def later(self, write: Coroutine[Any, Any, object]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["KIND_RANK", "Clip", "Compaction", "Kind", "Segment", "SessionRef"]
+__all__ = ["KIND_RANK", "Clip", "Compaction", "Kind", "Segment", "SessionRef", "is_within"]
 
 Kind = Literal["cleared", "extractive", "model"]
 KIND_RANK: dict[str, int] = {"cleared": 0, "extractive": 1, "model": 2}
@@ -23,6 +23,11 @@ class SessionRef:
     def slot(self) -> str:
         """The text inside a Redis hash tag, so that all keys of a session share a cluster slot."""
         return f"{self.tenant}.{self.key}"
+
+
+def is_within(slot: str, name: str) -> bool:
+    """Whether a session's slot is ``name``, or of the tenant of that name."""
+    return slot == name or slot.startswith(f"{name}.")
 
 
 @dataclass(frozen=True, slots=True)
