@@ -65,7 +65,6 @@ async def test_none_keeps_summaries_in_the_process_for_their_own_tenant(rigs: Ca
 async def test_everything_stored_expires(rig: Rig) -> None:
     for call in grown(chat(59)):
         await rig.call(call, headers={"x-session-id": "4711"}, about={"team": "Legal"})
-    client: Any = rig.redis._client
-    keys = await client.keys("*")
+    keys = await rig.client.keys("*")
     assert len(keys) >= 7
-    assert all([await client.pttl(key) > 0 for key in keys])
+    assert all([await rig.client.pttl(key) > 0 for key in keys])

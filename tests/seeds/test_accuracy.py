@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -110,9 +109,8 @@ class TestNothingOfOurs:
         rig.summarizer.answers = [SummaryError("small: ServiceUnavailableError")] * 3
         for call in grown(loop(40)):
             await rig.call(call)
-        client: Any = rig.redis._client
-        for key in await client.keys("*:session"):
-            await client.hdel(key, "backoff_until", "backoff_reason")
+        for key in await rig.client.keys("*:session"):
+            await rig.client.hdel(key, "backoff_until", "backoff_reason")
         rig.clock.now += 60
         for call in grown(loop(70), start=80):
             decision = await rig.call(call)

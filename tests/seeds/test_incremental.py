@@ -176,8 +176,7 @@ class TestStates:
         second = await rig.call(chat(23))
         assert second.messages is None and len(rig.summarizer.requests) == 1
         assert first.session is not None
-        client: Any = rig.redis._client
-        await client.hdel(f"gwc:{{{first.session.slot}}}:session", "backoff_until", "backoff_reason")
+        await rig.client.hdel(f"gwc:{{{first.session.slot}}}:session", "backoff_until", "backoff_reason")
         await rig.call(chat(25))
         assert (await rig.call(chat(27))).version == 1
         made = [e for e in await events(rig.redis, first.session) if e["type"] == "summary"]
