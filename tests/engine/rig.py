@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any
 
 from gateway_compaction.adapters.redis_archive import RedisArchive
@@ -136,10 +137,8 @@ class Rig:
         self.summarizer = Scripted()
         self.models = models or Fixed(window, small=100_000)
         self.clock = Clock()
-        self.executor, self.background = (
-            executor or ThreadPoolExecutor(max_workers=1),
-            ThreadPoolExecutor(max_workers=1),
-        )
+        self.executor = executor or ThreadPoolExecutor(max_workers=1)
+        self.background: Executor = ThreadPoolExecutor(max_workers=1)
         self.counter, self.guard = TokenCounter(), LineageGuard()
         self.local = LocalBuffer(self.clock)
         defaults = dict(defaults or {})
@@ -157,10 +156,10 @@ class Rig:
         self.archive = RedisArchive(self.redis)
         self.attending = Attending(store, self.worker, self.compactor, self.local, [self.archive.clear])
 
-    def follower(self, *clock: Clock) -> Aftermath:
+    def follower(self, clock: Callable[[], float] = time.time) -> Aftermath:
         """What follows calls; with another clock if one is given."""
         store: Any = self.store
-        return Aftermath(store, self.worker, self.counter, self.local, self.guard, self.background, *clock)
+        return Aftermath(store, self.worker, self.counter, self.local, self.guard, self.background, clock)
 
     def request(
         self,

@@ -65,22 +65,21 @@ class TestEvents:
         headers = {"x-session-id": "ticket-1"}
         decision = await applied(rig, headers=headers, body_labels=("chat-9",), about=ABOUT)
         assert decision.session is not None
-        client: Any = rig.redis._client
         used = f"gwc:{{{decision.session.slot}}}:used"
-        [(digest, before)] = await client.zrange(used, 0, -1, withscores=True)
+        [(digest, before)] = await rig.client.zrange(used, 0, -1, withscores=True)
         await follow(rig, decision, Ending("answered"))
-        kept = await client.hgetall(f"gwc:{{{decision.session.slot}}}:session")
+        kept = await rig.client.hgetall(f"gwc:{{{decision.session.slot}}}:session")
         assert kept[b"labels"] == b'["ticket-1","chat-9"]'
         assert (kept[b"about:team"], kept[b"about:key_alias"]) == (b"Legal", b"k1")
-        assert await client.zscore(used, digest) > before, "what was sent counts as used"
+        assert await rig.client.zscore(used, digest) > before, "what was sent counts as used"
 
     async def test_nothing_is_recorded_of_a_quiet_request(self, rig: Rig) -> None:
         await rig.call(chat(15))
         assert rig.store.calls == {}
 
-    @pytest.mark.parametrize("kind", ["cached", "disconnected", "failed", "refused"])
+    @pytest.mark.parametrize("kind", ["cached", "disconnected", "refused"])
     async def test_how_the_call_ended_is_told(
-        self, rig: Rig, kind: Literal["cached", "disconnected", "failed", "refused"]
+        self, rig: Rig, kind: Literal["cached", "disconnected", "refused"]
     ) -> None:
         [*_, event] = await follow(rig, await applied(rig), Ending(kind))
         assert event["reason"] == f"model; {kind}"
@@ -91,18 +90,18 @@ class TestSummaries:
 
     @pytest.mark.parametrize(
         ("kind", "made"),
-        [("answered", 1), ("disconnected", 1), ("cached", 0), ("failed", 0), ("refused", 0)],
+        [("answered", 1), ("disconnected", 1), ("cached", 0), ("refused", 0)],
     )
     async def test_only_an_answer_starts_it(
-        self, rig: Rig, kind: Literal["answered", "disconnected", "cached", "failed", "refused"], made: int
+        self, rig: Rig, kind: Literal["answered", "disconnected", "cached", "refused"], made: int
     ) -> None:
         decision = await rig.call(chat(31), Ending(kind))
         assert decision.plan is not None and decision.plan.job is not None
         assert len(rig.summarizer.requests) == made
 
-    @pytest.mark.parametrize(("kind", "kept"), [("answered", 1), ("disconnected", 1), ("failed", 0)])
+    @pytest.mark.parametrize(("kind", "kept"), [("answered", 1), ("disconnected", 1), ("cached", 0)])
     async def test_only_an_answer_keeps_an_extract(
-        self, rigs: Callable[..., Rig], kind: Literal["answered", "disconnected", "failed"], kept: int
+        self, rigs: Callable[..., Rig], kind: Literal["answered", "disconnected", "cached"], kept: int
     ) -> None:
         rig = rigs()
         rig.summarizer.answers = [SummaryRejected("the answer is empty")]
@@ -154,7 +153,7 @@ class TestCalibration:
             Ending("answered", 100_000),
             Ending("cached", 1_900),
             Ending("disconnected", 1_900),
-            Ending("failed", 1_900),
+            Ending("refused", 1_900),
         ],
     )
     async def test_what_tells_nothing_changes_nothing(self, rig: Rig, ending: Ending) -> None:
