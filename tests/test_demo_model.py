@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Any
 
@@ -36,9 +37,14 @@ def asked(messages: list[dict[str, Any]], limit: int, previous: str = "") -> str
 
 def answered(order: str) -> str:
     """The summary in its answer."""
-    answer = DemoModel()._answer([{"role": "user", "content": order}], {"max_tokens": 2_000})
-    found = re.fullmatch(r"(?s)<summary>\n(.*)\n</summary>", answer.text)
-    assert found is not None and answer.finish_reason == "stop"
+
+    async def pieces() -> list[Any]:
+        asked = {"messages": [{"role": "user", "content": order}], "optional_params": {"max_tokens": 2_000}}
+        return [piece async for piece in DemoModel().astreaming(**asked)]
+
+    told = asyncio.run(pieces())
+    found = re.fullmatch(r"(?s)<summary>\n(.*)\n</summary>", "".join(piece["text"] for piece in told))
+    assert found is not None and told[-1]["finish_reason"] == "stop"
     return found[1]
 
 
