@@ -124,7 +124,8 @@ class TestScorer:
         [("explicit", ASKED, "user"), ("decision", DECIDED, "user"), ("tool_result", FOUND, "tool")],
     )
     def test_weights_are_the_policys(self, weight: str, text: str, part: str) -> None:
-        scores = [sentence_score(text, part, replace(PLAIN, **{weight: w})) for w in (0.0, 0.3, 1.0)]
+        changed: list[dict[str, Any]] = [{weight: w} for w in (0.0, 0.3, 1.0)]
+        scores = [sentence_score(text, part, replace(PLAIN, **change)) for change in changed]
         assert scores == sorted(set(scores)) and scores[2] == 1.0
 
     def test_several_reasons_add_up(self) -> None:
