@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import threading
+from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -17,8 +18,7 @@ class Memo:
 
     def __init__(self, entries: int) -> None:
         self.entries = entries
-        self._kept: dict[Hashable, Any] = {}
-        self._lock = threading.Lock()
+        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._kept
@@ -28,10 +28,11 @@ class Memo:
         found = self._kept.get(key)
         if found is None:
             found = make()
-            with self._lock:
-                while len(self._kept) >= self.entries:
-                    del self._kept[next(iter(self._kept))]
-                self._kept[key] = found
+            # Each step is one of the interpreter's own; between them another thread may have made room.
+            while len(self._kept) >= self.entries:
+                with suppress(KeyError):
+                    self._kept.popitem(last=False)
+            self._kept[key] = found
         result: T = found
         return result
 
