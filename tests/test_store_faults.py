@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
-from redis.asyncio import Redis
+from redis.asyncio import Connection, ConnectionPool, Redis
 from redis.exceptions import TimeoutError as SlowError
 
 from gateway_compaction.adapters.breaker import Breaker
 from gateway_compaction.adapters.redis_archive import RedisArchive
-from gateway_compaction.adapters.redis_store import RedisStore, _said, connect
+from gateway_compaction.adapters.redis_store import RedisStore, connect
 from gateway_compaction.archive import Query, Scope
 from gateway_compaction.errors import StoreBusy, StoreError
 from tests.lab.ports import HOST, free_port
@@ -324,13 +324,26 @@ async def test_an_outage_is_told_twice_when_it_begins_and_when_it_ends(
     assert ended == "store: it answers again"
 
 
-@pytest.mark.parametrize("error", [SlowError(), SlowError("Timeout reading from socket"), TimeoutError()])
-def test_a_server_that_is_slow_is_said_to_be(error: Exception) -> None:
-    assert _said(error) == "it did not answer in time"
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (SlowError(), "it did not answer in time"),
+        (SlowError("Timeout reading from socket"), "it did not answer in time"),
+        (TimeoutError(), "it did not answer in time"),
+        (ConnectionResetError(), "ConnectionResetError"),
+        (ConnectionResetError(104, "reset"), "ConnectionResetError: [Errno 104] reset"),
+    ],
+)
+async def test_what_the_driver_raises_is_said_in_words(error: Exception, said: str) -> None:
+    class Failing(Connection):
+        async def connect(self) -> None:
+            raise error
 
-
-def test_an_error_without_words_is_its_name() -> None:
-    assert _said(ConnectionResetError()) == "ConnectionResetError"
+    store = RedisStore(Redis.from_pool(ConnectionPool(connection_class=Failing)))
+    with pytest.raises(StoreError) as caught:
+        await store.load(S, [A])
+    assert str(caught.value) == said
+    await store.aclose()
 
 
 async def test_a_hung_server_is_told_as_one(open_store: Callable[..., RedisStore]) -> None:
