@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import shlex
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from redis.asyncio import Redis
 
 from gateway_compaction.adapters.redis_archive import RedisArchive
-from gateway_compaction.adapters.redis_store import connect
+from gateway_compaction.adapters.redis_store import RedisStore, connect
 from gateway_compaction.archive import Query, Scope
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.last_call import LastCall
@@ -140,18 +141,65 @@ def test_the_label_of_the_page_hashes_to_the_name_of_the_page() -> None:
     assert f":label:{sha256(LABEL.encode()).hexdigest()[:32]}" in page
 
 
-async def test_the_rights_of_the_page_are_enough(prepared: str) -> None:
+async def test_the_rights_of_the_page_are_enough(quiet_server: RedisServer, prepared: str) -> None:
     await answered(PAGE.read_text(encoding="utf-8"), prepared)
-    store = connect(prepared.replace("//", "//gateway:secret@"), timeout_seconds=2.0)
-    await fill(store)
-    assert (await store.load(session(), [digest("a")])).compactions
-    assert await store.factors() == {"gpt": 1.1}
-    await store.ping()
-    await everything_an_operator_does(RedisArchive(store))
-    for refused in (("FLUSHALL",), ("SET", "other", "x"), ("KEYS", "*"), ("CONFIG", "GET", "*")):
-        with pytest.raises(StoreError):
+    with quiet_server.client() as client:
+        client.acl_log_reset()
+    store = gateway_at(prepared)
+    await everything_at_all(store)
+    # What fails in silence, as a list that is not renewed does, is seen here.
+    assert denied(quiet_server) == set()
+    for refused in (
+        ("FLUSHALL",),
+        ("SET", "other", "x"),
+        ("GET", "other"),
+        ("GETDEL", "gwc:x"),
+        ("KEYS", "*"),
+        ("CONFIG", "GET", "*"),
+    ):
+        with pytest.raises(StoreError, match="NoPermission"):
             await store.send(refused)
     await store.aclose()
+
+
+async def test_each_right_of_the_page_is_needed(quiet_server: RedisServer, prepared: str) -> None:
+    [line] = re.findall(r"^> (ACL SETUSER .*)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    words = shlex.split(line)
+    for right in [word for word in words if word.startswith("+")]:
+        with quiet_server.client() as client:
+            client.flushall()
+            client.script_flush()
+            client.execute_command("ACL", "DELUSER", "gateway")
+            client.execute_command(*(word for word in words if word != right))
+            client.acl_log_reset()
+        store = gateway_at(prepared)
+        with suppress(StoreError, AssertionError):
+            await everything_at_all(store)
+        await store.aclose()
+        assert denied(quiet_server), right
+
+
+def gateway_at(url: str) -> RedisStore:
+    """A store as the page's user."""
+    return connect(url.replace("//", "//gateway:secret@"), timeout_seconds=2.0)
+
+
+def denied(server: RedisServer) -> set[str]:
+    """What was refused for want of rights; the driver's name for itself is nothing to us."""
+    with server.client() as client:
+        return {one["object"] for one in client.acl_log()} - {"client|setinfo"}
+
+
+async def everything_at_all(store: RedisStore) -> None:
+    """Each question of a request, of the background and of an operator once."""
+    await store.ping()
+    await fill(store)
+    assert (await store.load(session(), [digest("a")])).compactions
+    token = await store.claim(session("other"), digest("x"), [], 60)
+    await store.release(session("other"), digest("x"), token, failure="late", ttl=WEEK)
+    assert await store.factors() == {"gpt": 1.1}
+    assert (await store.notices()).wishes == frozenset()
+    await everything_an_operator_does(RedisArchive(store))
 
 
 async def everything_an_operator_does(archive: RedisArchive) -> None:
