@@ -6,13 +6,27 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
+from gateway_compaction.adapters.redis_archive import RedisArchive
 from gateway_compaction.adapters.redis_store import RedisStore
+from gateway_compaction.archive import Query, Scope
 from gateway_compaction.core.compaction import Compaction, Kind, Segment, SessionRef
 from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.last_call import LastCall
 from gateway_compaction.core.steering import Steering
 from gateway_compaction.ports import Buffer
 
-__all__ = ["TTL", "digest", "event", "knows_nothing", "raw", "record", "session", "stored"]
+__all__ = [
+    "TTL",
+    "digest",
+    "event",
+    "everything_an_operator_does",
+    "fill",
+    "knows_nothing",
+    "raw",
+    "record",
+    "session",
+    "stored",
+]
 
 TTL = 3600.0
 
@@ -63,3 +77,38 @@ def knows_nothing(buffer: Buffer) -> bool:
 def raw(store: RedisStore) -> Any:
     """The client below a store, for looking at what only operators see; its annotations are incomplete."""
     return store._client
+
+
+async def fill(store: RedisStore) -> None:
+    """Use everything that writes."""
+    token = await store.claim(session(), digest("a"), [digest("b")], 60)
+    await store.renew(session(), digest("a"), token, 60)
+    await store.put(session(), record("a"), token=token, ttl=TTL, limit=9)
+    await store.claim(session(), digest("c"), [], 60)
+    await store.bypass(session(), "400", 60)
+    await store.backoff(session(), "unused", 60)
+    labels = ["ana@example.com", "tkt-ID 7", "ana@example.com", ""]
+    about = {"team_id": "7c1f", "team": "Ärzte & Co", "user_id": "ana@example.com", "key_hash": digest("key")}
+    last = LastCall(1.0, (("user", 3, "verbatim"),), (("user", 3, "verbatim"),))
+    await store.append(
+        session(), event(), ttl=TTL, used=digest("a"), labels=labels, about=about, view=digest("a"), last=last
+    )
+    await store.save_factor("gpt", 1.1)
+
+
+async def everything_an_operator_does(archive: RedisArchive) -> None:
+    """Each of it once."""
+    scope, where = Scope(everything=True, actor="somebody"), session()
+    await archive.overview(scope, 2)
+    await archive.sessions(scope, Query())
+    await archive.detail(scope, where)
+    await archive.compact(scope, where)
+    await archive.rebuild(scope, where)
+    await archive.rollback(scope, where, 0)
+    await archive.pin(scope, where, "a fact")
+    await archive.unpin(scope, where, "a fact")
+    await archive.reset(scope, where)
+    document = await archive.export(scope, where)
+    await archive.forget(scope, where)
+    await archive.load(scope, document)
+    assert await archive.forget_tenant(scope, where.tenant)

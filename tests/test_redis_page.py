@@ -16,14 +16,13 @@ from redis.asyncio import Redis
 
 from gateway_compaction.adapters.redis_archive import RedisArchive
 from gateway_compaction.adapters.redis_store import RedisStore, connect
-from gateway_compaction.archive import Query, Scope
+from gateway_compaction.archive import Scope
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.last_call import LastCall
 from gateway_compaction.errors import StoreError
 from tests.lab.redis_server import RedisServer
-from tests.store_contract import digest, raw, record, session
+from tests.store_contract import digest, everything_an_operator_does, fill, raw, record, session
 from tests.store_contract import event as happened
-from tests.test_store_leases import fill
 
 PAGE = Path(__file__).parent.parent / "docs" / "redis.md"
 REMEDY = "write the answers anew: python -m tests.test_redis_page"
@@ -200,24 +199,6 @@ async def everything_at_all(store: RedisStore) -> None:
     assert await store.factors() == {"gpt": 1.1}
     assert (await store.notices()).wishes == frozenset()
     await everything_an_operator_does(RedisArchive(store))
-
-
-async def everything_an_operator_does(archive: RedisArchive) -> None:
-    """Each of it once."""
-    scope, where = Scope(everything=True, actor="somebody"), session()
-    await archive.overview(scope, 2)
-    await archive.sessions(scope, Query())
-    await archive.detail(scope, where)
-    await archive.compact(scope, where)
-    await archive.rebuild(scope, where)
-    await archive.rollback(scope, where, 0)
-    await archive.pin(scope, where, "a fact")
-    await archive.unpin(scope, where, "a fact")
-    await archive.reset(scope, where)
-    document = await archive.export(scope, where)
-    await archive.forget(scope, where)
-    await archive.load(scope, document)
-    assert await archive.forget_tenant(scope, where.tenant)
 
 
 async def write() -> None:

@@ -17,9 +17,16 @@ from gateway_compaction.errors import StoreError
 from tests.lab.ports import HOST, free_port
 from tests.lab.redis_server import redis_binary
 from tests.lab.skips import skip_loudly
-from tests.store_contract import TTL, digest, event, raw, record, session
-from tests.test_redis_page import everything_an_operator_does
-from tests.test_store_leases import fill
+from tests.store_contract import (
+    TTL,
+    digest,
+    event,
+    everything_an_operator_does,
+    fill,
+    raw,
+    record,
+    session,
+)
 
 S = session()
 
