@@ -14,7 +14,16 @@ from fastapi import Request, Response
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.core.digest import fingerprint
 
-__all__ = ["COOKIE", "CSRF_HEADER", "PATH", "csrf_token", "keep_key", "refuse_others", "refuse_unmarked"]
+__all__ = [
+    "COOKIE",
+    "CSRF_HEADER",
+    "PATH",
+    "csrf_token",
+    "keep_key",
+    "refuse_others",
+    "refuse_unmarked",
+    "root_of",
+]
 
 PATH = "/compaction"
 COOKIE = "gateway_compaction_key"
@@ -28,9 +37,14 @@ REBOUND = (
 )
 
 
+def root_of(request: Request) -> str:
+    """Where all routes are, as seen by the browser."""
+    return f"{request.scope.get('root_path', '').rstrip('/')}{PATH}"
+
+
 def keep_key(response: Response, request: Request, key: str | None) -> None:
     """Let the browser hold a key for the page, out of reach of scripts; None takes it back."""
-    path = request.scope.get("root_path", "") + PATH
+    path = root_of(request)
     forwarded = request.headers.get("x-forwarded-proto", "")
     secure = "https" in (request.scope["scheme"], forwarded.partition(",")[0].strip().lower())
     if key is None:

@@ -8,10 +8,10 @@ from gateway_compaction.admin.access import Viewer
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.roster import BLOCK, team_block
 from gateway_compaction.admin.schemas import Explanation, MatchedPolicy, Value
-from gateway_compaction.archive import Owner
+from gateway_compaction.archive import SessionRow
 from gateway_compaction.core.policy_book import Identity, PolicyBook
 
-__all__ = ["explained", "identity_for", "identity_of_owner"]
+__all__ = ["explained", "identity_for", "identity_of"]
 
 NOT_YOURS = "Leave team and key out, or name your own: what holds for others is for proxy admins."
 
@@ -42,11 +42,12 @@ async def identity_for(viewer: Viewer, team: str | None, key: str | None, model:
     return Identity(team_id=team, key_alias=key, model=model, team_block=_mapping(block))
 
 
-async def identity_of_owner(owner: Owner, model: str | None) -> Identity:
+async def identity_of(row: SessionRow) -> Identity:
     """Whom the policy of a stored session is resolved for; tags and key metadata are not known any more."""
+    owner = row.owner
     block = await team_block(owner.team_id) if owner.team_id else None
     return Identity(
-        owner.team_id, owner.team, owner.key_alias, owner.user_id, model, team_block=_mapping(block)
+        owner.team_id, owner.team, owner.key_alias, owner.user_id, row.model, team_block=_mapping(block)
     )
 
 

@@ -14,7 +14,7 @@ from gateway_compaction.admin.answers import UNCACHED, answer, answer_beside
 from gateway_compaction.admin.details import events_after, version_of
 from gateway_compaction.admin.measures import counted_overview
 from gateway_compaction.admin.parts import PartsDep
-from gateway_compaction.admin.policy_view import explained, identity_for, identity_of_owner
+from gateway_compaction.admin.policy_view import explained, identity_for, identity_of
 from gateway_compaction.admin.preview import previewed
 from gateway_compaction.admin.problems import STORE_DOWN
 from gateway_compaction.admin.schemas import (
@@ -132,8 +132,7 @@ async def last_call(viewer: Reader, parts: PartsDep, id: Id) -> Response:
 async def preview(viewer: Reader, parts: PartsDep, id: Id, body: PreviewBody) -> Response:
     """What the latest call would have sent under other values. Nothing is changed by asking."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
-    identity = await identity_of_owner(detail.row.owner, detail.row.model)
-    policy = parts.policies().resolve(identity)
+    policy = parts.policies().resolve(await identity_of(detail.row))
     return await answer_beside(await asyncio.to_thread(previewed, detail, policy, body, parts.count))
 
 

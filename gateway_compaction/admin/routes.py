@@ -6,7 +6,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import RedirectResponse
 
 from gateway_compaction.admin import acting, reading, watching
-from gateway_compaction.admin.origin import PATH
+from gateway_compaction.admin.origin import PATH, root_of
 from gateway_compaction.admin.problems import Problem, problem_response
 from gateway_compaction.admin.ui import doing as page_forms
 from gateway_compaction.admin.ui import routes as page
@@ -29,7 +29,7 @@ def include(app: FastAPI) -> None:
 
 
 async def _to_page(request: Request) -> Response:
-    return RedirectResponse(f"{request.scope.get('root_path', '')}{PATH}/ui")
+    return RedirectResponse(f"{root_of(request)}/ui")
 
 
 async def _nowhere(request: Request) -> Response:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import warnings
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,13 +16,17 @@ from litellm.proxy import proxy_server
 from litellm.proxy._types import LiteLLMRoutes
 from litellm.router import Router
 
+from gateway_compaction.adapters.litellm_models import ProxyModels, RouterSummarizer
 from gateway_compaction.admin import mount as mounting
 from gateway_compaction.admin.access import declare_routes
+from gateway_compaction.admin.answers import as_json
 from gateway_compaction.admin.parts import STATE
 from gateway_compaction.admin.prices import InputPrices
 from gateway_compaction.admin.routes import include
 from gateway_compaction.core.policy_book import PolicyBook
 from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.policy_source import PolicySource
+from gateway_compaction.settings import Settings, build
 from tests.admin.memory_archive import MemoryArchive
 
 POLICIES = PolicyBook.default()
@@ -82,6 +88,37 @@ class TestPrices:
         assert asked == [1.0, 302.0]
 
 
+class TestHealth:
+    """How a process is doing, as JSON types."""
+
+    @pytest.mark.parametrize("with_file", [False, True])
+    async def test_of_a_process(self, tmp_path: Path, with_file: bool) -> None:
+        file = tmp_path / "policies.yaml"
+        file.write_text("version: 1\ndefaults: {mode: observe}\n", encoding="utf-8")
+        policies = PolicySource(file if with_file else None)
+        runtime = build(Settings(), ProxyModels(lambda: None), RouterSummarizer(lambda: None), policies)
+        try:
+            told = json.loads(as_json(mounting.health_of(runtime)))
+            assert told["policies"]["file"] == (str(file) if with_file else None)
+            assert told["policies"]["digest"] == policies.state.digest and not told["policies"]["problem"]
+            assert (told["queued"], told["store_open"], told["summarisers_open"]) == (0, False, 0)
+            assert set(told["summaries"]) == {"made", "failed", "taken", "dropped"}
+            file.write_text("version: 2\n", encoding="utf-8")
+            for _ in range(2):
+                policies.look()
+            assert bool(mounting.health_of(runtime)["policies"]["problem"]) is with_file
+        finally:
+            await runtime.aclose()
+
+    async def test_policies_that_are_no_file_s(self) -> None:
+        models, summarizer = ProxyModels(lambda: None), RouterSummarizer(lambda: None)
+        runtime = build(Settings(), models, summarizer, lambda: POLICIES)
+        try:
+            assert mounting.health_of(runtime)["policies"] is None
+        finally:
+            await runtime.aclose()
+
+
 class TestMount:
     """On LiteLLM's application, once, or not at all."""
 
@@ -104,10 +141,12 @@ class TestMount:
         assert len(app.routes) == number
         assert getattr(app.state, STATE).policies is POLICIES
 
-    def test_where_there_is_no_proxy_nothing_is_loaded(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_where_there_is_no_proxy_nothing_is_loaded_or_said(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
         monkeypatch.delitem(sys.modules, mounting.PROXY)
         mounting.mount(self.runtime())
-        assert mounting.PROXY not in sys.modules
+        assert mounting.PROXY not in sys.modules and caplog.records == []
 
     def test_a_failure_is_logged_once_and_goes_no_further(
         self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from gateway_compaction.admin.origin import PATH
+from gateway_compaction.admin.origin import root_of
 from gateway_compaction.admin.ui import text
 
 __all__ = ["HEADERS", "STATIC", "THEME_COOKIE", "asset", "assets", "base_of", "etag_of", "page", "render"]
@@ -86,7 +86,7 @@ def assets() -> str:
 
 def base_of(request: Request) -> str:
     """Where the pages are, as seen by the browser."""
-    return f"{request.scope.get('root_path', '').rstrip('/')}{PATH}/ui"
+    return f"{root_of(request)}/ui"
 
 
 def render(template: str, **values: Any) -> str:

@@ -16,7 +16,7 @@ from gateway_compaction.admin.details import version_of
 from gateway_compaction.admin.measures import counted_overview
 from gateway_compaction.admin.origin import PATH
 from gateway_compaction.admin.parts import Parts, PartsDep
-from gateway_compaction.admin.policy_view import explained, identity_of_owner
+from gateway_compaction.admin.policy_view import explained, identity_of
 from gateway_compaction.admin.preview import previewed
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.reading import Id, ref_of
@@ -149,7 +149,7 @@ async def preview(request: Request, viewer: Reader, parts: PartsDep, id: Id) -> 
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
     values = _common(viewer, shown=None, problem="")
     try:
-        policy = (await _resolved(parts, detail))[1]
+        policy = parts.policies().resolve(await identity_of(detail.row))
         body = preview_body(request.query_params, policy)
         values["shown"] = await asyncio.to_thread(_tried, detail, policy, body, parts.count)
     except (Problem, PolicyError) as error:
@@ -175,14 +175,10 @@ async def static(name: str) -> Response:
     return Response(asset(name), 200, headers, STATIC[name])
 
 
-async def _resolved(parts: Parts, detail: SessionDetail) -> tuple[Any, Policy]:
-    identity = await identity_of_owner(detail.row.owner, detail.row.model)
-    return identity, parts.policies().resolve(identity)
-
-
 async def _policy(viewer: Viewer, parts: Parts, detail: SessionDetail) -> PolicyView:
     try:
-        identity, policy = await _resolved(parts, detail)
-        return policy_view(explained(parts.policies(), identity, everything=viewer.scope.everything), policy)
+        book, identity = parts.policies(), await identity_of(detail.row)
+        told = explained(book, identity, everything=viewer.scope.everything)
+        return policy_view(told, book.resolve(identity))
     except PolicyError as error:
         return PolicyView(problem=str(error))
