@@ -25,7 +25,6 @@ from gateway_compaction.archive import Scope
 from gateway_compaction.core.digest import fingerprint
 
 __all__ = [
-    "Admin",
     "Doer",
     "Reader",
     "Role",
@@ -107,7 +106,6 @@ async def admin(request: Request) -> Viewer:
 
 Reader = Annotated[Viewer, Depends(reader)]
 Doer = Annotated[Viewer, Depends(doer)]
-Admin = Annotated[Viewer, Depends(admin)]
 
 
 def new_router() -> APIRouter:

@@ -443,6 +443,16 @@ class TestStoreDown:
         assert "The store does not answer" in page.words
         assert not re.search(r"Traceback|redis://|10\.0\.0\.7", answer.text)
 
+    async def test_a_fault_of_ours_is_a_page_that_tells_nothing(
+        self, browser: httpx.AsyncClient, archive: MemoryArchive, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        await sign_in(browser, MASTER)
+        archive.hours = [object()]  # type: ignore[list-item]
+        answer = await browser.get(UI)
+        assert (answer.status_code, answer.headers["content-type"]) == (500, CONTENT)
+        assert "Something went wrong here" in answer.text and "object" not in looked(answer.text).words
+        assert "a fault while answering" in caplog.text
+
     async def test_the_log_says_what_did_not_answer(
         self, browser: httpx.AsyncClient, archive: MemoryArchive, caplog: pytest.LogCaptureFixture
     ) -> None:

@@ -11,11 +11,9 @@ from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse
 from fastapi.routing import APIRoute
-from starlette.exceptions import HTTPException
 
 from gateway_compaction.admin.problems import Problem, problem_of, title_of
 from gateway_compaction.admin.ui.render import HEADERS, base_of, page
-from gateway_compaction.errors import NotThere, PolicyError, Refused, StoreError
 
 __all__ = ["PageRoute", "nowhere"]
 
@@ -24,11 +22,11 @@ TITLES = {
     404: "Not there",
     409: "Not possible",
     422: "Not understood",
+    500: "Something went wrong here",
     503: "The store does not answer",
 }
 UNUSABLE = "The address holds a value that cannot be used."
 NO_PAGE = "There is no page at this address."
-EXPECTED = (Problem, StoreError, NotThere, Refused, PolicyError, HTTPException)
 
 
 class PageRoute(APIRoute):
@@ -43,7 +41,7 @@ class PageRoute(APIRoute):
                 return await handle(request)
             except RequestValidationError:
                 return _page_of(request, Problem(422, UNUSABLE))
-            except EXPECTED as error:
+            except Exception as error:  # any fault of ours or of the host's must end as a page as well
                 return _page_of(request, problem_of(error))
 
         return told
