@@ -516,6 +516,17 @@ class TestForget:
             with pytest.raises(NotThere):
                 await archive.forget_tenant(ADMIN, tenant)
 
+    async def test_a_tenant_of_whom_counts_are_all_that_is_left(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await talk(store)
+        await archive.forget(OWN, S)
+        assert await trace(store, S.tenant) != []
+        assert await archive.forget_tenant(ADMIN, S.tenant) == 0
+        assert await trace(store, S.tenant) == []
+        with pytest.raises(NotThere):
+            await archive.forget_tenant(ADMIN, S.tenant)
+
 
 class TestDocuments:
     """Export and import."""

@@ -49,11 +49,14 @@ async def erase_session(
     return int(gone)
 
 
-async def erase_tenant(store: StoreCalls, tenant: str, seconds: float) -> int:
-    """Erase all sessions of a tenant, its indexes and its counts; the number of sessions that went."""
-    sessions = await _swept(store, tenant, seconds)
+async def erase_tenant(store: StoreCalls, tenant: str, seconds: float) -> int | None:
+    """Erase all sessions of a tenant, its indexes and its counts.
+
+    Returns how many sessions went, None where there was nothing at all.
+    """
+    keys = await _swept(store, tenant, seconds)
     await store.send(forgetting(tenant), seconds=seconds)
-    sessions |= await _swept(store, tenant, seconds)
+    keys |= await _swept(store, tenant, seconds)
     await store.send(*vacating(tenant), seconds=seconds)
     await _without(store, tenant, OWNERS, seconds)
     for noted in (WISHES, VOIDED):
@@ -61,7 +64,9 @@ async def erase_tenant(store: StoreCalls, tenant: str, seconds: float) -> int:
         own = [name for name in names if name.startswith(f"{tenant}.".encode())]
         if own:
             await store.send(("ZREM", noted, *own), seconds=seconds)
-    return len(sessions)
+    parts = "|".join(PARTS)
+    name = re.compile(rf"gwc:\{{{tenant}\.(\w+)\}}:(?:{parts})".encode())
+    return len({found[1] for key in keys if (found := name.fullmatch(key))}) if keys else None
 
 
 async def note_voided(store: StoreCalls, session: SessionRef, seconds: float) -> None:
@@ -84,15 +89,14 @@ async def note_voided(store: StoreCalls, session: SessionRef, seconds: float) ->
 
 
 async def _swept(store: StoreCalls, tenant: str, seconds: float) -> set[bytes]:
-    """Unlink every key of a tenant; the sessions among them."""
+    """Unlink every key of a tenant; their names."""
+    names = set[bytes]()
     # A key's tenant stands in its braces: alone, or before the session.
-    parts = "|".join(PARTS)
-    name, sessions = re.compile(rf"gwc:\{{{tenant}\.(\w+)\}}:(?:{parts})".encode()), set[bytes]()
     async for keys in _scanned(store, f"gwc:{{{tenant}[.}}]*", seconds):
-        sessions |= {found[1] for key in keys if (found := name.fullmatch(key))}
+        names |= set(keys)
         # One command for each: a cluster's keys are unlinked slot by slot.
         await store.send(*(("UNLINK", key) for key in keys), seconds=seconds)
-    return sessions
+    return names
 
 
 async def _without(store: StoreCalls, name: str, pattern: str, seconds: float) -> None:

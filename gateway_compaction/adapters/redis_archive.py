@@ -157,10 +157,10 @@ class RedisArchive:
             raise NotThere(NO_TENANT)
         gone = await erase_tenant(self._store, tenant, PATIENCE_SECONDS)
         self.clear()
-        if known is None and not gone:
+        if known is None and gone is None:
             raise NotThere(NO_TENANT)
-        log.info("forgotten: tenant=%s sessions=%d by=%s", tenant, gone, _shown(scope.actor))
-        return gone
+        log.info("forgotten: tenant=%s sessions=%d by=%s", tenant, gone or 0, _shown(scope.actor))
+        return gone or 0
 
     async def export(self, scope: Scope, session: SessionRef) -> Mapping[str, Any]:
         """See ``Archive.export``."""
