@@ -45,6 +45,7 @@ MEANINGS = {
     411: "The body came without a length.",
     413: "The body is too long.",
     422: "A parameter or the body cannot be used; errors or the detail says which.",
+    429: "So much at once is more than one key may ask.",
     500: "A fault of the gateway's; its log says more.",
     503: "The store does not answer, or this process cannot serve more; the detail says which.",
 }

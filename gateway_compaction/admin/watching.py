@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import Depends, Response
@@ -24,37 +25,48 @@ router = new_router()
 BEAT_SECONDS = 15.0
 # A key that was blocked meanwhile must not see more: browsers and our command line connect again.
 LONGEST_SECONDS = 300.0
-MOST_STREAMS = 50
+MOST_STREAMS, MOST_OF_ONE = 50, 10
+OWN_FULL = f"{MOST_OF_ONE} streams are open for you at this process already; close one, or ask for pages."
 FULL = f"This process serves {MOST_STREAMS} streams already; ask for pages instead."
 HEADERS = {**UNCACHED, "X-Accel-Buffering": "no"}
 STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {"text/event-stream": {}},
         "description": "Events `session` whose data is a row of the session list, `down` when the store"
-        " stops answering; comments keep the line open. Ends after five minutes: connect again.",
+        " stops answering; comments keep the line open. Ends after five minutes: connect again. A process has"
+        f" {MOST_STREAMS} of them at once, {MOST_OF_ONE} for one key.",
     }
 }
 
 
 @dataclass(slots=True)
 class _Streams:
-    """How many this process serves."""
+    """How many this process serves, in all and to whom."""
 
     open: int = 0
+    of: Counter[str] = field(default_factory=Counter)
 
 
 streams = _Streams()
 
 
-async def _place() -> AsyncGenerator[None, None]:
+async def _place(viewer: Reader) -> AsyncGenerator[None, None]:
     """One of the places, from before the first wait of a stream until FastAPI is done with it."""
+    who = viewer.scope.actor
+    # Nobody takes the places of all others.
+    if streams.of[who] >= MOST_OF_ONE:
+        raise Problem(429, OWN_FULL)
     if streams.open >= MOST_STREAMS:
         raise Problem(503, FULL)
     streams.open += 1
+    streams.of[who] += 1
     try:
         yield
     finally:
         streams.open -= 1
+        streams.of[who] -= 1
+        if not streams.of[who]:
+            del streams.of[who]
 
 
 @router.get("/watch", operation_id="compaction_watch", response_class=StreamingResponse, responses=STREAM)

@@ -54,7 +54,7 @@ def test_lengths_and_limits_are_told_as_people_write_them() -> None:
     assert ".0 " not in text and "e+" not in text
 
 
-@pytest.mark.parametrize("status", [401, 403, 404, 409, 411, 413, 422, 500, 503])
+@pytest.mark.parametrize("status", [401, 403, 404, 409, 411, 413, 422, 429, 500, 503])
 def test_every_failure_is_explained(status: int) -> None:
     assert f"\n| {status} | " in PAGE.read_text(encoding="utf-8")
 

@@ -103,7 +103,9 @@ class TestRoute:
     async def test_many_at_once_are_no_more(self, client: httpx.AsyncClient, archive: MemoryArchive) -> None:
         archive.hangs = True
         asked = [
-            asyncio.create_task(client.get("/compaction/watch", headers=bearer(MASTER))) for _ in range(60)
+            asyncio.create_task(client.get("/compaction/watch", headers=bearer(key)))
+            for key in (MASTER, "sk-viewer", "sk-red-admin", "sk-red-2", "sk-blue-1", "sk-looks")
+            for _ in range(10)
         ]
         done, waiting = set[asyncio.Task[httpx.Response]](), set(asked)
         async with asyncio.timeout(30):
@@ -112,11 +114,34 @@ class TestRoute:
                 some, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
                 done |= some
         assert [task.result().status_code for task in done] == [503] * 10
-        assert watching.streams.open == len(archive.scopes) == 50
+        assert watching.streams.open == len(archive.scopes) == 50 == watching.streams.of.total()
         for task in asked:
             task.cancel()
         await asyncio.wait(asked)
-        assert watching.streams.open == 0
+        assert watching.streams.open == 0 and not watching.streams.of
+
+    async def test_one_key_leaves_places_for_others(
+        self, client: httpx.AsyncClient, archive: MemoryArchive
+    ) -> None:
+        archive.hangs = True
+        asked = [
+            asyncio.create_task(client.get("/compaction/watch", headers=bearer("sk-red-2")))
+            for _ in range(12)
+        ]
+        refused, waiting = set[asyncio.Task[httpx.Response]](), set(asked)
+        async with asyncio.timeout(30):
+            while len(refused) < 2:
+                some, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                refused |= some
+        assert {task.result().status_code for task in refused} == {429}
+        assert "10 streams" in refused.pop().result().json()["detail"]
+        assert watching.streams.of.most_common() == [(archive.scopes[0].actor, 10)]
+        for task in asked:
+            task.cancel()
+        await asyncio.wait(asked)
+        archive.hangs, archive.goes_down_watching = False, True
+        answer = await client.get("/compaction/watch", headers=bearer("sk-red-2"))
+        assert answer.status_code == 200
 
     async def test_a_place_is_free_again(self, client: httpx.AsyncClient, archive: MemoryArchive) -> None:
         archive.goes_down_watching = True
