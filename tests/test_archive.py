@@ -413,6 +413,20 @@ class TestOwners:
 class TestWatch:
     """Rows as they change."""
 
+    async def test_tenants_in_which_nothing_happens_are_not_asked_for(self, store: RedisStore) -> None:
+        watching = RedisStore(raw(store), timeout_seconds=2.0)
+        for number in range(40):
+            await talk(store, tenant=f"team, end user {number}")
+        for key in ("gwc:tenants", *await raw(store).keys("gwc:owner:*")):
+            for name in await raw(store).zrange(key, 0, -1):
+                await raw(store).zadd(key, {name: 1})
+        rows = RedisArchive(watching).watch(Scope(teams=frozenset({"7c1f"})))
+        told = asyncio.create_task(anext(rows))
+        await until(lambda: watching.round_trips > 1, "the watch to have begun")
+        where = await talk(store, "now", tenant="team, end user 7")
+        assert (await told).session == where
+        assert watching.round_trips < 20
+
     async def test_it_tells_what_happens_from_now_on(self, store: RedisStore, archive: RedisArchive) -> None:
         await talk(store, "before")
         rows: list[SessionRow] = []

@@ -17,6 +17,7 @@ __all__ = [
     "FORGOTTEN_SECONDS",
     "MOST_HOURS",
     "PARTS",
+    "TENANTS",
     "VOIDED",
     "WISHES",
     "Command",
@@ -46,7 +47,7 @@ DAY = 86_400.0
 MOST_HOURS, MODELS = 192, 50
 LABELLED, INDEXED = 100, 10_000
 FORGOTTEN, FORGOTTEN_SECONDS = "gwc:forgotten", 600.0
-WISHES, VOIDED = "gwc:wishes", "gwc:voided"
+WISHES, VOIDED, TENANTS = "gwc:wishes", "gwc:voided", "gwc:tenants"
 # All keys of a session.
 PARTS = ("session", "claims", "events", "compactions", "used", "retired", "last")
 ROW, TENANT, INDEX = (script(name) for name in ("row", "tenant", "index"))
@@ -137,7 +138,7 @@ def listing(session: SessionRef, row: bytes, ttl: float, facts: Sequence[bytes] 
     tenant = [tenant_key(session.tenant, name) for name in ("sessions", "rows", "about")]
     return [
         ("EVAL", TENANT, 3, *tenant, session.key, row, *life, INDEXED, *facts),
-        ("EVAL", INDEX, 1, "gwc:tenants", session.tenant, *life, INDEXED),
+        ("EVAL", INDEX, 1, TENANTS, session.tenant, *life, INDEXED),
     ]
 
 
@@ -217,7 +218,7 @@ def unlisting(session: SessionRef) -> Command:
 def vacating(tenant: str, facts: Sequence[bytes] = ()) -> list[Command]:
     """Take a tenant without sessions out of everything by which it is found; its counts stay, nameless."""
     return [
-        ("ZREM", "gwc:tenants", tenant),
+        ("ZREM", TENANTS, tenant),
         ("UNLINK", tenant_key(tenant, "about")),
         *(("ZREM", owner_key(kind, name), tenant) for kind, name in _owners(facts)),
     ]

@@ -14,6 +14,7 @@ from gateway_compaction.adapters.document import LONGEST_PIN, MOST_PINS, exporte
 from gateway_compaction.adapters.erasure import erase_session, erase_tenant, note_voided
 from gateway_compaction.adapters.importing import NO_TENANT, import_session
 from gateway_compaction.adapters.indexing import (
+    TENANTS,
     WISHES,
     owner_facts,
     owner_key,
@@ -152,7 +153,7 @@ class RedisArchive:
         if not HASH.fullmatch(tenant):
             raise NotThere(NO_TENANT)
         [owner] = await owners_of(self._store, [tenant], PATIENCE_SECONDS)
-        [known] = await self._store.send(("ZSCORE", "gwc:tenants", tenant), seconds=PATIENCE_SECONDS)
+        [known] = await self._store.send(("ZSCORE", TENANTS, tenant), seconds=PATIENCE_SECONDS)
         if not scope.allows(owner) or (known is None and not scope.everything):
             raise NotThere(NO_TENANT)
         gone = await erase_tenant(self._store, tenant, PATIENCE_SECONDS)
@@ -190,7 +191,7 @@ class RedisArchive:
         told: dict[str, float] = {}
         while True:
             now = await self._now()
-            for tenant in await self._tenants(scope, int(now) - 3):
+            for tenant in await self._active(scope, int(now) - 3):
                 for line in reversed(await self._cache.changed(tenant, int(now) - 3)):
                     written = number_in(line.fields, "rev")
                     fresh = written > max(start, told.get(line.slot, 0.0))
@@ -244,20 +245,23 @@ class RedisArchive:
         by = _shown(scope.actor)
         return CompactionEvent("audit", self._clock(), deed, told, version=version, by=by)
 
-    async def _tenants(self, scope: Scope, since: int | None = None) -> list[str]:
+    async def _tenants(self, scope: Scope) -> list[str]:
         """Tenants with sessions that may be in scope: the latest first; nobody else's are asked for."""
-        # A deed does not touch the owners' lists; those of one operator are short.
-        least = since if since is not None and scope.everything else "-inf"
-        named = [("team", team) for team in sorted(scope.teams)]
-        named += [("user", scope.user_id)] if scope.user_id else []
-        named += [("key", scope.key_hash)] if scope.key_hash else []
-        keys = ["gwc:tenants"] if scope.everything else [owner_key(kind, name) for kind, name in named]
-        if not keys:
-            return []
-        answers = await self._store.send(
-            *(("ZREVRANGEBYSCORE", key, "+inf", least) for key in keys), seconds=PATIENCE_SECONDS
-        )
+        keys = [TENANTS] if scope.everything else _owner_keys(scope)
+        asked = [("ZREVRANGE", key, 0, -1) for key in keys]
+        answers = await self._store.send(*asked, seconds=PATIENCE_SECONDS) if asked else []
         return list(dict.fromkeys(name.decode("utf-8", "replace") for answer in answers for name in answer))
+
+    async def _active(self, scope: Scope, since: int) -> list[str]:
+        """Those of them in which something was done since: each end user of a team may be a tenant."""
+        asked = ("ZREVRANGEBYSCORE", TENANTS, "+inf", since)
+        [names] = await self._store.send(asked, seconds=PATIENCE_SECONDS)
+        if not scope.everything and names:
+            # A deed does not touch the owners' lists: they say whose a tenant is, not when.
+            members = [("ZMSCORE", key, *names) for key in _owner_keys(scope)]
+            found = await self._store.send(*members, seconds=PATIENCE_SECONDS) if members else []
+            names = [name for name, *at in zip(names, *found, strict=True) if any(at)]
+        return [name.decode("utf-8", "replace") for name in names]
 
     async def _now(self) -> float:
         [(second, micros)] = await self._store.send(("TIME",), seconds=PATIENCE_SECONDS)
@@ -273,6 +277,14 @@ class RedisArchive:
         if gone:
             await self._store.send(*gone, seconds=PATIENCE_SECONDS)
         return [line for line, exists in zip(page, there, strict=True) if exists]
+
+
+def _owner_keys(scope: Scope) -> list[str]:
+    """Where the tenants of those stand for whom somebody may see sessions."""
+    named = [("team", team) for team in sorted(scope.teams)]
+    named += [("user", scope.user_id)] if scope.user_id else []
+    named += [("key", scope.key_hash)] if scope.key_hash else []
+    return [owner_key(kind, name) for kind, name in named]
 
 
 def _one_line(text: str) -> str:
