@@ -338,6 +338,18 @@ class TestHours:
         assert (small.summaries, small.failures, small.cost) == (1, 1, 0.5)
         assert large.owner == Owner(**TEAM) and large.start % 3600 == 0
 
+    async def test_counts_that_are_none_are_nothing(self, store: RedisStore, archive: RedisArchive) -> None:
+        await talk(store)
+        key = f"gwc:{{{session().tenant}}}:hours"
+        [hour] = await raw(store).hkeys(key)
+        bad = (
+            '{"gpt-4o": {"requests": 1e400, "saved": NaN, "breaks": [], "cost": "x", "summaries": 2}, "m": 3}'
+        )
+        await raw(store).hset(key, hour, f'{{"gpt-4o": {bad}, "m": 3}}')
+        [found] = await archive.overview(ADMIN, 1)
+        assert (found.model, found.summaries) == ("gpt-4o", 2)
+        assert (found.requests, found.saved, found.breaks, found.cost) == (0, 0, 0, 0.0)
+
     async def test_owners_see_their_own_only(self, store: RedisStore, archive: RedisArchive) -> None:
         await talk(store)
         await talk(store, "two", about={**TEAM, "key_hash": digest("k9"), "user_id": "eve"})

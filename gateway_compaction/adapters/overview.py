@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from gateway_compaction.adapters.indexing import MOST_HOURS, hours_key, tenant_key
-from gateway_compaction.adapters.rows import OWNER_FIELDS, owner_in, read_row
+from gateway_compaction.adapters.rows import OWNER_FIELDS, number_in, owner_in, read_row
 from gateway_compaction.adapters.store_calls import StoreCalls
 from gateway_compaction.archive import Hour, Owner, Scope
 
@@ -61,9 +60,5 @@ def _asked(scope: Scope, tenant: str, owner: Owner) -> tuple[str, Owner] | None:
 def _read(start: int, owner: Owner, raw: bytes | None) -> Iterator[Hour]:
     for model, counts in (read_row(raw or b"{}") or {}).items():
         if isinstance(counts, Mapping):
-            whole = {name: int(_amount(counts.get(name))) for name in COUNTS}
-            yield Hour(start, owner, model, **whole, cost=_amount(counts.get("cost")))
-
-
-def _amount(value: Any) -> float:
-    return float(value) if isinstance(value, int | float) else 0.0
+            whole = {name: int(number_in(counts, name)) for name in COUNTS}
+            yield Hour(start, owner, model, **whole, cost=number_in(counts, "cost"))
