@@ -342,9 +342,7 @@ class TestHours:
         await talk(store)
         key = f"gwc:{{{session().tenant}}}:hours"
         [hour] = await raw(store).hkeys(key)
-        bad = (
-            '{"gpt-4o": {"requests": 1e400, "saved": NaN, "breaks": [], "cost": "x", "summaries": 2}, "m": 3}'
-        )
+        bad = '{"requests": 1e400, "saved": NaN, "breaks": [], "cost": "x", "summaries": 2}'
         await raw(store).hset(key, hour, f'{{"gpt-4o": {bad}, "m": 3}}')
         [found] = await archive.overview(ADMIN, 1)
         assert (found.model, found.summaries) == ("gpt-4o", 2)
