@@ -85,11 +85,9 @@ class RowCache:
             # The last asked for stands last.
             known.pop(tenant, None)
             known[tenant] = fresh[-1]
-        while sum(len(kept.rows) for kept in known.values()) > KEPT_ROWS:
-            first = next(iter(known))
-            if first in tenants:
-                break
-            del known[first]
+        total, asked_for = sum(len(kept.rows) for kept in known.values()), frozenset(tenants)
+        while total > KEPT_ROWS and (first := next(iter(known))) not in asked_for:
+            total -= len(known.pop(first).rows)
         return fresh
 
     async def _brought_up(self, tenant: str, kept: _Tenant, told: _Tenant) -> _Tenant:
