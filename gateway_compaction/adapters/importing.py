@@ -44,7 +44,7 @@ async def import_session(
     read = await asyncio.to_thread(read_document, document)
     session = read.ref
     facts = owner_facts(await _owner(store, scope, read, seconds))
-    known = arguments(read, facts, trusted=scope.everything)
+    known = await asyncio.to_thread(arguments, read, facts, trusted=scope.everything)
     keys, args = session_keys(session, *PARTS), [milliseconds(read.ttl), written_event(event), *known]
     if await store.run(IMPORT, keys, args, seconds) != STORED:
         raise Refused("There is a session of this name already; forget it first")
