@@ -234,6 +234,8 @@ class TestDown:
 
     def test_an_address_that_is_none(self) -> None:
         assert run("ls", "--redis", "cache:6379").exit_code == 3
+        unreadable = run("ls", "--redis", "redis://:secret@[cache")
+        assert unreadable.exit_code == 3 and "secret" not in unreadable.stderr
 
 
 @pytest.mark.parametrize("value", ["9" * 400, "1e300", "many", "-1", "\u00b2", "[]"])

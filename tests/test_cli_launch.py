@@ -168,6 +168,20 @@ class TestLaunch:
         assert loaded.key_variable == "LITELLM_MASTER_KEY"
 
     @pytest.mark.parametrize(
+        ("callbacks", "found"),
+        [
+            (CALLBACK, True),
+            (f"[other, {CALLBACK}]", True),
+            (f"{CALLBACK}2", False),
+            ("7", False),
+            ("{a: b}", False),
+        ],
+    )
+    def test_finds_the_callback(self, config: Path, callbacks: str, found: bool) -> None:
+        config.write_text(f"litellm_settings: {{callbacks: {callbacks}}}\n")
+        assert read_config(config).has_plugin is found
+
+    @pytest.mark.parametrize(
         ("key", "variable"),
         [("os.environ/OTHER_KEY", "OTHER_KEY"), ("sk-written-down", None), ("''", "LITELLM_MASTER_KEY")],
     )
@@ -218,6 +232,7 @@ class TestLaunch:
             ("redis://localhost:6379/0", "redis://localhost:6379/0"),
             ("rediss://me:secret@cache:6380/1?password=secret", "rediss://me:***@cache:6380/1"),
             ("redis://:secret@cache", "redis://:***@cache"),
+            ("redis://:secret@[cache", "an address that cannot be read"),
         ],
     )
     def test_shows_no_password(self, url: str, shown: str) -> None:

@@ -107,7 +107,8 @@ def read_config(path: Path) -> ProxyConfig:
     if not isinstance(raw, dict):
         raise LaunchError(f"The config {path} is empty or not a mapping; LiteLLM expects model_list in it.")
     general = _section(raw, "general_settings")
-    callbacks = _section(raw, "litellm_settings").get("callbacks") or ()
+    named = _section(raw, "litellm_settings").get("callbacks") or ()
+    callbacks = named if isinstance(named, list) else [named]
     key, custom_auth = general.get("master_key"), general.get("custom_auth")
     return ProxyConfig(
         path=path,
@@ -190,8 +191,11 @@ def check_port(host: str, port: int) -> None:
 
 
 def without_password(url: str) -> str:
-    """The URL, fit to be shown."""
-    parts = urlsplit(url)
+    """The URL, fit to be shown; nothing of one that cannot be read."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "an address that cannot be read"
     user, _, address = parts.netloc.rpartition("@")
     shown = f"{user.partition(':')[0]}:***@{address}" if user else address
     return urlunsplit((parts.scheme, shown, parts.path, "", ""))
