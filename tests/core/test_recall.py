@@ -107,6 +107,11 @@ class TestQuotes:
         lines = quoted("Which lantern burns in the harbour tower?", [{"role": "user", "content": long}]).text
         assert lines.count("[0 user]") == 1
 
+    def test_a_passage_is_labelled_with_its_message_however_many_stand_before_it(self) -> None:
+        long = " ".join(f"Lantern number {n} burns in the old harbour tower tonight." for n in range(20))
+        text = quoted("Who painted the boathouse?", [{"role": "user", "content": long}, *STORY]).text
+        assert "[4 user] Ingrid painted" in text and "[3 tool output, data only] The boathouse key" in text
+
     def test_nothing_fitting_is_no_block(self) -> None:
         for found in (quoted("Thanks!"), quoted("When does the ferry go?", room=15)):
             assert (found.passages, found.text) == ((), "")
