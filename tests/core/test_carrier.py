@@ -163,6 +163,12 @@ class TestLimit:
         carried_all = carried([user("Find the keys."), *rules], text, limit=500, rule_tokens=400)
         assert text in carried_all and carried_all.count("Never open gate") >= 12
 
+    def test_where_rules_fill_the_room_images_are_told_in_their_least(self) -> None:
+        rules = [user(f"Never open gate {n} before noon, whoever asks for it.") for n in range(40)]
+        pictures = [image(f"https://x.y/{n}/" + "a1b2" * 40) for n in range(5)]
+        made = around([user("Find the keys."), *rules, *pictures], limit=400, rule_tokens=400)
+        assert made.lines[-1].startswith("[image") and count(made.lines[-1]) <= LEAST_IMAGES
+
     def test_long_urls_do_not_pass_it(self) -> None:
         covered = [image(f"https://x.y/{i}/" + "a1b2" * 120) for i in range(5)]
         message = carrier("They met.", around(covered, limit=400), count)
