@@ -95,6 +95,7 @@ def evaluate(
     recall is off, the last messages stay that fit beside it. See docs/memory.md.
     """
     console = Console(stderr=True)
+    _check_folders(as_json, plot)
     try:
         sets = _sets(files, limit, per_file)
         wanted = _wanted(budget, strategy, question, policy, model, _judge(judge, judge_base_url, judge_key))
@@ -103,7 +104,7 @@ def evaluate(
         console.print(str(error), style="red", markup=False, highlight=False)
         raise typer.Exit(1) from error
     _print(made, as_json, as_markdown)
-    _write(made, as_json, plot)
+    _write(made, as_json, plot, console)
 
 
 def _judge(model: str | None, base_url: str | None, key: str | None) -> Any:
@@ -186,13 +187,28 @@ def _print(made: Sequence[Comparison], as_json: Path | None, as_markdown: bool) 
             console.print(table_of(one.title, one.rows, one.absent))
 
 
-def _write(made: Sequence[Comparison], as_json: Path | None, plot: Path | None) -> None:
+def _check_folders(*paths: Path | None) -> None:
+    """Find out now, and not when all has been measured.
+
+    Raises:
+        typer.BadParameter: there is no such folder.
+    """
+    for path in paths:
+        if path is not None and path != PRINTED and not path.parent.is_dir():
+            raise typer.BadParameter(f"{path}: there is no folder {path.parent}")
+
+
+def _write(made: Sequence[Comparison], as_json: Path | None, plot: Path | None, console: Console) -> None:
     from gateway_compaction.evaluation.plot import chart
 
-    if as_json is not None and as_json != PRINTED:
-        as_json.write_text(_document(made) + "\n", encoding="utf-8")
-    if plot is not None:
-        plot.write_text(chart([(one.title, one.rows) for one in made]), encoding="utf-8")
+    try:
+        if as_json is not None and as_json != PRINTED:
+            as_json.write_text(_document(made) + "\n", encoding="utf-8")
+        if plot is not None:
+            plot.write_text(chart([(one.title, one.rows) for one in made]), encoding="utf-8")
+    except OSError as error:
+        console.print(f"{error.filename}: {error.strerror}", style="red", markup=False, highlight=False)
+        raise typer.Exit(1) from error
 
 
 def _document(made: Sequence[Comparison]) -> str:

@@ -53,6 +53,14 @@ def test_it_writes_rows_and_a_chart(chat: Path, tmp_path: Path) -> None:
     assert (tmp_path / "rows.svg").read_text().startswith("<svg")
 
 
+def test_what_cannot_be_written_is_said(chat: Path, tmp_path: Path) -> None:
+    early = run(chat, *OURS, "--plot", tmp_path / "none" / "rows.svg")
+    assert early.exit_code == 2 and early.stdout == "" and "there is no folder" in early.stderr
+    late = run(chat, *OURS, "--json", tmp_path)
+    assert late.exit_code == 1 and "gateway-compaction" in late.stdout
+    assert f"{tmp_path.name}: Is a directory" in late.stderr.replace("\n", "")
+
+
 def test_files_are_one_set_or_one_each(chat: Path, tmp_path: Path) -> None:
     korean = write(tmp_path / "korean.jsonl", {"messages": KOREAN}, {"messages": AGENT})
     together = json.loads(run(chat, korean, *SMALL).stdout)
