@@ -167,6 +167,25 @@ class TestList:
         page = await archive.sessions(ADMIN, Query())
         assert [r.session for r in page.rows] == [session("long")] and page.total == 1
 
+    async def test_nothing_is_left_of_what_expired_while_others_go_on(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        for number in range(30):
+            await store.append(session(f"short {number}"), call(), ttl=0.5, labels=["x"], about=TEAM)
+        kept = [await talk(store, f"long {number}") for number in range(3)]
+        assert len(await listed(archive)) >= 3
+        names = [f"gwc:{{{session().tenant}}}:{name}" for name in ("sessions", "rows")]
+
+        async def gone() -> bool:
+            await talk(store, "long 0")
+            return int(await raw(store).zcard(names[0])) == 3
+
+        await until(gone, "the rows of expired sessions to go")
+        assert sorted(await raw(store).hkeys(names[1])) == sorted(
+            [b"begun", b"written", *(one.key.encode() for one in kept)]
+        )
+        assert {row.session for row in await listed(archive)} == set(kept)
+
     async def test_what_was_evicted_leaves_the_list(self, store: RedisStore, archive: RedisArchive) -> None:
         gone, kept = await talk(store, "gone"), await talk(store, "kept")
         await raw(store).delete(f"gwc:{{{gone.slot}}}:session")

@@ -95,7 +95,7 @@ FIELDS: Mapping[str, Check] = {
     "pins": _texts(lambda v: bool(v) and _plain(LONGEST_PIN)(v), MOST_PINS),
 }
 EVENT: Mapping[str, Check] = {
-    "type": ("request", "summary", "fault", "audit").__contains__,
+    "type": ("request", "summary", "audit").__contains__,
     "at": MOMENT,
     "reason": _loose(REASON_CHARS),
     **dict.fromkeys(("outcome", "level", "model", "policy", "by"), _plain(1_000)),

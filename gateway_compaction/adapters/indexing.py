@@ -45,7 +45,7 @@ Command = tuple[Any, ...]
 DAY = 86_400.0
 # So many hours are kept, and so many models of each.
 MOST_HOURS, MODELS = 192, 50
-LABELLED, INDEXED = 100, 10_000
+LABELLED, INDEXED, LOOKED_AT = 100, 10_000, 8
 FORGOTTEN, FORGOTTEN_SECONDS = "gwc:forgotten", 600.0
 WISHES, VOIDED, TENANTS = "gwc:wishes", "gwc:voided", "gwc:tenants"
 # All keys of a session.
@@ -137,7 +137,7 @@ def listing(session: SessionRef, row: bytes, ttl: float, facts: Sequence[bytes] 
     life = [milliseconds(ttl), int(max(ttl, 30 * DAY))]
     tenant = [tenant_key(session.tenant, name) for name in ("sessions", "rows", "about")]
     return [
-        ("EVAL", TENANT, 3, *tenant, session.key, row, *life, INDEXED, *facts),
+        ("EVAL", TENANT, 3, *tenant, session.key, row, *life, INDEXED, LOOKED_AT, *facts),
         ("EVAL", INDEX, 1, TENANTS, session.tenant, *life, INDEXED),
     ]
 

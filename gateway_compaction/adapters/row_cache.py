@@ -97,7 +97,9 @@ class RowCache:
             kept = _Tenant(told.begun, (0, told.counts[1]))
         if kept.counts[0] == told.counts[0]:
             return kept
-        rows, since = dict(kept.rows), str(kept.second - 1) if kept.second else "-inf"
+        since = str(kept.second - 1) if kept.second else "-inf"
+        # The store drops what expired, and does not say so.
+        rows = {key: line for key, line in kept.rows.items() if line.expires > told.second}
         async for page in self._pages(tenant, since):
             rows.update((line.session.key, line) for line in page)
         return replace(told, rows=rows)

@@ -1,9 +1,11 @@
 -- Puts a session's row into its tenant's list and notes what is known of the tenant. Rows of sessions that
--- the list forgets go with them; an older row never replaces a newer one. Returns 1, or 0 for an older one.
+-- the list forgets go with them, and those of expired sessions little by little; an older row never replaces a
+-- newer one. Returns 1, or 0 for an older one.
 -- KEYS  sessions, rows, about
 -- ARGV  1 session  2 row, JSON  3 TTL, ms  4 age at which sessions are forgotten, s  5 most sessions
---       6… field and value of each fact
-local function revision(text) return tonumber(string.match(text or '', '"rev":"([%d.]+)"')) or 0 end
+--       6 rows looked at for expired ones  7… field and value of each fact
+local function second(text, name) return tonumber(string.match(text or '', '"' .. name .. '":"([%d.]+)"')) end
+local function revision(text) return second(text, 'rev') or 0 end
 if revision(redis.call('HGET', KEYS[2], ARGV[1]) or '') > revision(ARGV[2]) then return 0 end
 redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
 redis.call('ZADD', KEYS[1], time[1], ARGV[1])
@@ -18,8 +20,17 @@ end
 drop(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', '(' .. (time[1] - ARGV[4]), 'LIMIT', 0, 500))
 drop(redis.call('ZRANGE', KEYS[1], 0, -1 - ARGV[5]))
 
+-- Readers pass over these anyway: nothing is counted.
+for _, member in ipairs(redis.call('HRANDFIELD', KEYS[2], ARGV[6])) do
+  local expires = second(redis.call('HGET', KEYS[2], member), 'expires')
+  if expires and expires * 1000 < now then
+    redis.call('ZREM', KEYS[1], member)
+    redis.call('HDEL', KEYS[2], member)
+  end
+end
+
 redis.call('HSETNX', KEYS[2], 'begun', moment)
 up(KEYS[2], 'written', 1)
-for i = 6, #ARGV, 2 do fact(KEYS[3], ARGV[i], ARGV[i], ARGV[i + 1]) end
+for i = 7, #ARGV, 2 do fact(KEYS[3], ARGV[i], ARGV[i], ARGV[i + 1]) end
 for _, key in ipairs(KEYS) do live(key, ARGV[3]) end
 return 1
