@@ -17,7 +17,7 @@ class CompactionEvent:
     ``by`` says who it was that did a deed; never a key, only its hash or alias.
     """
 
-    type: Literal["request", "summary", "fault", "audit"]
+    type: Literal["request", "summary", "audit"]
     at: float
     outcome: str
     reason: str
