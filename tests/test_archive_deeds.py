@@ -516,6 +516,18 @@ class TestForget:
             with pytest.raises(NotThere):
                 await archive.forget_tenant(ADMIN, tenant)
 
+    async def test_what_a_team_shares_is_no_key_s_to_forget_or_count_where_redis_forgot_who_shares_it(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await talk(store)
+        await raw(store).delete(f"gwc:{{{S.tenant}}}:about")
+        await talk(store, "another", about={**TEAM, "key_hash": "k9", "key_alias": "k9", "user_id": "eve"})
+        key = Scope(key_hash="k9", user_id="eve")
+        with pytest.raises(NotThere):
+            await archive.forget_tenant(key, S.tenant)
+        assert [hour.requests for hour in await archive.overview(key, 1)] == [1]
+        assert await archive.forget_tenant(OWN, S.tenant) == 2
+
     async def test_a_tenant_of_whom_counts_are_all_that_is_left(
         self, store: RedisStore, archive: RedisArchive
     ) -> None:

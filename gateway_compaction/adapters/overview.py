@@ -49,11 +49,13 @@ async def owners_of(store: StoreCalls, tenants: Sequence[str], seconds: float) -
 
 def _asked(scope: Scope, tenant: str, owner: Owner) -> tuple[str, Owner] | None:
     """Which counts of a tenant somebody may see: all, those of one key, or none."""
-    if scope.allows(owner):
+    allowed = scope.allows(owner)
+    if allowed and (scope.everything or owner.team_id is None or owner.team_id in scope.teams):
         return tenant_key(tenant, "hours"), owner
     if scope.key_hash is None or owner.team_id is None:
         return None
-    own = Owner(team_id=owner.team_id, team=owner.team, key_hash=scope.key_hash)
+    # That a key seems to be a team's only one may be because Redis has evicted what was known of the others.
+    own = owner if allowed else Owner(team_id=owner.team_id, team=owner.team, key_hash=scope.key_hash)
     return hours_key(tenant, scope.key_hash), own
 
 

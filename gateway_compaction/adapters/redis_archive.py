@@ -154,7 +154,9 @@ class RedisArchive:
             raise NotThere(NO_TENANT)
         [owner] = await owners_of(self._store, [tenant], PATIENCE_SECONDS)
         [known] = await self._store.send(("ZSCORE", TENANTS, tenant), seconds=PATIENCE_SECONDS)
-        if not scope.allows(owner) or (known is None and not scope.everything):
+        # What is known of a tenant may have been evicted, and begun anew with one key of several.
+        theirs = all(scope.allows(line.owner) for line in await self._cache.rows([tenant]))
+        if not (scope.allows(owner) and theirs) or (known is None and not scope.everything):
             raise NotThere(NO_TENANT)
         gone = await erase_tenant(self._store, tenant, PATIENCE_SECONDS)
         self.clear()
