@@ -77,7 +77,8 @@ def _question(asked: Any, messages: int) -> Question | None:
     if not isinstance(asked, Mapping) or asked.get("adversarial"):
         return None
     evidence = asked.get("evidence")
-    known = [e for e in evidence if isinstance(e, int) and e < messages] if isinstance(evidence, list) else []
+    named = evidence if isinstance(evidence, list) else []
+    known = [e for e in named if type(e) is int and 0 <= e < messages]
     if not known or not asked.get("question"):
         return None
     return Question(str(asked["question"]), str(asked.get("answer") or ""), tuple(dict.fromkeys(known)))

@@ -17,6 +17,13 @@ def test_only_questions_with_evidence_count() -> None:
     assert [q.evidence for q in made.questions] == [(12,), (8,)] and made.probes == ()
 
 
+@pytest.mark.parametrize("evidence", [-1, -10_000, 10_000, True, "0", 1.0, None])
+def test_evidence_that_is_no_message_is_none(evidence: object) -> None:
+    asked = [{"question": "Q?", "answer": "a", "evidence": [evidence]}]
+    made = conversation_of("x", CHAT, asked, None)
+    assert made is not None and made.questions == ()
+
+
 def test_a_limit_is_spread_over_the_conversation() -> None:
     asked = [{"question": f"Q{n}?", "answer": "a", "evidence": [n]} for n in range(10)]
     made = conversation_of("x", CHAT, asked, 3)
