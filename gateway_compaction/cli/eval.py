@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from gateway_compaction.cli.buffers_text import plural
 from gateway_compaction.cli.recordings import RecordingError, read_recordings
 from gateway_compaction.errors import PolicyError
 
@@ -165,11 +166,16 @@ def _compared(sets: dict[str, list[Any]], wanted: Wanted, console: Console) -> l
         task = bar.add_task("measuring", total=None)
         progress = partial(bar.update, task)
         try:
-            return asyncio.run(
+            made = asyncio.run(
                 compare(sets, wanted, lambda done, total: progress(completed=done, total=total))
             )
         except NoStrategyError as error:
             raise typer.BadParameter(str(error)) from error
+    if wanted.judge is not None and wanted.judge.failures:
+        times = plural(wanted.judge.failures, "time")
+        told = f"The judge gave no answer {times}; what it was asked is not marked."
+        console.print(told, style="yellow", markup=False, highlight=False)
+    return made
 
 
 def _print(made: Sequence[Comparison], as_json: Path | None, as_markdown: bool) -> None:

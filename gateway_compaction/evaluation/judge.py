@@ -55,6 +55,8 @@ class Judge:
 
     async def _ask(self, messages: list[Any], tokens: int) -> str | None:
         litellm = library("litellm")
+        # It would print a plea for feedback among the results.
+        litellm.suppress_debug_info = True
         try:
             answer = await litellm.acompletion(
                 model=self.model,

@@ -89,6 +89,17 @@ def test_a_judge_is_asked(chat: Path, upstream: Upstream) -> None:
     upstream.reset()
 
 
+@pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
+def test_a_judge_that_fails_is_told(chat: Path, upstream: Upstream) -> None:
+    upstream.reset()
+    upstream.scripts["small"] = lambda seen: Reply.failing(400, "no", kind="invalid_request_error")
+    asked = ("--judge", "openai/small", "--judge-base-url", upstream.url, "--judge-key", "sk-none")
+    result = run(chat, *OURS, "--json", "-", "--question", "known", *asked)
+    assert [r["judged"] for r in json.loads(result.stdout)] == [None, None]
+    assert "The judge gave no answer 4 times" in result.stderr
+    upstream.reset()
+
+
 def test_what_cannot_be_measured_is_said(tmp_path: Path, chat: Path) -> None:
     short = write(tmp_path / "short.jsonl", {"messages": CHAT[:2]})
     result = run(short)
