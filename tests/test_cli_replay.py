@@ -12,6 +12,8 @@ from typer.testing import CliRunner, Result
 
 from gateway_compaction.cli.main import app
 from tests.engine.histories import chat, loop
+from tests.lab.scripts import Reply
+from tests.lab.upstream import Upstream
 
 LONG = {"id": "long", "messages": chat(61), "tools": [{"type": "function", "function": {"name": "run"}}]}
 SHORT = {"id": "short", "messages": chat(4)}
@@ -245,6 +247,18 @@ class TestOptions:
     def test_who_summarises(self, summarizer: str, reason: str) -> None:
         found = calls(lines(LONG), "--window", "2000", "--summarizer", summarizer)["long"]
         assert {c["reason"] for c in found if c["outcome"] == "applied"} == {reason}
+
+    @pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
+    def test_a_model_that_refuses_leaves_the_document_whole(
+        self, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        upstream.reset()
+        upstream.scripts["refusing"] = lambda seen: Reply.failing(400, "no", kind="invalid_request_error")
+        monkeypatch.setenv("OPENAI_API_BASE", upstream.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+        arguments = ("--window", "2000", "--summarizer", "model", "--model", "openai/refusing")
+        assert calls(lines(LONG), *arguments)["long"] and upstream.seen("refusing")
+        upstream.reset()
 
 
 class TestRefusals:

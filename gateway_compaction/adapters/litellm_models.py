@@ -145,6 +145,8 @@ class DirectSummarizer:
 
     def __init__(self, model: str) -> None:
         self._model = model
+        # Nobody wants its plea for feedback among what is printed.
+        litellm.suppress_debug_info = True
 
     async def complete(self, request: SummaryRequest) -> SummaryAnswer:
         """See ``ports.Summarizer``."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gateway_compaction.cli.buffers_text import block, cell, plural
+from gateway_compaction.cli.launch import apply_defaults
 from gateway_compaction.cli.recordings import Recording, RecordingError, calls_of, read_recordings
 from gateway_compaction.errors import PolicyError
 
@@ -143,6 +145,7 @@ def _summarizer(name: SummarizerName, model: str) -> Any:
     from gateway_compaction.replaying import NoSummarizer, ScriptedSummarizer
 
     if name == "model":
+        apply_defaults(os.environ)
         from gateway_compaction.adapters.litellm_models import DirectSummarizer
 
         return DirectSummarizer(model)
