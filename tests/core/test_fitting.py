@@ -142,6 +142,11 @@ class TestSteps:
         assert long.view.tokens <= 500
         assert long.made is not None and short.made is not None and long.made.covers < short.made.covers
 
+    def test_no_more_last_messages_are_kept_than_at_medium(self) -> None:
+        messages = filled(1300, 20, 40)
+        plan, _ = fitted(messages, levels__aggressive__keep_last=12, levels__medium__keep_last=2)
+        assert plan.made is not None and 2 <= len(messages) - plan.made.covers < 12
+
     def test_fewer_last_messages_where_four_are_too_many(self) -> None:
         messages = chat(6, 350)
         plan, sent = fitted(messages)

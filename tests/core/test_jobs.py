@@ -76,6 +76,11 @@ class TestCut:
         within = job(loop(12, 60), summary__strategy="turns")
         assert within is not None
 
+    def test_a_long_turn_is_divided_where_all_whole_ones_are_covered(self) -> None:
+        messages = [*chat(3, 40), *script("text"), *loop(10, 60)]
+        found = job(messages, at(messages, 6), summary__strategy="turns")
+        assert found is not None and found.covers > 6 and messages[found.covers]["role"] == "assistant"
+
     def test_below_light_there_is_none(self) -> None:
         assert job(filled(700, 20, 10)) is None
 
@@ -111,6 +116,14 @@ class TestGain:
         # The stored view is far below the middle between target and light.
         messages = filled(800, 10, 40)
         assert job(messages, at(messages, 14)) is None
+
+    @pytest.mark.parametrize(("covers", "made"), [(8, False), (6, True)])
+    def test_it_does_up_to_the_middle_between_target_and_light(self, covers: int, made: bool) -> None:
+        messages = filled(800, 10, 40)
+        kept = at(messages, covers)
+        used = bench().situation(messages).desk.view(kept).tokens
+        assert used > 350 and (used >= 550) == made
+        assert (job(messages, kept) is not None) == made
 
     def test_without_a_model_an_extract_is_final(self) -> None:
         messages = filled(800, 10, 40)

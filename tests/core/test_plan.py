@@ -224,6 +224,11 @@ class TestOutcome:
         assert waiting.plan(filled(1200, 8, 40)).wait_seconds == 5
         assert waiting.plan(chat(2, 10)).wait_seconds == 0
 
+    def test_of_two_waits_the_longer_counts(self) -> None:
+        waiting = bench(triggers__turns=2, triggers__wait_seconds=5, levels__aggressive__wait_seconds=7)
+        assert waiting.plan(chat(4, 10)).wait_seconds == 5
+        assert waiting.plan(filled(1200, 8, 40)).wait_seconds == 7
+
 
 class TestQuiet:
     """Small requests need neither tokeniser nor store."""
