@@ -324,6 +324,9 @@ class TestDetail:
         await raw(store).hset(f"{name}retired", "1", b"[]")
         await raw(store).hset(f"{name}claims", digest("x"), b"nonsense")
         await raw(store).lpush(f"{name}events", b"\xff", b"[]", b'{"type":"request"}', b'{"at":"now"}')
+        for number in (b"NaN", b"Infinity", b"-Infinity", b'"7"', b"null"):
+            text = b'{"type":"request","at":1.0,"outcome":"none","reason":"","tokens_before":%b}' % number
+            await raw(store).lpush(f"{name}events", text)
         await raw(store).set(f"{name}last", b'{"sent": 3}')
         found = await archive.detail(ADMIN, where)
         assert (found.compactions, found.retired, found.claims, found.last_call) == ((), (), (), None)

@@ -141,6 +141,23 @@ async def _stand_still() -> bytes:
             await writer.wait_closed()
 
 
+async def test_a_loop_that_never_keeps_up_waits_four_times_at_most() -> None:
+    loop, stalls = asyncio.get_running_loop(), []
+
+    def stall() -> None:
+        time.sleep(0.04)
+        stalls.append(1)
+        # Where nothing ended the wait the loop is let go, and the next look is in time.
+        if len(stalls) < 20:
+            loop.call_soon(stall)
+
+    with pytest.raises(TimeoutError):
+        async with deadline(0.02) as waiting:
+            stall()
+            await asyncio.sleep(30)
+    assert waiting.stalled and len(stalls) < 12
+
+
 @pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop])
 def test_a_loop_that_stood_still_may_read_what_arrived_meanwhile(
     loop: Callable[[], asyncio.AbstractEventLoop],

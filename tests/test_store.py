@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import partial
+from hashlib import sha1
 
 import pytest
 
+from gateway_compaction.adapters.records import Script
 from gateway_compaction.adapters.redis_store import RedisStore, connect
 from gateway_compaction.core.compaction import KIND_RANK, Clip, Compaction, Kind, Segment, SessionRef
 from gateway_compaction.errors import StoreError
@@ -234,11 +236,24 @@ async def test_a_lost_script_is_sent_again(store: RedisStore) -> None:
     assert (await store.load(S, [digest("a")])).compactions
 
 
+async def test_lost_scripts_are_sent_again_each_in_its_place(store: RedisStore) -> None:
+    texts = [f"return {number}" for number in (1, 2, 3)]
+    one, two, three = (("EVAL", Script(text, sha1(text.encode()).hexdigest()), 0) for text in texts)
+    assert await store.send(two) == [2]
+    assert await store.send(one, two, ("ECHO", "x"), three) == [1, 2, b"x", 3]
+
+
 async def test_a_value_of_the_wrong_type_is_a_store_error(store: RedisStore) -> None:
     await raw(store).set(f"gwc:{{{S.slot}}}:compactions", "text")
     with pytest.raises(StoreError):
         await store.load(S, [digest("a")])
     assert store.state == "closed"
+
+
+async def test_factors_that_are_none_are_left_out(store: RedisStore) -> None:
+    bad = dict(zip("abcdefg", ("0", "-1.5", "nan", "inf", "-inf", "x", ""), strict=True))
+    await raw(store).hset("gwc:factors", mapping={**bad, "gpt": "1.5"})
+    assert await store.factors() == {"gpt": 1.5}
 
 
 async def test_names_that_are_no_text_do_no_harm(store: RedisStore) -> None:

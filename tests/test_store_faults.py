@@ -178,6 +178,30 @@ async def test_a_cancelled_probe_does_not_lock_the_breaker(open_store: Callable[
         assert not isinstance(caught.value, StoreBusy)
 
 
+async def test_a_loop_that_stands_still_is_not_the_servers_fault(
+    open_store: Callable[..., RedisStore],
+) -> None:
+    stalls = []
+
+    def stall() -> None:
+        time.sleep(0.04)
+        stalls.append(1)
+        if len(stalls) < 20:
+            asyncio.get_running_loop().call_soon(stall)
+
+    with HungServer() as server:
+        store = open_store(server.url, seconds=0.02, breaker=Breaker(failures=1))
+        asyncio.get_running_loop().call_soon(stall)
+        with pytest.raises(StoreError, match="did not answer in time"):
+            await store.load(S, [A])
+        states = [store.state]
+        assert len(stalls) < 20
+        await until(lambda: len(stalls) == 20, "the loop to move on")
+        with pytest.raises(StoreError, match="did not answer in time"):
+            await store.load(S, [A])
+        assert [*states, store.state] == ["closed", "open"]
+
+
 async def test_a_late_answer_never_reaches_another_call(
     redis: RedisServer, open_store: Callable[..., RedisStore]
 ) -> None:
