@@ -40,12 +40,12 @@ def entry(group: str, model: str, number: int = 0, **info: Any) -> dict[str, Any
     }
 
 
-def router_of(*entries: dict[str, Any]) -> Router:
+def router_of(*entries: dict[str, Any], **options: Any) -> Router:
     """A real router."""
     with warnings.catch_warnings():
         # The first router makes pydantic warn of LiteLLM's own types.
         warnings.simplefilter("ignore")
-        return Router(model_list=list(entries))
+        return Router(model_list=list(entries), **options)
 
 
 def models_of(*entries: dict[str, Any], clock: Clock | None = None) -> ProxyModels:
@@ -185,6 +185,18 @@ class TestSummaries:
         assert type(caught.value) is error and str(caught.value) == words
         assert len(upstream.requests) == 1
 
+    async def test_no_other_group_is_asked_in_its_place(self, upstream: Upstream) -> None:
+        upstream.reset()
+        says(upstream, Reply.server_error())
+        entries = [entry("small", NAME), entry("other", "openai/other-of-these-tests")]
+        for deployment in entries:
+            deployment["litellm_params"]["api_base"] = upstream.url
+        router = router_of(*entries, fallbacks=[{"small": ["other"]}])
+        request = SummaryRequest("small", "s", "u", 9, 5.0, Caller("g"))
+        with pytest.raises(SummaryError):
+            await RouterSummarizer(lambda: router).complete(request)
+        assert [seen.model for seen in upstream.requests] == [NAME.removeprefix("openai/")]
+
     async def test_no_router_no_summary(self) -> None:
         request = SummaryRequest("small", "s", "u", 9, 1.0, Caller("g"))
         with pytest.raises(SummaryError, match="the proxy has no router"):
@@ -233,4 +245,8 @@ async def test_one_model_is_asked_without_a_proxy(
     upstream.default = answer("A summary.")
     request = SummaryRequest("whatever", "You sum up.", "They met.", 100, 5.0, Caller("g"))
     assert (await DirectSummarizer(NAME).complete(request)).text == "A summary."
-    assert [seen.model for seen in upstream.requests] == [NAME.removeprefix("openai/")]
+    says(upstream, Reply.server_error())
+    with pytest.raises(SummaryError):
+        await DirectSummarizer(NAME).complete(request)
+    # Once each: what fails is not asked again.
+    assert [seen.model for seen in upstream.requests] == [NAME.removeprefix("openai/")] * 2
