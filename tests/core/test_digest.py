@@ -229,6 +229,19 @@ class TestParts:
             json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
         )
 
+    @pytest.mark.parametrize(
+        ("one", "other"),
+        [
+            ({"a": {"b": 1}, "c": 2}, {"a": {"b": 1, "c": 2}}),
+            ([["a"], "b"], [["a", "b"]]),
+            ([{"a": 1}, {"b": 2}], [{"a": 1, "b": 2}]),
+            ({"a": [], "b": 1}, {"a": [], "b": "1"}),
+        ],
+    )
+    def test_it_counts_where_something_ends(self, one: Any, other: Any) -> None:
+        names = [message_digest({"role": "user", "content": [{"type": "x", "x": v}]}) for v in (one, other)]
+        assert names[0] != names[1]
+
     def test_deep_ones_have_a_name_too(self) -> None:
         deep: Any = "x"
         for _ in range(400):

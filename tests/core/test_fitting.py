@@ -256,6 +256,36 @@ class TestBase:
         assert plan.made is not None and plan.made.segments[0].text != base.text
         assert bench().count(plan.made.text) <= 80
 
+    def test_and_leaves_it_two_fifths(self) -> None:
+        facts = [f"Gate {day} of the harbour has the code 47{day}, said Ingrid." for day in range(60)]
+        messages = [
+            {"role": "user" if i % 2 == 0 else "assistant", "content": f} for i, f in enumerate(facts)
+        ]
+        messages.append(weighing("user", 10))
+        base = stored(bench().situation(messages), 4, "model", "They met at the pier. " * 50)
+        plan, _ = fitted(messages, base, summary__max_tokens=200)
+        assert plan.made is not None and [segment.start for segment in plan.made.segments] == [0, 4]
+        old, new = (bench().count(segment.text) for segment in plan.made.segments)
+        assert 40 < new < old <= 120
+
+    def test_a_summary_is_never_shown_longer_than_it_was_made(self) -> None:
+        result = weighing("tool", 1500, tool_call_id="call_0")
+        messages = [*chat(3, 100), *script("text"), weighing("user", 30), *script("call"), result]
+        desk = bench(summary__max_tokens=400)
+        told = " ".join(f"Crate {number} went to pier {number + 3}." for number in range(60))
+        base = stored(desk.situation(messages), 6, "model", told, limit=150)
+        plan, sent = fitted(messages, base, summary__max_tokens=400)
+        used = plan.view.compaction
+        assert used is not None and used.kind == "model" and used.limit is not None and used.limit <= 150
+        assert desk.weigh(sent[0]) <= 150
+
+    def test_nor_longer_than_the_policy_says_now(self) -> None:
+        messages = filled(900, 10, 40)
+        situation = bench().situation(messages)
+        told = "They met at the pier. " * 50
+        views = [situation.desk.view(stored(situation, 4, text=told, limit=n)) for n in (None, 60, 4_000)]
+        assert len({view.tokens for view in views}) == 1
+
     def test_it_says_what_it_replaced_and_by_how_much(self) -> None:
         messages = filled(1000, 20, 20)
         plan, sent = fitted(messages)
@@ -264,6 +294,35 @@ class TestBase:
         assert plan.made.tokens_before == situation.measure.between(0, plan.made.covers)
         assert plan.made.tokens_after == situation.desk.weigh(sent[0])
         assert plan.made.since == len(messages) - 1
+
+
+class TestQuoted:
+    """What is made to fit leaves room for what the question needs."""
+
+    def asked(self, last: int, model: str = "gpt-4o", **paths: Any) -> Plan:
+        """A question about an early message, behind so many words of its own."""
+        keep = {"levels__medium__keep_last": 2, "levels__aggressive__keep_last": 1}
+        desk = Bench(WINDOW, policy(**keep, **paths), model)
+        day = "Crate {} went from pier {} to the old harbour of Bergen on a rainy day. "
+        talk = [
+            {"role": ("user", "assistant")[n % 2], "content": day.format(n, n + 3) * 3} for n in range(24)
+        ]
+        plan = desk.plan(
+            [*talk, {"role": "user", "content": "word " * last + "Where did crate 3 go, and crate 8?"}]
+        )
+        assert plan.level == "aggressive" and plan.made is not None
+        return plan
+
+    @pytest.mark.parametrize("last", [460, 560, 660])
+    def test_a_block_is_shorter_by_what_may_be_quoted(self, last: int) -> None:
+        plan = self.asked(last, summary__max_tokens=400, recall__max_tokens=90)
+        assert plan.made is not None and plan.made.limit is not None and plan.made.limit < 400
+        assert plan.view.recalls and plan.made.quotes is None and plan.view.tokens < 950
+
+    def test_where_not_all_quotes_fit_some_do(self) -> None:
+        plan = self.asked(350, "anthropic/claude-sonnet-4-5", summary__max_tokens=60, recall__max_tokens=400)
+        assert plan.made is not None and plan.made.quotes
+        assert plan.view.recalls and plan.view.tokens < 950
 
 
 class TestClear:

@@ -58,6 +58,9 @@ CUTS: dict[str, dict[int, int | None]] = {
     "user fcall fres fcall fres text": {3: 0, 5: 0},
     "user use ures use ures text": {3: 0, 5: 0},
     "call res call res": {2: None},
+    # A result behind an answer belongs to no call.
+    "user call res text res user": {3: 0, 5: None},
+    "user call text res user": {2: 0, 4: None},
     # A message of the user between a call and its result belongs to the group, and opens what follows.
     "user call user res call res": {4: 2},
     "user call res user res call res": {5: 3},

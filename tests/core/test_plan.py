@@ -276,6 +276,8 @@ class TestOtherWindows:
         [
             ("extractive", 0, True),
             ("extractive", 1_000, True),
+            ("extractive", 900, True),
+            ("extractive", 899, False),
             ("extractive", 500, False),
             ("cleared", 500, False),
         ],

@@ -217,6 +217,33 @@ class TestPlanned:
         after = self.sent(bench, voyage(question, "Thanks, and hello?"))
         assert after[: len(before)] == before
 
+    def test_what_was_kept_free_for_quotes_is_not_counted_twice(self) -> None:
+        bench, messages = self.bench(recall__max_tokens=400), voyage("What was the code of the marina gate?")
+        situation = bench.situation(messages)
+        view = situation.desk.view(stored(situation, 10, "model", "They sailed.", since=16))
+        quoting = situation.desk.recalling(view)
+        assert bench.quotes == 276 and 0 < count(quoting.recalls[16]) < 276
+        assert quoting.tokens == view.tokens
+
+    def test_half_is_left_for_a_later_question(self) -> None:
+        bench = Bench(8_000, policy(levels__medium__keep_last=2, recall__max_tokens=700))
+        gates = [
+            {
+                "role": role,
+                "content": f"Gate {n} of the marina has the code 47{n}, said the harbour master. " * 4,
+            }
+            for n in range(60)
+            for role in ("user", "assistant")
+        ]
+        messages = [*gates, *script("user text user")]
+        messages[-3] = {"role": "user", "content": "Which codes have the gates of the marina?"}
+        messages[-1] = {"role": "user", "content": "And who said the codes of the gates of the marina?"}
+        situation = bench.situation(messages)
+        view = situation.desk.recalling(situation.desk.view(stored(situation, 120, since=120)))
+        first, second = (count(view.recalls[n]) for n in (120, 122))
+        # Eight hundred tokens lie between medium and aggressive.
+        assert 300 < first <= 400 and 100 < second <= 200
+
     def test_a_huge_history_waits_for_its_index(self) -> None:
         bench, messages = self.bench(), voyage("What was the code of the marina gate?")
         situation = bench.situation(messages)

@@ -215,6 +215,14 @@ class TestBound:
         whole = TokenCounter().bound(talk.messages, {}, GPT, 10**9)
         assert min(enough, whole) <= TokenCounter().bound(talk.messages, {}, GPT, enough) <= whole
 
+    def test_nothing_behind_what_is_enough_is_looked_at(self) -> None:
+        class Unread(dict[str, Any]):
+            def get(self, *_: Any) -> Any:
+                raise AssertionError("looked at")
+
+        large = {"role": "user", "content": "x" * 1_000}
+        assert TokenCounter().bound([large, Unread(large)], {}, GPT, 1_000) >= 1_000
+
 
 class TestCache:
     """Each message is counted once."""
