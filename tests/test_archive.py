@@ -332,6 +332,15 @@ class TestDetail:
         assert (found.compactions, found.retired, found.claims, found.last_call) == ((), (), (), None)
         assert found.events == (call(),)
 
+    async def test_one_that_nobody_called_yet_was_seen_when_it_began(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await raw(store).hset(
+            f"gwc:{{{session().slot}}}:session", mapping={"created": "1700000000", "version": 1}
+        )
+        row = (await archive.detail(ADMIN, session())).row
+        assert row.seen == row.created == 1_700_000_000
+
     async def test_a_last_call_over_2_mb_is_kept_without_its_messages(
         self, store: RedisStore, archive: RedisArchive
     ) -> None:

@@ -43,6 +43,16 @@ class TestCompactNow:
         assert made is not None and made.covers < len(messages) - 11
         assert situation.desk.rest(made.covers) <= 3_200
 
+    @pytest.mark.parametrize(("crates", "limit"), [(3, 100), (6, 128), (7, 148), (12, 150)])
+    def test_what_is_made_is_at_most_half_as_long(self, crates: int, limit: int) -> None:
+        """A hundred tokens at least, and no more than the policy says."""
+        facts = [" ".join(f"Crate {9 * n + k} went to pier {k}." for k in range(crates)) for n in range(4)]
+        talk = [{"role": ("user", "assistant")[n % 2], "content": text} for n, text in enumerate(facts)]
+        situation = bench(levels__medium__keep_last=1).situation([*talk, weighing("user", 60)]).steered(NOW)
+        made = make_plan(situation).made
+        assert made is not None and (made.covers, made.limit) == (4, limit)
+        assert limit in (100, situation.measure.between(0, 4) // 2, 150)
+
     @pytest.mark.parametrize("messages", [chat(1, 60), chat(2, 10), script("user text user")])
     def test_where_nothing_would_be_saved_nothing_is_done(self, messages: list[Any]) -> None:
         plan = make_plan(bench().situation(messages).steered(NOW))

@@ -120,6 +120,16 @@ class TestRules:
         assert rules[-1] == "Never open gate number 19."
         assert 1 < len(rules) < 20 and "Never open gate number 0." not in rules
 
+    def test_instructions_come_before_the_users_rules_where_not_all_fit(self) -> None:
+        system = {
+            "role": "developer",
+            "content": "Use the metric system for every length that you tell me of.",
+        }
+        rule = "Never shout at anybody in the office of the harbour master."
+        for order in ([system, user(rule)], [user(rule), system]):
+            assert pinned(user(TASK), *order, rules=18).rules == (system["content"],)
+        assert len(pinned(user(TASK), system, user(rule), rules=40).rules) == 2
+
     def test_others_lay_down_no_rules(self) -> None:
         others = [{"role": r, "content": "Never shout."} for r in ("assistant", "tool", "function")]
         assert pinned(user(TASK), *others).rules == ()
