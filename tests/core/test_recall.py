@@ -116,6 +116,11 @@ class TestQuotes:
         for found in (quoted("Thanks!"), quoted("When does the ferry go?", room=15)):
             assert (found.passages, found.text) == ((), "")
 
+    def test_what_asks_for_nothing_needs_a_better_match(self) -> None:
+        assert quoted("We sang in the ferry all night long until morning.").text == ""
+        assert "ferry to Bergen" in quoted("Did we sing in the ferry all night long until morning?").text
+        assert "ferry to Bergen" in quoted("I like the ferry to Bergen for its boats.").text
+
     def test_what_the_request_shows_anyway_is_not_quoted(self) -> None:
         question = "When does the ferry to Bergen go?"
         number = quoted(question).passages[0]
