@@ -197,9 +197,10 @@ def test_watch_tells_of_changes(url: str) -> None:
     command = [sys.executable, "-c", "from gateway_compaction.cli.main import app; app()"]
     env = {"PYTHONPATH": str(ROOT), "PATH": "", "LITELLM_MODE": "PRODUCTION"}
     arguments = ["buffers", "watch", "--json", "--count", "1", "--redis", url]
-    with subprocess.Popen([*command, *arguments], env=env, stdout=subprocess.PIPE, text=True) as watching:
+    pipe = subprocess.PIPE
+    with subprocess.Popen([*command, *arguments], env=env, stdout=pipe, stderr=pipe, text=True) as watching:
         try:
-            assert watching.stdout is not None
+            assert watching.stdout is not None and watching.stderr is not None
             # What is watched begins now; when that is, only its output can tell.
             for _ in range(60):
                 good("compact", "aa")
@@ -208,6 +209,7 @@ def test_watch_tells_of_changes(url: str) -> None:
                 time.sleep(0.5)
             assert watching.wait(10) == 0
             assert json.loads(watching.stdout.read())["session"]["key"] == CHAT.key
+            assert watching.stderr.read() == ""
         finally:
             watching.kill()
 

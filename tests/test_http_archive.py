@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from tests.lab.ports import HOST, free_port
 
 NOBODY = Scope()
 PROBLEM = "application/problem+json"
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @dataclass(slots=True)
@@ -238,6 +241,27 @@ class TestWatch:
         async with served(problem(403, "not yours")) as (archive, _):
             with pytest.raises(Refused, match="not yours"):
                 await anext(aiter(archive.watch(NOBODY)))
+
+    async def test_a_command_that_has_seen_enough_closes_a_stream_that_is_still_open(self) -> None:
+        row = sessions()[0].row
+
+        async def unending(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(stream(f"event: session\ndata: {dumped(row)}\n\n: still here\n\n"))
+            await reader.read()
+            writer.close()
+
+        server = await asyncio.start_server(unending, HOST, 0)
+        url = f"http://{HOST}:{server.sockets[0].getsockname()[1]}"
+        command = ("-m", "gateway_compaction.cli", "buffers", "watch", "--count", "1", "--url", url)
+        env = {"PYTHONPATH": str(ROOT), "PATH": "", "LITELLM_MODE": "PRODUCTION"}
+        pipe = asyncio.subprocess.PIPE
+        async with server:
+            watching = await asyncio.create_subprocess_exec(
+                sys.executable, *command, env=env, stdout=pipe, stderr=pipe
+            )
+            told, complaints = await asyncio.wait_for(watching.communicate(), 60)
+        assert complaints == b"" and watching.returncode == 0 and told.startswith(FIRST.slot.encode())
 
 
 def dumped(row: Any) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from ipaddress import ip_address
 from types import TracebackType
@@ -143,24 +144,26 @@ class HttpArchive:
         tenant, _, key = named.partition(".")
         return SessionRef(tenant, key)
 
-    async def watch(self, scope: Scope) -> AsyncIterator[SessionRow]:
+    async def watch(self, scope: Scope) -> AsyncGenerator[SessionRow, None]:
         """See ``Archive.watch``; a stream that the gateway ended in good order is asked for again."""
         while True:
-            async for row in self._stream():
-                yield row
+            async with aclosing(self._stream()) as rows:
+                async for row in rows:
+                    yield row
             await asyncio.sleep(AGAIN_SECONDS)
 
-    async def _stream(self) -> AsyncIterator[SessionRow]:
+    async def _stream(self) -> AsyncGenerator[SessionRow, None]:
         timeout = httpx.Timeout(SECONDS, connect=CONNECT_SECONDS, read=SILENCE_SECONDS)
         try:
             async with self._http.stream("GET", "/watch", timeout=timeout) as response:
                 if not response.is_success:
                     await response.aread()
                     raise _failure(response)
-                async for name, data in _events(response):
-                    if name == DOWN:
-                        raise StoreError(_text_in(data, "detail") or "its store does not answer")
-                    yield _parsed(SessionRow, data)
+                async with aclosing(_events(response)) as events:
+                    async for name, data in events:
+                        if name == DOWN:
+                            raise StoreError(_text_in(data, "detail") or "its store does not answer")
+                        yield _parsed(SessionRow, data)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise StoreError(_said(error)) from error
 
@@ -263,7 +266,7 @@ def _text_in(raw: bytes, name: str) -> str:
         return ""
 
 
-async def _events(response: httpx.Response) -> AsyncIterator[tuple[bytes, bytes]]:
+async def _events(response: httpx.Response) -> AsyncGenerator[tuple[bytes, bytes], None]:
     """Names and data of server-sent events; only line feeds end a line, whatever Unicode calls one."""
     rest, name, data = b"", b"", b""
     async for part in response.aiter_bytes():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -76,13 +77,14 @@ def add_to(app: typer.Typer) -> None:
 
 
 async def _lines(reached: Reached, count: int | None, invocation: Invocation) -> None:
-    async for row in _changes(reached, count):
-        if invocation.as_json:
-            print_json(row, indent=None)
-        else:
-            typer.echo(_line(row))
-        # A pipe is a block behind otherwise.
-        sys.stdout.flush()
+    async with aclosing(_changes(reached, count)) as changes:
+        async for row in changes:
+            if invocation.as_json:
+                print_json(row, indent=None)
+            else:
+                typer.echo(_line(row))
+            # A pipe is a block behind otherwise.
+            sys.stdout.flush()
 
 
 async def _live(reached: Reached, count: int | None) -> None:
@@ -106,17 +108,23 @@ async def _live(reached: Reached, count: int | None) -> None:
 
 
 async def _follow(reached: Reached, count: int | None, seen: _Seen) -> None:
-    async for row in _changes(reached, count):
-        seen.take(row)
+    async with aclosing(_changes(reached, count)) as changes:
+        async for row in changes:
+            seen.take(row)
 
 
-async def _changes(reached: Reached, count: int | None) -> AsyncIterator[SessionRow]:
-    number = 0
-    async for row in reached.archive.watch(reached.scope):
-        yield row
-        number += 1
-        if number == count:
-            return
+async def _changes(reached: Reached, count: int | None) -> AsyncGenerator[SessionRow, None]:
+    number, rows = 0, reached.archive.watch(reached.scope)
+    try:
+        async for row in rows:
+            yield row
+            number += 1
+            if number == count:
+                return
+    finally:
+        # Left to the end of the loop, a stream that is still open would complain on stderr.
+        if isinstance(rows, AsyncGenerator):
+            await rows.aclose()
 
 
 def _line(row: SessionRow) -> str:
