@@ -134,6 +134,24 @@ async def test_failures_back_off_longer_each_time_and_success_resets(store: Redi
     assert await raw(store).hget(key, "failures") == b"0"
 
 
+async def test_a_release_without_failure_begins_the_count_anew(store: RedisStore) -> None:
+    key = f"gwc:{{{S.slot}}}:session"
+    for failure in ("late", "late", None, "late"):
+        await raw(store).hdel(key, "backoff_until")
+        await store.release(S, A, await store.claim(S, A, [], 60), failure=failure, ttl=TTL)
+    left = int(await raw(store).hget(key, "backoff_until")) - await milliseconds(store)
+    assert 0 < left <= 5_000 and await raw(store).hget(key, "failures") == b"1"
+
+
+async def test_a_failure_does_not_shorten_a_longer_pause(store: RedisStore) -> None:
+    token = await store.claim(S, A, [], 60)
+    await store.backoff(S, "nothing helps", 600)
+    await store.release(S, A, token, failure="late", ttl=TTL)
+    until = int(await raw(store).hget(f"gwc:{{{S.slot}}}:session", "backoff_until"))
+    assert until - await milliseconds(store) > 500_000
+    assert (await store.load(S, [A])).backoff == "nothing helps"
+
+
 async def test_releasing_without_failure_frees_at_once(store: RedisStore) -> None:
     await store.release(S, A, await store.claim(S, A, [], 60), ttl=TTL)
     assert await store.claim(S, A, [], 60) > 0

@@ -122,6 +122,14 @@ class TestLimits:
     def test_a_new_segment_is_short_and_never_longer_than_the_whole(self, longest: int, left: int) -> None:
         assert 0 < least_text(longest) <= new_limit(longest, min(left, longest)) <= min(250, longest)
 
+    @pytest.mark.parametrize(
+        ("longest", "left", "limit"),
+        [(4_000, 4_000, 250), (400, 400, 200), (400, 100, 100), (400, 0, 100), (60, 0, 30), (60, 60, 30)],
+    )
+    def test_how_long_it_is(self, longest: int, left: int, limit: int) -> None:
+        """A quarter of a short summary, or half of what is free."""
+        assert new_limit(longest, left) == limit
+
     @search
     @given(talks, ways, lengths, st.integers(24, 2000))
     def test_where_room_is_short_limits_shrink_or_pieces_join(
@@ -151,6 +159,11 @@ class TestMerging:
     def test_four_by_four_when_there_is_none(self) -> None:
         new = pieces(chat(3, 50), policy())
         assert merges(segments(4, 4, 4, 4), [230] * 4, new, 1000)
+
+    def test_four_are_merged_where_only_some_of_the_new_would_fit(self) -> None:
+        new = [Piece(10, (), 9, 100), Piece(10, (), 9, 100)]
+        assert merges(segments(4, 4, 4, 4), [210] * 4, new, 1000)
+        assert not merges(segments(4, 4, 4, 4), [200] * 4, new, 1000)
 
     def test_fewer_only_where_nothing_new_would_fit(self) -> None:
         new = [Piece(10, (), 9, 100), Piece(10, (), 9, 100)]
