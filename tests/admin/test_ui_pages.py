@@ -6,17 +6,23 @@ import re
 import unicodedata
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 
 import httpx
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from gateway_compaction.adapters.litellm_models import ProxyModels, RouterSummarizer
+from gateway_compaction.admin.mount import health_of
 from gateway_compaction.admin.origin import COOKIE
+from gateway_compaction.admin.parts import STATE, Parts
 from gateway_compaction.admin.ui import doing, routes
 from gateway_compaction.admin.ui.actions import pin_mark
 from gateway_compaction.admin.ui.render import STATIC
 from gateway_compaction.archive import SessionDetail
+from gateway_compaction.policy_source import PolicySource
+from gateway_compaction.settings import Settings, build
 from tests.admin.conftest import bearer
 from tests.admin.looking import looked
 from tests.admin.memory_archive import MemoryArchive
@@ -407,6 +413,52 @@ class TestLive:
         await sign_in(browser, "sk-red-1")
         headers = {"hx-request": "true", "hx-history-restore-request": "true"}
         assert "<html" in (await browser.get(f"{UI}/sessions", headers=headers)).text
+
+
+class TestPolicyFile:
+    """What the first page says while the policy file cannot be used."""
+
+    SAID = "The policy file cannot be used as it is now; the last good policies stay in force."
+    GOOD = "version: 1\ndefaults: {mode: observe}\n"
+
+    @pytest.fixture
+    async def source(self, app: FastAPI, parts: Parts, tmp_path: Path) -> AsyncIterator[PolicySource]:
+        """The policies of a process, from a file, told by the health of that process."""
+        file = tmp_path / "policies.yaml"
+        file.write_text(self.GOOD, encoding="utf-8")
+        source = PolicySource(file)
+        runtime = build(Settings(), ProxyModels(lambda: None), RouterSummarizer(lambda: None), source)
+        setattr(app.state, STATE, replace(parts, health=lambda: health_of(runtime)))
+        yield source
+        await runtime.aclose()
+
+    @staticmethod
+    def write(source: PolicySource, text: str) -> None:
+        """A changed file counts once two looks have found the same."""
+        assert source.state.path is not None
+        source.state.path.write_text(text, encoding="utf-8")
+        for _ in range(2):
+            source.look()
+
+    @pytest.mark.parametrize("path", ["", "/live"])
+    @pytest.mark.parametrize(
+        ("key", "why"), [(MASTER, True), ("sk-viewer", True), ("sk-red-admin", False), ("sk-red-1", False)]
+    )
+    async def test_for_as_long_as_it_is_so(
+        self, browser: httpx.AsyncClient, source: PolicySource, key: str, why: bool, path: str
+    ) -> None:
+        await sign_in(browser, key)
+        fine = await browser.get(UI + path)
+        assert self.SAID not in fine.text
+        self.write(source, "version: 1\ndefaults: {mod: <b>observe}\n")
+        headers = {"if-none-match": fine.headers.get("etag", "")}
+        for _ in range(2):
+            bad = await browser.get(UI + path, headers=headers)
+            assert bad.status_code == 200 and self.SAID in bad.text
+            assert ("defaults.mod" in bad.text) is why and ("policies.yaml" in bad.text) is why
+            assert "<b>" not in bad.text
+        self.write(source, self.GOOD)
+        assert self.SAID not in (await browser.get(UI + path)).text
 
 
 class TestPreview:

@@ -43,6 +43,7 @@ __all__ = ["router"]
 router = APIRouter(prefix=f"{PATH}/ui", route_class=PageRoute, include_in_schema=False)
 SUGGESTED = 200
 STOP_POLLING = 286
+REFUSED_FILE = "The policy file cannot be used as it is now; the last good policies stay in force."
 
 
 def _common(viewer: Viewer, **values: Any) -> dict[str, Any]:
@@ -69,7 +70,17 @@ async def _overview(viewer: Viewer, parts: Parts, hours: int) -> dict[str, Any]:
     now = time.time()
     found = await counted_overview(parts, viewer.scope, hours, now)
     view = await asyncio.to_thread(overview_view, found, hours, now)
-    return _common(viewer, view=view, periods=PERIODS, page="overview")
+    problem = _policy_problem(viewer, parts)
+    return _common(viewer, view=view, periods=PERIODS, page="overview", problem=problem)
+
+
+def _policy_problem(viewer: Viewer, parts: Parts) -> str:
+    """What is to be said while the policy file cannot be used; what is in it is for proxy admins."""
+    policies = parts.health().get("policies") or {}
+    problem = policies.get("problem")
+    if not problem:
+        return ""
+    return f"{REFUSED_FILE} {problem}" if viewer.scope.everything else REFUSED_FILE
 
 
 @router.get("")
@@ -82,7 +93,7 @@ async def overview(request: Request, viewer: Reader, parts: PartsDep, hours: int
 async def overview_live(request: Request, viewer: Reader, parts: PartsDep, hours: int = 24) -> Response:
     """What changes of the first page."""
     values = await _overview(viewer, parts, hours)
-    return await _live(request, "_overview.html", values, values["view"])
+    return await _live(request, "_overview.html", values, values["view"], values["problem"])
 
 
 @router.get("/sessions")
