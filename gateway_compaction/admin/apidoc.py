@@ -39,6 +39,11 @@ LiteLLM checks the key, in any header that it takes keys from, as it does for a 
 user's sessions outside of teams |
 | keys of users with the role `internal_user_viewer` | their own, and may change nothing |
 
+A session is one conversation of one tenant: of a team, outside of teams of a user, else of a key. Where two
+keys of a team send the same conversation (the same first four messages), it is one session, and neither key's
+own: from the second key's first recorded call on, only admins of the team and proxy admins see it. Otherwise a key
+would read what a colleague wrote after the same beginning. Two keys of one user outside of teams both see it.
+
 Who is an admin of a team is in the team's list of members; custom authentication says so in
 `team_member.role`.
 Metadata of a key give no rights here: whoever makes a key writes them. A key whose `allowed_routes` leave
