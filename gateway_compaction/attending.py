@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from gateway_compaction.compactor import Compactor
 from gateway_compaction.errors import StoreError
 from gateway_compaction.memory import LocalBuffer
-from gateway_compaction.ports import Store
+from gateway_compaction.ports import Notices, Store
 from gateway_compaction.worker import Worker
 
 __all__ = ["SECONDS", "Attending"]
@@ -19,7 +19,7 @@ SECONDS = 5.0
 
 
 class Attending:
-    """Asks the store every five seconds.
+    """Asks the store every five seconds, and when an operator has just done something here.
 
     Args:
         clearing: called when something was erased, to drop what else holds text.
@@ -38,15 +38,20 @@ class Attending:
         self._clearing, self._seconds = clearing, seconds
         self._heard: dict[str, float] = {}
         self._heard_void: dict[str, float] = {}
+        self._looking = asyncio.Lock()
 
     async def run(self) -> None:
         """Ask for as long as the process lives; for a task of its own."""
         while True:
             await asyncio.sleep(self._seconds)
-            try:
-                await self.once()
-            except StoreError as error:
-                log.debug("notices not read: %s", error)
+            await self.at_once()
+
+    async def at_once(self) -> None:
+        """Ask now; where the store does not answer, the next look is soon enough."""
+        try:
+            await self.once()
+        except StoreError as error:
+            log.debug("notices not read: %s", error)
 
     async def once(self) -> None:
         """Ask once.
@@ -54,7 +59,10 @@ class Attending:
         Raises:
             StoreError: the store does not answer.
         """
-        notices = await self._store.notices()
+        async with self._looking:  # an older answer must not take the place of a newer one
+            self._take(await self._store.notices())
+
+    def _take(self, notices: Notices) -> None:
         self._compactor.heed(notices.wishes)
         fresh, void = _fresh(notices.forgotten, self._heard), _fresh(notices.voided, self._heard_void)
         self._heard, self._heard_void = dict(notices.forgotten), dict(notices.voided)

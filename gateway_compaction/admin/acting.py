@@ -45,6 +45,7 @@ async def compact(viewer: Doer, parts: PartsDep, id: Id) -> Response:
     that reaches one of them goes out as it is.
     """
     await parts.archive.compact(viewer.scope, ref_of(id))
+    await parts.attend()
     return answer(Done("compact", DETAILS["compact"]))
 
 
@@ -52,6 +53,7 @@ async def compact(viewer: Doer, parts: PartsDep, id: Id) -> Response:
 async def rebuild(viewer: Doer, parts: PartsDep, id: Id) -> Response:
     """Make the summary anew, from the source that the next call brings."""
     await parts.archive.rebuild(viewer.scope, ref_of(id))
+    await parts.attend()
     return answer(Done("rebuild", DETAILS["rebuild"]))
 
 
@@ -59,6 +61,7 @@ async def rebuild(viewer: Doer, parts: PartsDep, id: Id) -> Response:
 async def rollback(viewer: Doer, parts: PartsDep, id: Id, body: RollbackBody) -> Response:
     """Use an earlier version again; 0 takes all of them back."""
     await parts.archive.rollback(viewer.scope, ref_of(id), body.version)
+    await parts.attend()
     return answer(Done("rollback", DETAILS["rollback" if body.version else "nothing"]))
 
 
@@ -80,6 +83,7 @@ async def unpin(viewer: Doer, parts: PartsDep, id: Id, body: PinBody) -> Respons
 async def reset(viewer: Doer, parts: PartsDep, id: Id) -> Response:
     """Forget compactions, pins, pauses and wishes; events and labels stay."""
     await parts.archive.reset(viewer.scope, ref_of(id))
+    await parts.attend()
     return answer(Done("reset", DETAILS["reset"]))
 
 
@@ -87,6 +91,7 @@ async def reset(viewer: Doer, parts: PartsDep, id: Id) -> Response:
 async def forget(viewer: Doer, parts: PartsDep, id: Id) -> Response:
     """Erase a session: nothing of it is left."""
     gone = await parts.archive.forget(viewer.scope, ref_of(id))
+    await parts.attend()
     return answer(Erased(gone, DETAILS["forget"]))
 
 
@@ -99,6 +104,7 @@ async def forget_tenant(
         raise Problem(403, NOT_A_TEAMS)
     # As strict as for a session's id: what can be no tenant is as one that is not there.
     gone = await parts.archive.forget_tenant(viewer.scope, ref_of(f"{tenant}.-").tenant)
+    await parts.attend()
     return answer(Erased(gone, DETAILS["forget"]))
 
 
@@ -125,4 +131,5 @@ async def load(viewer: Doer, parts: PartsDep, document: Document) -> Response:
     """
     scope = replace(viewer.scope, home=(tenant_of(viewer.auth), owner_of(viewer.auth)))
     session = await parts.archive.load(scope, document)
+    await parts.attend()
     return answer(Imported(session.slot), 201)

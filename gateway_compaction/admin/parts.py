@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -14,6 +14,10 @@ from gateway_compaction.core.policy_book import PolicyBook
 __all__ = ["STATE", "Parts", "PartsDep"]
 
 STATE = "gateway_compaction"
+
+
+async def _nobody() -> None:
+    """Nobody is to know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,7 @@ class Parts:
         health: how this process is doing, as JSON types; never asks the store.
         count: tokens of a text for a model.
         metrics_public: whether metrics are for everybody.
+        attend: let the requests of this process know of a deed, before it is answered.
     """
 
     archive: Archive
@@ -37,6 +42,7 @@ class Parts:
     health: Callable[[], Mapping[str, Any]]
     count: Callable[[str, str], int]
     metrics_public: bool = False
+    attend: Callable[[], Awaitable[None]] = _nobody
 
 
 def parts_of(request: Request) -> Parts:

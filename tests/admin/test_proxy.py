@@ -202,6 +202,24 @@ async def test_deeds_are_done_and_leave_the_name_of_who_did_them(
     assert all(found.startswith(said) for found, said in zip(reversed(audits), expected, strict=True))
 
 
+@pytest.mark.parametrize("path", ["sessions/{}/compact", "ui/sessions/{}/do/compact"])
+async def test_the_very_next_call_of_this_process_knows_of_a_wish(
+    client: httpx.AsyncClient, proxies: tuple[Proxy, Proxy], made: dict[str, str], path: str
+) -> None:
+    name = made["sk-red-1"]
+    typed = {"Content-Type": "application/x-www-form-urlencoded"}
+    async with Client(proxies[0], "sk-red-1") as caller:
+        small = chat(f"{TALKS[-1]}-sk-red-1", 6)
+        before = await caller.chat("admin", small)
+        wished = await client.post(
+            f"/compaction/{path.format(name)}", headers={**bearer("sk-red-1"), **typed}, content="x=1"
+        )
+        after = await caller.chat("admin", small)
+    assert wished.status_code in (200, 303), wished.text
+    assert (before.outcome, after.outcome) == ("none", "applied"), after.headers
+    assert after.told("session") == name
+
+
 async def test_a_session_goes_out_and_comes_back(client: httpx.AsyncClient, made: dict[str, str]) -> None:
     path = f"/compaction/sessions/{made['sk-blue-1']}"
     document = await client.get(f"{path}/export", headers=bearer("sk-blue-1"))

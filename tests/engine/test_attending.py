@@ -13,6 +13,7 @@ from gateway_compaction.attending import SECONDS, Attending
 from gateway_compaction.core.identifiers import identifiers
 from gateway_compaction.core.terms import search_terms
 from gateway_compaction.errors import StoreError
+from gateway_compaction.ports import Notices
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Rig
 from tests.lab.waiting import until
@@ -53,6 +54,39 @@ async def test_it_asks_again_when_the_store_did_not_answer(rig: Rig) -> None:
     assert not running.done()
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_a_store_that_does_not_answer_is_no_fault_of_who_did_something(rig: Rig) -> None:
+    rig.store.fail(StoreError("down"), "notices")
+    await rig.attending.at_once()
+    assert rig.store.calls["notices"] == 1
+
+
+async def test_an_older_answer_takes_no_newer_one_s_place(rig: Rig) -> None:
+    asked, heard = asyncio.Event(), list[frozenset[str]]()
+    answers = [frozenset({"wanted"}), frozenset[str]()]
+
+    class Slow:
+        async def notices(self) -> Notices:
+            wishes = answers.pop()
+            if answers:
+                asked.set()
+                # Longer on its way than everything that is asked behind it.
+                for _ in range(20):
+                    await asyncio.sleep(0)
+            return Notices(wishes=wishes)
+
+    class Hearing:
+        def heed(self, wishes: frozenset[str]) -> None:
+            heard.append(wishes)
+
+    store, compactor = Slow(), Hearing()
+    attending = Attending(store, rig.worker, compactor, rig.local)  # type: ignore[arg-type]
+    first = asyncio.create_task(attending.once())
+    await asked.wait()
+    await attending.at_once()
+    await first
+    assert heard == [frozenset(), frozenset({"wanted"})]
 
 
 def test_the_page_says_how_long_it_takes() -> None:

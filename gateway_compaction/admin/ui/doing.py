@@ -137,6 +137,7 @@ async def _done(parts: Parts, viewer: Viewer, session: SessionRef, deed: Deed) -
             await archive.reset(scope, session)
         case "forget":
             await archive.forget(scope, session)
+    await parts.attend()
 
 
 def _word(deed: Deed) -> str:
