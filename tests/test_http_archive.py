@@ -169,7 +169,8 @@ async def test_deeds(deed: Callable[[HttpArchive], Any], answered: bytes, line: 
         (problem(404, "no such session"), NotThere, "no such session"),
         (problem(409, "too many pins"), Refused, "too many pins"),
         (problem(403, "look only"), Refused, "look only"),
-        (problem(401, "send a key"), Refused, "send a key"),
+        (problem(401, "send a key"), Refused, "^This proxy does not accept that key$"),
+        (answer({"error": 1}, "401 Unauthorized"), Refused, "401 Unauthorized"),
         (
             problem(422, "bad.", errors=[{"at": "query.limit", "problem": "too large"}]),
             Refused,
@@ -194,6 +195,12 @@ async def test_deeds(deed: Callable[[HttpArchive], Any], answered: bytes, line: 
 async def test_what_is_no_good_answer(answered: bytes, error: type[Exception], says: str) -> None:
     async with served(answered) as (archive, _):
         with pytest.raises(error, match="(?s)" + says.replace("(", "\\(")):
+            await archive.sessions(NOBODY, Query())
+
+
+async def test_a_key_that_was_not_sent_is_asked_for() -> None:
+    async with served(problem(401, "send a key"), key=None) as (archive, _):
+        with pytest.raises(Refused, match="^send a key$"):
             await archive.sessions(NOBODY, Query())
 
 

@@ -246,6 +246,9 @@ def _failure(response: httpx.Response) -> Exception:
         return StoreError(detail or f"it answered with {status} {response.reason_phrase}")
     if status == 404:
         return NotThere(detail)
+    if status == 401 and problem and "Authorization" in response.request.headers:
+        # Its own words ask for a key, as if none had been sent.
+        return Refused("This proxy does not accept that key")
     return Refused(detail or f"The gateway refuses: {status} {response.reason_phrase}")
 
 

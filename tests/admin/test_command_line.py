@@ -89,6 +89,11 @@ async def test_errors_mean_what_they_meant(url: str, archive: MemoryArchive) -> 
         with pytest.raises(StoreError, match="The store does not answer"):
             await anext(aiter(remote.watch(NOBODY)))
     async with HttpArchive(url, "sk-unknown") as remote:
+        with pytest.raises(Refused, match=r"^This proxy does not accept that key$"):
+            await remote.sessions(NOBODY, Query())
+        with pytest.raises(Refused, match=r"^This proxy does not accept that key$"):
+            await anext(aiter(remote.watch(NOBODY)))
+    async with HttpArchive(url, None) as remote:
         with pytest.raises(Refused, match="Send a key"):
             await remote.sessions(NOBODY, Query())
 
