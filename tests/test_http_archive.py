@@ -200,7 +200,7 @@ async def test_what_is_no_good_answer(answered: bytes, error: type[Exception], s
 
 async def test_a_key_that_was_not_sent_is_asked_for() -> None:
     async with served(problem(401, "send a key"), key=None) as (archive, _):
-        with pytest.raises(Refused, match="^send a key$"):
+        with pytest.raises(Refused, match=r"^send a key$"):
             await archive.sessions(NOBODY, Query())
 
 
