@@ -431,6 +431,14 @@ class TestOwners:
         [row] = await listed(archive, Scope(teams=frozenset({"7c1f"})))
         assert row.owner == Owner(team_id="7c1f", team="research", key_alias="k1")
 
+    async def test_a_team_that_was_renamed_is_shown_by_its_new_name(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await talk(store)
+        await talk(store, about={**TEAM, "team": "development"})
+        [row] = await listed(archive)
+        assert (row.owner.team_id, row.owner.team, row.owner.user_id) == ("7c1f", "development", "ana")
+
     async def test_a_session_of_nobody_is_for_proxy_admins_only(
         self, store: RedisStore, archive: RedisArchive
     ) -> None:
