@@ -16,7 +16,7 @@ from gateway_compaction.core.jobs import Job
 from gateway_compaction.core.messages import Message
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.prefix import Prefix
-from gateway_compaction.errors import CompactionError, StoreBusy, StoreError, SummaryError
+from gateway_compaction.errors import StoreBusy, StoreError, SummaryError
 from gateway_compaction.memory import Lineage, LineageGuard, LocalBuffer
 from gateway_compaction.ports import Caller, Store
 from gateway_compaction.telemetry import Silent, Telemetry
@@ -165,8 +165,15 @@ class Worker:
         try:
             made = await self._compose(task)
         except SummaryError as error:
-            await self._failed(task, token, error, self._clock() - started)
+            self.counts["failed"] += 1
+            log.warning("summary failed: session=%s covers=%d %s", session.slot, task.job.covers, error)
+            await self._failed(task, token, str(error), self._clock() - started)
             return
+        except Exception as fault:
+            # Counted and logged where the task ends. Without a pause it would come again with every call.
+            reason = f"a fault of ours: {type(fault).__name__}"
+            await _quietly(self._failed(task, token, reason, self._clock() - started))
+            raise
         except BaseException:
             await _quietly(self._store.release(session, digest, token, ttl=task.policy.storage.ttl))
             raise
@@ -195,12 +202,10 @@ class Worker:
         event = self._told(task, "made", _reason(made), seconds, made)
         await self._store.append(session, event, ttl=storage.ttl, generation=task.generation)
 
-    async def _failed(self, task: SummaryTask, token: int, error: CompactionError, seconds: float) -> None:
-        self.counts["failed"] += 1
-        log.warning("summary failed: session=%s covers=%d %s", task.session.slot, task.job.covers, error)
+    async def _failed(self, task: SummaryTask, token: int, reason: str, seconds: float) -> None:
         ttl = task.policy.storage.ttl
-        await self._store.release(task.session, task.job.digest, token, failure=str(error), ttl=ttl)
-        event = self._told(task, "failed", str(error), seconds)
+        await self._store.release(task.session, task.job.digest, token, failure=reason, ttl=ttl)
+        event = self._told(task, "failed", reason, seconds)
         await self._store.append(task.session, event, ttl=ttl, generation=task.generation)
 
     def _told(

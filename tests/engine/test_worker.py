@@ -12,7 +12,7 @@ from gateway_compaction.core.compaction import Compaction, Segment
 from gateway_compaction.decision import task_of
 from gateway_compaction.errors import StoreError, SummaryRejected
 from gateway_compaction.worker import Limits, SummaryTask, Worker
-from tests.engine.histories import chat
+from tests.engine.histories import chat, grown
 from tests.engine.rig import Rig, events
 from tests.lab.waiting import until
 
@@ -170,7 +170,9 @@ class TestFailures:
         buffer = await rig.redis.load(wanted.session, [wanted.job.digest])
         assert (buffer.in_flight, buffer.backoff) == (frozenset(), "the answer is empty")
 
-    async def test_a_fault_of_ours_gives_the_claim_back_too(self, rigs: Callable[..., Rig]) -> None:
+    async def test_a_fault_of_ours_gives_the_claim_back_and_the_session_backs_off(
+        self, rigs: Callable[..., Rig]
+    ) -> None:
         rig = rigs()
         wanted = await task(rig)
 
@@ -183,9 +185,36 @@ class TestFailures:
         with pytest.raises(RuntimeError, match="a fault"):
             await running
         buffer = await rig.redis.load(wanted.session, [wanted.job.digest])
-        assert (buffer.in_flight, buffer.backoff) == (frozenset(), None)
+        assert (buffer.in_flight, buffer.backoff) == (frozenset(), "a fault of ours: RuntimeError")
+        [failed] = await events(rig.redis, wanted.session)
+        assert (failed["type"], failed["outcome"], failed["reason"]) == ("summary", "failed", buffer.backoff)
         assert worker.submit(wanted) is not running
         await worker.drain(1.0)
+        assert (worker.counts["failed"], worker.counts["taken"]) == (1, 1)
+
+    async def test_a_summariser_that_breaks_is_asked_once_and_the_log_has_it_once(
+        self, rig: Rig, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        rig.summarizer.answers = [RuntimeError("boom")] * 40
+        for call in grown(chat(37), 31):
+            decision = await rig.call(call)
+        assert len(rig.summarizer.requests) == 1 and rig.worker.counts["failed"] == 1
+        assert decision.reason.endswith("; a fault of ours: RuntimeError")
+        [told] = [r for r in caplog.records if r.levelname in ("WARNING", "ERROR")]
+        assert told.levelname == "ERROR" and told.exc_info is not None
+
+    async def test_a_fault_of_ours_is_told_although_the_store_fails_then(
+        self, rig: Rig, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        rig.summarizer.answers = [RuntimeError("boom")]
+        wanted = await task(rig)
+        rig.store.fail(StoreError("no answer"), "release")
+        running = rig.worker.submit(wanted)
+        assert running is not None
+        with pytest.raises(RuntimeError, match="boom"):
+            await running
+        assert rig.worker.counts["failed"] == 1
+        assert [r.message for r in caplog.records if r.levelname == "WARNING"] == ["store: no answer"]
 
 
 class TestBounds:
