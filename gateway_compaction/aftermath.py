@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -103,13 +103,14 @@ class Aftermath:
             self._guard.used(session.tenant, lineage_of(situation, decision.used.covers))
         if plan.made is None or decision.messages is None:
             return
-        self._local.keep(session, plan.made, decision.generation)
+        made = replace(plan.made, created_at=self._clock())
+        self._local.keep(session, made, decision.generation)
         storage = situation.policy.storage
         if storage.content != "none":
             self._worker.later(
                 self._store.put(
                     session,
-                    plan.made,
+                    made,
                     token=None,
                     ttl=storage.ttl,
                     limit=storage.max_compactions,

@@ -112,6 +112,22 @@ class TestSummaries:
         assert again.outcome == ("applied" if kept else "fallback")
         assert again.messages == first.messages
 
+    async def test_an_extract_is_of_the_time_of_its_call_and_sent_as_it_was(
+        self, rigs: Callable[..., Rig]
+    ) -> None:
+        defaults = {"summary": {"model": "extractive"}}
+        rig = rigs(2_000, defaults)
+        first = await rig.decide(LONG)
+        assert first.session is not None and first.used is not None
+        assert first.used.created_at == 0.0, "what is decided depends on no clock"
+        rig.follower(rig.clock).follow(first, Ending("answered"))
+        await rig.settle()
+        [stored] = (await rig.redis.load(first.session, [first.used.digest])).compactions
+        [kept] = rig.local.merged(first.session, [first.used.digest], ())
+        assert (stored.created_at, kept.created_at) == (1_000.0, 1_000.0)
+        for process in (rig, rigs(2_000, defaults, redis=rig.redis)):
+            assert (await process.decide(LONG)).messages == first.messages
+
     async def test_an_extract_that_was_sent_is_sent_again_where_no_model_is_asked(
         self, rigs: Callable[..., Rig]
     ) -> None:
