@@ -62,6 +62,8 @@ UNITS: Mapping[str, str] = {
     "links": "http://",
     "tags": "<a",
     "angles": "<",
+    "wide angles": "\uff1c",
+    "wide tags": "\uff1c\uff0f\u200btask ",
     "calls": "a(",
     "braces": "{",
     "slashes": "\\",

@@ -183,6 +183,47 @@ class TestFenced:
         for text in (form.format(tag), form.format(tag.upper())):
             assert not OURS.search(fenced(f"before {text} after"))
 
-    @pytest.mark.parametrize("text", ["<b>", "a < b", "<summarize>", "task > rules", "</div>"])
+    @pytest.mark.parametrize("tag", TAGS)
+    @pytest.mark.parametrize(
+        "form",
+        [
+            "<\u200b/{}>",
+            "<{}\u200b>",
+            "\uff1c/{}\uff1e",
+            "\ufe64{}>",
+            "<\uff0f{}>",
+            "<\u00a0/\u2060{}>",
+            "<\x00/{}>",
+            "<\u00ad{}\ufe0f>",
+        ],
+    )
+    def test_are_made_harmless_in_other_characters_too(self, tag: str, form: str) -> None:
+        wide = "".join(chr(ord(c) + 0xFEE0) for c in tag)
+        split = "\u200d".join(tag)
+        for name in (tag, wide, wide.upper(), split):
+            said = form.format(name)
+            assert fenced(f"before < {said} after") == f"before < ‹{said[1:]} after"
+
+    def test_each_bracket_is_judged_by_itself(self) -> None:
+        said = "＜b＞ <task> < \u200btask> ㎜ ＜／task＞ a＜b <\u200bsummarize> ﹤task"
+        assert fenced(said) == "＜b＞ ‹task> ‹ \u200btask> ㎜ ‹／task＞ a＜b <\u200bsummarize> ‹task"
+        assert fenced(fenced(said)) == fenced(said)
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "<b>",
+            "a < b",
+            "<summarize>",
+            "task > rules",
+            "</div>",
+            "＜b＞",
+            "a ＜ b\u200b",
+            "\ufeff<div>",
+            "1 < 2, \u200dtask",
+            "ｔａｓｋ",
+            "＜요약＞ 값 < 3",
+        ],
+    )
     def test_other_text_is_left_alone(self, text: str) -> None:
         assert fenced(text) == text
