@@ -44,12 +44,13 @@ def said(
     *,
     host: str = "127.0.0.1",
     open_to_all: bool = False,
+    port: int = 4001,
 ) -> tuple[dict[str, str], list[str]]:
     """The lines of the panel by their names, and the warnings."""
     config, policies = folder / "litellm.yaml", folder / "rules.yaml"
     config.write_text(text, encoding="utf-8")
     policies.write_text(WINDOWS, encoding="utf-8")
-    wanted = Wanted(config, policies, None, host, 4001, 1)
+    wanted = Wanted(config, policies, None, host, port, 1)
     announce(wanted, read_config(config), load_policy_file(policies), None, open_to_all)
     printed = capsys.readouterr().out
     lines = dict(re.findall(r"│ (\w+) +(.*?) +│", printed))
@@ -96,3 +97,18 @@ def test_the_switch_for_everybody_is_told(
     monkeypatch.setenv("GATEWAY_COMPACTION_ENABLED", "no")
     _, warnings = said(tmp_path, capsys, PLUGIN)
     assert len(warnings) == 1 and "GATEWAY_COMPACTION_ENABLED is false" in warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("port", "text", "shown"),
+    [
+        (4100, MODELS + PLUGIN, "gateway-compaction buffers ls --url http://127.0.0.1:4100"),
+        (4000, MODELS + PLUGIN, None),
+        (4100, MODELS + "litellm_settings: {callbacks: [other]}\n", None),
+    ],
+)
+def test_it_says_how_the_command_line_reaches_an_unusual_port(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], port: int, text: str, shown: str | None
+) -> None:
+    lines, _ = said(tmp_path, capsys, text, host="0.0.0.0", port=port)
+    assert lines.get("sessions") == shown and f":{port}/v1" in lines["address"]

@@ -21,6 +21,7 @@ from gateway_compaction.cli.findings import unknown_variables
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.errors import StoreBusy, StoreError
 from tests.buffers_archive import FIRST, HOSTILE, SECOND, FakeArchive, opener, sessions
+from tests.lab.ports import HOST, free_port
 from tests.store_contract import digest
 
 ME = f"{getpass.getuser()} (command line)"
@@ -36,6 +37,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in (
         "GATEWAY_COMPACTION_REDIS_URL",
+        "GATEWAY_COMPACTION_URL",
         "GATEWAY_COMPACTION_KEY",
         "LITELLM_MASTER_KEY",
         "OPENAI_API_KEY",
@@ -528,6 +530,18 @@ class TestSources:
                 Source("http://localhost:4000", None, "redis://e"),
             ),
             (["--url", "http://gw"], {"GATEWAY_COMPACTION_REDIS_URL": "redis://e"}, Source("http://gw")),
+            ([], {"GATEWAY_COMPACTION_URL": "http://e/v1"}, Source("http://e")),
+            (["--url", "http://gw"], {"GATEWAY_COMPACTION_URL": "http://e"}, Source("http://gw")),
+            (
+                [],
+                {"GATEWAY_COMPACTION_URL": "http://e", "GATEWAY_COMPACTION_REDIS_URL": "redis://e"},
+                Source("http://e"),
+            ),
+            (
+                ["--redis", "redis://r"],
+                {"GATEWAY_COMPACTION_URL": "http://e"},
+                Source("http://localhost:4000", None, "redis://r"),
+            ),
         ],
     )
     def test_the_command_line_goes_before_the_environment(
@@ -556,6 +570,16 @@ class TestSources:
         opened: list[Source] = []
         result = run(archive, "ls", *arguments, opened=opened)
         assert result.exit_code == 2 and not result.stdout and not opened
+
+    def test_nobody_there_is_told_with_the_way_to_say_where(self) -> None:
+        url = f"http://{HOST}:{free_port()}"
+        for arguments in (["ls"], ["watch"]):
+            result = CliRunner().invoke(
+                app, arguments, env={"GATEWAY_COMPACTION_URL": url}, catch_exceptions=False
+            )
+            assert result.exit_code == 3 and not result.stdout
+            assert result.stderr.startswith(f"No usable answer from the gateway at {url}: ConnectError")
+            assert result.stderr.endswith(". --url or GATEWAY_COMPACTION_URL says where the gateway is.\n")
 
 
 READING = [["ls"], ["ls", "--full"], ["show", "aa22"], ["events", "aa22"], ["watch"], ["diff", "aa22"]]
@@ -662,5 +686,6 @@ class TestShapes:
         assert set(names.split()) <= set(re.findall(r"`(\w+)`", line))
 
 
-def test_doctor_knows_the_variable_of_the_key() -> None:
-    assert list(unknown_variables({"GATEWAY_COMPACTION_KEY": "sk-1"}, [])) == []
+def test_doctor_knows_the_variables_of_these_commands() -> None:
+    known = {"GATEWAY_COMPACTION_KEY": "sk-1", "GATEWAY_COMPACTION_URL": "http://gw"}
+    assert list(unknown_variables(known, [])) == []

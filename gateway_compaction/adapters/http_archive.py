@@ -19,7 +19,7 @@ from gateway_compaction.archive import Hour, Query, Scope, SessionDetail, Sessio
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.errors import NotThere, Refused, StoreError
 
-__all__ = ["HttpArchive"]
+__all__ = ["HttpArchive", "Unreached"]
 
 T = TypeVar("T")
 
@@ -31,6 +31,10 @@ DOWN = b"down"
 LONGEST_EVENT = 10_000_000
 PROBLEM = "application/problem+json"
 MOST_ERRORS = 5
+
+
+class Unreached(StoreError):
+    """There is nobody at the address, or somebody else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +169,7 @@ class HttpArchive:
                             raise StoreError(_text_in(data, "detail") or "its store does not answer")
                         yield _parsed(SessionRow, data)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise StoreError(_said(error)) from error
+            raise _silence(error) from error
 
     async def _get(self, kind: type[T], path: str, params: Mapping[str, Any] | None = None) -> T:
         return _read(kind, await self._ask("GET", path, params=params))
@@ -191,7 +195,7 @@ class HttpArchive:
         try:
             response = await self._http.request(method, path, params=params, content=content, headers=typed)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise StoreError(_said(error)) from error
+            raise _silence(error) from error
         if not response.is_success:
             raise _failure(response)
         return response
@@ -241,7 +245,7 @@ def _failure(response: httpx.Response) -> Exception:
     problem = response.headers.get("content-type", "").startswith(PROBLEM)
     detail = _detail(response) if problem else ""
     if status == 404 and not problem:
-        return StoreError("it has no /compaction: it is no gateway with this plugin, or the API is off")
+        return Unreached("it has no /compaction: it is no gateway with this plugin, or the API is off")
     if status >= 500 or status < 400:
         return StoreError(detail or f"it answered with {status} {response.reason_phrase}")
     if status == 404:
@@ -286,7 +290,9 @@ async def _events(response: httpx.Response) -> AsyncGenerator[tuple[bytes, bytes
             raise StoreError("it sends an event without an end")
 
 
-def _said(error: Exception) -> str:
+def _silence(error: Exception) -> StoreError:
+    """What no answer at all means."""
     if isinstance(error, httpx.TimeoutException):
-        return "it did not answer in time"
-    return f"{type(error).__name__}{f': {error}' if str(error) else ''}"[:300]
+        return StoreError("it did not answer in time")
+    said = f"{type(error).__name__}{f': {error}' if str(error) else ''}"[:300]
+    return Unreached(said) if isinstance(error, httpx.ConnectError) else StoreError(said)

@@ -21,6 +21,7 @@ from gateway_compaction.core.policy_book import Identity, PolicyBook
 __all__ = ["Wanted", "announce"]
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+USUAL_PORT = 4000
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 
 
@@ -72,6 +73,9 @@ def _lines(
     yield "address", f"{wanted.url}/v1"
     if on:
         yield "page", f"{wanted.url}/compaction/ui"
+    if on and wanted.port != USUAL_PORT:
+        # Without it the command asks at the usual port.
+        yield "sessions", f"gateway-compaction buffers ls --url {wanted.url}"
     yield "config", str(wanted.config)
     yield "models", _models(windows)
     # Without the plugin there is nothing that would read them or write there.

@@ -27,7 +27,7 @@ __all__ = ["PAGE", "Invocation", "Named", "Opener", "Reached", "Source", "find",
 T = TypeVar("T")
 Opener = Callable[["Source"], AbstractAsyncContextManager[Archive]]
 
-DEFAULT_URL = "http://localhost:4000"
+DEFAULT_URL, URL_VARIABLE = "http://localhost:4000", "GATEWAY_COMPACTION_URL"
 REFUSED, UNREACHED = 1, 3
 LABEL_CHARS, PAGE, SHOWN = 200, 200, 5
 MESSAGE = 1_000
@@ -36,7 +36,12 @@ PARTS = re.compile(r"([0-9a-f]+)\.([0-9a-f]*)")
 
 _Url = Annotated[
     str | None,
-    typer.Option(help="The gateway, with or without /v1.", show_default=DEFAULT_URL, metavar="URL"),
+    typer.Option(
+        help="The gateway, with or without /v1.",
+        envvar=URL_VARIABLE,
+        show_default=DEFAULT_URL,
+        metavar="URL",
+    ),
 ]
 _Key = Annotated[
     str | None,
@@ -50,7 +55,7 @@ _Redis = Annotated[
     str | None,
     typer.Option(
         help="Read and write this Redis itself, without a gateway, every tenant's sessions in it; one that"
-        " the environment names gives way to --url.",
+        f" the environment names gives way to --url and {URL_VARIABLE}.",
         envvar="GATEWAY_COMPACTION_REDIS_URL",
         show_default=False,
         metavar="URL",
@@ -167,16 +172,22 @@ def _source_of(ctx: typer.Context, url: str | None, key: str | None, redis: str 
         typer.BadParameter: both are on the command line, or one of them cannot be used.
     """
     if url and redis:
-        origin = ctx.get_parameter_source("redis")
-        if origin is not None and origin.name == "COMMANDLINE":
+        typed = [name for name in ("url", "redis") if _is_typed(ctx, name)]
+        if len(typed) > 1:
             raise typer.BadParameter("either the gateway or Redis, not both", param_hint="--url, --redis")
-        redis = None
+        # Of two variables, that of the gateway is there for these commands alone.
+        url, redis = (None, redis) if typed == ["redis"] else (url, None)
     if key and not (key.isascii() and key.isprintable()):
         raise typer.BadParameter("a key has printable ASCII characters only", param_hint="--key")
     base = (url or DEFAULT_URL).rstrip("/").removesuffix("/v1").rstrip("/")
     if not re.match(r"https?://[^/\s]", base):
         raise typer.BadParameter(f"not an http address: {cell(base)}", param_hint="--url")
     return Source(base, key or None, redis or None)
+
+
+def _is_typed(ctx: typer.Context, name: str) -> bool:
+    origin = ctx.get_parameter_source(name)
+    return origin is not None and origin.name == "COMMANDLINE"
 
 
 @asynccontextmanager
@@ -188,10 +199,14 @@ async def open_archive(source: Source) -> AsyncIterator[Archive]:
         async with RedisArchive.at(source.redis) as archive:
             yield archive
     else:
-        from gateway_compaction.adapters.http_archive import HttpArchive
+        from gateway_compaction.adapters.http_archive import HttpArchive, Unreached
 
         async with HttpArchive(source.url, source.key) as archive:
-            yield archive
+            try:
+                yield archive
+            except Unreached as error:
+                where = f"--url or {URL_VARIABLE} says where the gateway is"
+                raise StoreError(f"{_sentence(error)} {where}") from error
 
 
 async def find(reached: Reached, named: str) -> SessionRef:

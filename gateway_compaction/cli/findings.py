@@ -38,7 +38,7 @@ Result = Literal["ok", "warn", "fail"]
 PREFIX = "GATEWAY_COMPACTION_"
 OVERRIDES = f"{PREFIX}DEFAULTS__"
 # Read by ``buffers``, and by the tests.
-ELSEWHERE = ("KEY", "SHARED")
+ELSEWHERE = ("KEY", "SHARED", "URL")
 WATCH = (
     'Look at the log lines "outcome=observed", the header x-compaction-reason and the metrics with'
     ' mode="observe", then write mode: enforce for one team (docs/operating.md)'
