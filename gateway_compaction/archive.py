@@ -101,8 +101,9 @@ class SessionRow:
 
     Attributes:
         labels: ids that clients sent, newest first: text written by strangers.
-        level, outcome, tokens_before, tokens_after, window, covers: of the latest call.
-        saved: tokens not sent, over all calls; ``would_save`` the same for calls in ``observe``.
+        level, outcome, tokens_before, tokens_after, window, covers: of the latest call that is counted.
+        calls: those near their window, as ``requests`` of ``Hour``: smaller ones pass without being recorded.
+        saved: tokens not sent, over all these calls; ``would_save`` the same for calls in ``observe``.
         versions: number of the latest compaction, 0 where there is none.
         reason: why the state is ``failed``, or why the session is bypassed or backs off.
     """
@@ -188,6 +189,8 @@ class SessionDetail:
 class Hour:
     """Counts of one owner's calls with one model in one hour (``start``: seconds since 1970).
 
+    ``requests`` are those near their window: from the level ``light`` on, and smaller ones where a trigger of
+    the policy fires or an operator asked to compact or rebuild. All others are not recorded.
     ``cost`` is what summaries cost, in dollars; ``saved`` and ``would_save`` are tokens.
     """
 

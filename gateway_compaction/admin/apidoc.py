@@ -41,8 +41,9 @@ user's sessions outside of teams |
 
 A session is one conversation of one tenant: of a team, outside of teams of a user, else of a key. Where two
 keys of a team send the same conversation (the same first four messages), it is one session, and neither key's
-own: from the second key's first recorded call on, only admins of the team and proxy admins see it. Otherwise a key
-would read what a colleague wrote after the same beginning. Two keys of one user outside of teams both see it.
+own: from the second key's first recorded call on, only admins of the team and proxy admins see it. Otherwise
+a key would read what a colleague wrote after the same beginning. Two keys of one user outside of teams both
+see it.
 
 Who is an admin of a team is in the team's list of members; custom authentication says so in
 `team_member.role`.

@@ -66,6 +66,11 @@ class Totals:
     """Counts over some calls; ``saved`` and ``would_save`` are tokens, the rest of it dollars.
 
     Attributes:
+        requests: those near their window: from the level ``light`` on, and smaller ones where a trigger
+            of the policy fires or an operator asked to compact or rebuild. All others pass without being
+            recorded, and are in no figure here.
+        rewritten: how many of them went upstream compacted.
+        tokens_before, tokens_after: of those requests, as clients sent them and as they went upstream.
         saved_dollars: the saved tokens at the full input price of their models, where it is known; less
             where the provider would have served them from its cache.
         unpriced: saved tokens of models whose price is not known.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import replace
 
 import pytest
@@ -41,6 +42,11 @@ class TestOverview:
         view = overview_view(found, 24, NOW)
         tiles = {tile.name: tile for tile in view.tiles}
         assert tiles["Sessions"].figure == "6"
+        assert re.fullmatch(r"[\d,]+ requests near their window, [\d,]+ rewritten", tiles["Sessions"].note)
+        assert tiles["Tokens saved"].note.endswith("in requests near their window")
+        assert tiles["Cache breaks"].note.endswith("requests near their window")
+        for name in ("Sessions", "Tokens saved"):
+            assert "pass without being recorded" in tiles[name].hint
         assert tiles["Tokens saved"].figure.endswith("M") and "of" in tiles["Tokens saved"].note
         assert "no price is known" in tiles["Money saved"].note
         assert tiles["Failures"].tone == "bad"
@@ -55,6 +61,10 @@ class TestOverview:
         names = [tile.name for tile in view.tiles]
         assert "Tokens would have been saved" in names and "Money would have been saved" in names
         assert view.teams[0].would_share == pytest.approx(9 / 21)
+
+    def test_one_request(self) -> None:
+        view = overview_view(overview_of(0, 1, [Hour(0, Owner(team_id="a"), "m", 1)], price), 24, NOW)
+        assert view.tiles[0].note == "1 request near its window, 0 rewritten"
 
     def test_an_empty_gateway(self) -> None:
         view = overview_view(overview_of(0, 0, [], price), 192, NOW)
@@ -261,6 +271,7 @@ class TestSession:
         }
         assert view.events[0].type == "audit" and "user ann" in view.events[0].note
         assert view.pins[0] == (FIRST_PIN, pin_mark(FIRST_PIN))
+        assert view.tiles[0].name == "Calls" and "near their window" in view.tiles[0].hint
 
     def test_a_kind_of_compaction_as_a_reason_is_explained(self) -> None:
         events = tuple(CompactionEvent("request", 1.0, "applied", kind) for kind in KIND_RANK)
@@ -321,6 +332,8 @@ class TestList:
         ]
         assert found.next == "cursor=50" and found.first is None
         assert [column.order for column in found.columns if column.order != "none"] == ["descending"]
+        [calls] = [column for column in found.columns if column.hint]
+        assert calls.name == "Calls" and "near their window" in calls.hint
 
 
 class TestDeeds:

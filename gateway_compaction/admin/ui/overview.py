@@ -15,6 +15,10 @@ __all__ = ["PERIODS", "Group", "OverviewView", "Tile", "overview_view"]
 
 PERIODS: Mapping[int, str] = {24: "24 hours", 72: "3 days", 192: "8 days"}
 GROUPS_SHOWN = 50
+NEAR_HINT = (
+    "Counted are requests from the light level on, and smaller ones where a trigger of the policy fires or an"
+    " operator asked to compact or rebuild. All others pass without being recorded."
+)
 MONEY_HINT = (
     "At the full price of input tokens. A provider that would have served them from its prompt cache would"
     " have asked less, so this is the most that was saved."
@@ -87,14 +91,16 @@ def _tiles(found: Overview, shadow: bool) -> tuple[Tile, ...]:
     )
     rate = percent(tokens / sums.tokens_before if sums.tokens_before else 0.0)
     tried = sums.failures + sums.summaries
-    rewritten = f"{thousands(sums.requests)} requests, {thousands(sums.rewritten)} rewritten"
+    near = "request near its window" if sums.requests == 1 else "requests near their window"
+    near = f"{thousands(sums.requests)} {near}, {thousands(sums.rewritten)} rewritten"
     return (
-        Tile("Sessions", thousands(found.sessions), rewritten),
+        Tile("Sessions", thousands(found.sessions), near, hint=NEAR_HINT),
         Tile(
             f"Tokens {would}",
             compact(tokens),
-            f"{rate} of {compact(sums.tokens_before)} that clients sent",
+            f"{rate} of {compact(sums.tokens_before)} in requests near their window",
             "good",
+            NEAR_HINT,
         ),
         Tile(
             f"Money {would}",
@@ -126,7 +132,7 @@ def _worth(sums: Totals, dollars: float) -> str:
 
 def _breaks(sums: Totals) -> str:
     return (
-        f"one in {thousands(sums.requests / sums.breaks)} requests"
+        f"one in {thousands(sums.requests / sums.breaks)} requests near their window"
         if sums.breaks
         else "prompt caches stayed warm"
     )

@@ -11,7 +11,7 @@ from gateway_compaction.admin.ui.charts import Strip, TokenChart, strip, token_c
 from gateway_compaction.admin.ui.contents import Comparison, comparison
 from gateway_compaction.admin.ui.history import KINDS, Card, Statistics, cards, preamble_of, statistics
 from gateway_compaction.admin.ui.overview import Tile
-from gateway_compaction.admin.ui.sessions import Line, line
+from gateway_compaction.admin.ui.sessions import CALLS_HINT, Line, line
 from gateway_compaction.admin.ui.text import ago, compact, money, percent, short, span, stamp, thousands
 from gateway_compaction.archive import LastCall, SessionDetail
 from gateway_compaction.core.events import CompactionEvent
@@ -142,7 +142,7 @@ def _tiles(detail: SessionDetail) -> tuple[Tile, ...]:
     named = "Would have saved" if would else "Saved"
     paid = f"{money(cost)} paid lately" if cost else "at no cost"
     return (
-        Tile("Calls", thousands(row.calls), f"last {row.outcome or 'not decided'}"),
+        Tile("Calls", thousands(row.calls), f"last {row.outcome or 'not decided'}", hint=CALLS_HINT),
         Tile("Client sent", compact(row.tokens_before), "tokens, at the last call"),
         Tile("Model got", compact(row.tokens_after), f"{got}{of}".strip(" ·")),
         Tile(named, compact(saved), "tokens, over all calls", "good" if saved else ""),

@@ -12,6 +12,7 @@ from gateway_compaction.archive import Query, SessionPage, SessionRow, Sort, Sta
 
 __all__ = [
     "AGES",
+    "CALLS_HINT",
     "LEVELS",
     "SORTS",
     "STATES",
@@ -35,6 +36,7 @@ STATES: tuple[State, ...] = get_args(State)
 SORTS: tuple[Sort, ...] = get_args(Sort)
 PAGE = 50
 FILTER_CHARS = 200
+CALLS_HINT = "Those near their window; smaller ones pass without being recorded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +92,16 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A heading of the list; ``link`` orders by it (the other way round where it already does)."""
+    """A heading of the list; ``link`` orders by it (the other way round where it already does).
+
+    ``hint`` says what is counted.
+    """
 
     name: str
     link: str | None = None
     order: str = "none"
     number: bool = False
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,12 +211,11 @@ def _share(row: SessionRow) -> int:
 
 
 def _columns(form: Asked) -> tuple[Column, ...]:
-    def ordered(name: str, sort: Sort) -> Column:
+    def ordered(name: str, sort: Sort, hint: str = "") -> Column:
         now = form.sort == sort
         link = form.link(sort=sort, dir="down" if not now or form.ascending else "up")
-        return Column(
-            name, link, ("ascending" if form.ascending else "descending") if now else "none", sort != "seen"
-        )
+        order = ("ascending" if form.ascending else "descending") if now else "none"
+        return Column(name, link, order, sort != "seen", hint)
 
     return (
         Column("Session"),
@@ -219,7 +224,7 @@ def _columns(form: Asked) -> tuple[Column, ...]:
         Column("Level"),
         Column("State"),
         ordered("Last seen", "seen"),
-        ordered("Calls", "calls"),
+        ordered("Calls", "calls", CALLS_HINT),
         ordered("Sent → got", "tokens"),
         ordered("Saved", "saved"),
     )
