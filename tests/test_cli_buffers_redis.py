@@ -17,8 +17,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from gateway_compaction.adapters.redis_store import connect
+from gateway_compaction.cli.buffers_reach import Source, open_archive
 from gateway_compaction.cli.main import app
 from gateway_compaction.core.compaction import Segment, SessionRef
+from gateway_compaction.errors import StoreError
 from tests.buffers_archive import HOSTILE
 from tests.lab.ports import HOST, free_port
 from tests.lab.redis_server import GarbageServer, HungServer, RedisServer
@@ -233,6 +235,18 @@ class TestDown:
         with kind(port):
             result = run("ls", "--redis", f"redis://{HOST}:{port}")
         assert (result.exit_code, result.stdout) == (3, "") and len(result.stderr.splitlines()) == 1
+
+    async def test_one_that_hangs_is_given_up_however_busy_the_machine_is(self) -> None:
+        async def busy() -> None:
+            while True:
+                time.sleep(0.3)  # noqa: ASYNC251 - the loop stands still: deadlines of the store begin anew
+                await asyncio.sleep(0.1)
+
+        port, standing = free_port(), asyncio.create_task(busy())
+        with HungServer(port), pytest.raises(StoreError, match="did not answer within 4 seconds"):
+            async with open_archive(Source("", redis=f"redis://{HOST}:{port}")):
+                pytest.fail("it must not be used before it has answered")
+        standing.cancel()
 
     def test_an_address_that_is_none(self) -> None:
         assert run("ls", "--redis", "cache:6379").exit_code == 3

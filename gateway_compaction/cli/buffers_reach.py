@@ -29,6 +29,7 @@ Opener = Callable[["Source"], AbstractAsyncContextManager[Archive]]
 
 DEFAULT_URL, URL_VARIABLE = "http://localhost:4000", "GATEWAY_COMPACTION_URL"
 REFUSED, UNREACHED = 1, 3
+GREETING_SECONDS = 4.0
 LABEL_CHARS, PAGE, SHOWN = 200, 200, 5
 MESSAGE = 1_000
 WHOLE = re.compile(r"([0-9a-f]{32})\.([0-9a-f]{32})")
@@ -197,6 +198,7 @@ async def open_archive(source: Source) -> AsyncIterator[Archive]:
         from gateway_compaction.adapters.redis_archive import RedisArchive
 
         async with RedisArchive.at(source.redis) as archive:
+            await _greet(archive)
             yield archive
     else:
         from gateway_compaction.adapters.http_archive import HttpArchive, Unreached
@@ -207,6 +209,21 @@ async def open_archive(source: Source) -> AsyncIterator[Archive]:
             except Unreached as error:
                 where = f"--url or {URL_VARIABLE} says where the gateway is"
                 raise StoreError(f"{_sentence(error)} {where}") from error
+
+
+async def _greet(archive: Archive) -> None:
+    """Ask what costs nothing, for nobody: a Redis that hangs is given up within seconds.
+
+    Deadlines of the store's own begin anew while the machine is busy.
+
+    Raises:
+        StoreError: there is no answer.
+    """
+    try:
+        async with asyncio.timeout(GREETING_SECONDS):
+            await archive.sessions(Scope(), Query(limit=1))
+    except TimeoutError as error:
+        raise StoreError(f"it did not answer within {GREETING_SECONDS:.0f} seconds") from error
 
 
 async def find(reached: Reached, named: str) -> SessionRef:
