@@ -554,10 +554,11 @@ class TestLooks:
         await sign_in(browser, MASTER)
         page = looked((await browser.get(f"{UI}/sessions/{slot}")).text)
         for words in (
-            "turns 1–14 in use",
+            "v3 messages 1–28 in use",
+            "turns 1–14 · summary by a model",
             "15.3k → 1.08k tokens · rate 7.1 %",
             "93 %",
-            "messages 1–28",
+            "messages 1–28, turns 1–14",
             FIRST_PIN,
             "levels.medium.target",
             "built-in default",

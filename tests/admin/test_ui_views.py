@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
@@ -23,7 +24,7 @@ from gateway_compaction.admin.ui.session import session_view
 from gateway_compaction.admin.ui.sessions import asked, listing
 from gateway_compaction.archive import Hour, LastCall, Owner, SessionDetail, SessionPage, SessionRow
 from gateway_compaction.core.compaction import KIND_RANK, SessionRef
-from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.events import CompactionEvent, Outcome
 from gateway_compaction.core.policy_book import Identity, PolicyBook
 from tests.admin.scenes import FIRST_PIN, NOW, hours, long_talk, scenes
 
@@ -183,7 +184,7 @@ class TestHistory:
     def test_statistics_count_the_beginning_once(self) -> None:
         found = statistics(long_talk())
         assert found is not None
-        assert (found.number, found.covered) == ("2 versions", "turns 1–14, messages 1–28")
+        assert (found.number, found.covered) == ("2 versions", "messages 1–28, turns 1–14")
         assert (found.before, found.after, found.saving, found.retired) == ("15,300", "1,080", "93 %", 1)
         assert statistics(EMPTY) is None
 
@@ -199,9 +200,9 @@ class TestHistory:
         assert view.parent == 2 and view.newer == ()
         assert [piece.kind for piece in view.pieces] == ["same", "added"]
         assert [name for name, _ in view.segments] == [
-            "turns 1–4 · messages 1–8",
-            "turns 5–9 · messages 9–18",
-            "turns 10–14 · messages 19–28",
+            "messages 1–8 · turns 1–4",
+            "messages 9–18 · turns 5–9",
+            "messages 19–28 · turns 10–14",
         ]
 
 
@@ -277,6 +278,16 @@ class TestSession:
         events = tuple(CompactionEvent("request", 1.0, "applied", kind) for kind in KIND_RANK)
         notes = {line.reason: line.note for line in session_view(replace(EMPTY, events=events), NOW).events}
         assert set(notes) == set(KIND_RANK) and all(len(note.split()) > 3 for note in notes.values())
+
+    @pytest.mark.parametrize("outcome", sorted(set(get_args(Outcome)) - {"failed"}))
+    def test_the_last_call_is_told_in_words(self, outcome: str) -> None:
+        view = session_view(replace(EMPTY, row=replace(EMPTY.row, outcome=outcome)), NOW)
+        assert re.fullmatch(r"the last one was [a-z, ]{8,}", view.tiles[0].note)
+        assert outcome not in view.tiles[0].note.split()
+
+    def test_an_outcome_that_is_none_of_ours_is_shown_as_it_is(self) -> None:
+        view = session_view(replace(EMPTY, row=replace(EMPTY.row, outcome="x" * 99)), NOW)
+        assert view.tiles[0].note.startswith("the last one xxx") and len(view.tiles[0].note) < 60
 
     def test_a_session_of_which_nothing_is_known(self) -> None:
         view = session_view(EMPTY, NOW)

@@ -147,7 +147,7 @@ def statistics(detail: SessionDetail) -> Statistics | None:
     saved = 1 - longest.tokens_after / longest.tokens_before if longest.tokens_before else 0.0
     return Statistics(
         f"{number} version{'' if number == 1 else 's'}",
-        ", ".join(part for part in (turns, covered) if part),
+        ", ".join(part for part in (covered, turns) if part),
         thousands(longest.tokens_before),
         thousands(longest.tokens_after),
         percent(saved),
@@ -165,7 +165,7 @@ def version_view(detail: SessionDetail, found: Version, now: float) -> VersionVi
         card,
         tuple(Piece(change.kind, fold(change.text, PIECE_CHARS)) for change in found.diff),
         tuple(
-            (" · ".join(p for p in reversed(range_of(s.start, s.end, turns)) if p), fold(s.text, PIECE_CHARS))
+            (" · ".join(p for p in range_of(s.start, s.end, turns) if p), fold(s.text, PIECE_CHARS))
             for s in compaction.segments
         ),
         compaction.digest,

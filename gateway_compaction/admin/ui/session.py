@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway_compaction.admin.ui.actions import pin_mark
@@ -20,6 +20,15 @@ __all__ = ["EventLine", "Fate", "SessionView", "session_view"]
 
 LEVEL_NAMES = ("light", "medium", "aggressive")
 FATES = ("preamble", "covered", "recalled", "cleared", "shortened", "verbatim")
+OUTCOMES: Mapping[str, str] = {
+    "none": "was sent as it came",
+    "prepared": "was sent as it came, and a summary begun after it",
+    "applied": "was sent with the summary that was ready",
+    "fallback": "was made smaller without a model",
+    "passthrough": "was sent as it came, though long",
+    "bypassed": "was left alone",
+    "observed": "was only watched",
+}
 VERSIONS_SHOWN = 6
 CALLS_SHOWN = 200
 
@@ -142,12 +151,17 @@ def _tiles(detail: SessionDetail) -> tuple[Tile, ...]:
     named = "Would have saved" if would else "Saved"
     paid = f"{money(cost)} paid lately" if cost else "at no cost"
     return (
-        Tile("Calls", thousands(row.calls), f"last {row.outcome or 'not decided'}", hint=CALLS_HINT),
+        Tile("Calls", thousands(row.calls), _last(row.outcome), hint=CALLS_HINT),
         Tile("Client sent", compact(row.tokens_before), "tokens, at the last call"),
         Tile("Model got", compact(row.tokens_after), f"{got}{of}".strip(" ·")),
         Tile(named, compact(saved), "tokens, over all calls", "good" if saved else ""),
         Tile("Summaries", thousands(len(detail.compactions)), paid),
     )
+
+
+def _last(outcome: str | None) -> str:
+    """What was done to the latest call; words that are none of ours are shown as they are."""
+    return f"the last one {OUTCOMES.get(outcome, short(outcome, 40))}" if outcome else "none is decided yet"
 
 
 def _calls(detail: SessionDetail) -> list[CompactionEvent]:
