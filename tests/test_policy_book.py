@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from gateway_compaction.core.policy import flatten
 from gateway_compaction.core.policy_book import EntryMode, Identity, MatchReport, PolicyBook
-from gateway_compaction.core.policy_match import RANK_NAMES, RANKS, globs_meet
+from gateway_compaction.core.policy_document import Match
+from gateway_compaction.core.policy_match import RANK_NAMES, RANKS, globs_meet, may_meet
 from gateway_compaction.errors import PolicyError
 from tests.policy_books import SOURCE, book, entry, refused, tree
 
@@ -270,6 +271,12 @@ GLOB = st.lists(st.sampled_from(["a", "b", "*", "?", "[ab]", "[!a]", "[b", "[]a]
 )
 # Two pieces of two patterns ask for no more than four characters, if for any.
 TEXTS = ["".join(t) for n in range(5) for t in itertools.product("abc[]", repeat=n)]
+
+
+@pytest.mark.parametrize("field", ["team", "key", "model", "user", "tag"])
+def test_one_request_has_one_of_each_but_many_tags(field: str) -> None:
+    one, other, alike = (Match.model_validate({field: [text]}) for text in ("ann", "ben", "a*"))
+    assert may_meet(one, other) == (field == "tag") and may_meet(one, alike)
 
 
 @settings(max_examples=300, deadline=None)

@@ -297,3 +297,20 @@ class TestAsking:
     def test_a_cut_between_turns_begins_with_the_user(self) -> None:
         way = policy(summary__strategy="turns", triggers__turns=2)
         assert all(part_of(p.messages[0]) == "user" for p in pieces(chat(9, 20), way))
+
+
+def test_a_long_message_takes_the_room_in_which_it_is_shown() -> None:
+    messages = [weighing("user", 5_000), weighing("assistant", 1_000), weighing("user", 1_000)]
+    for room, split in ((3_500, [2, 1]), (2_500, [1, 2]), (4_500, [3])):
+        found = parts_of(messages, room, policy(), count)
+        assert [len(part) for part, _ in found] == split
+        assert sum(tokens for _, tokens in found) == sum(sizes_of(messages, count))
+
+
+def test_no_message_is_shown_at_greater_length_than_the_policy_says() -> None:
+    long = [weighing("user", 6_000)]
+    asked = [
+        question(long, "", way, count, start=0, limit=100, chars=None, shown=10**6)[1]
+        for way in (policy(), policy(summary__message_chars=400))
+    ]
+    assert 1_900 < count(asked[0]) < 2_500 and count(asked[1]) < 500
