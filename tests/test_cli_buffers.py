@@ -229,6 +229,37 @@ class TestShow:
         result = run(archive, "show", "aa11", "--version", "7")
         assert result.exit_code == 1 and "there are: 2, 1" in result.stderr
 
+    def test_the_version_that_the_last_call_used_is_marked_and_shown(self) -> None:
+        first = sessions()[0]
+        assert first.last_call is not None
+        for used, text in ((1, "The north is missing."), (2, "The south is late.")):
+            detail = replace(first, last_call=replace(first.last_call, version=used))
+            shown = good(FakeArchive(detail), "show", "aa11")
+            assert versions(shown) == [(n, "by the last call" if n == used else "") for n in (2, 1)]
+            assert f"Version {used}: model" in shown and text in shown
+            assert f"Version {3 - used}: model" not in shown and "retired" not in shown
+
+    @pytest.mark.parametrize("last", [None, 7])
+    def test_where_the_last_call_used_none_of_them_the_newest_is_shown(self, last: int | None) -> None:
+        first = sessions()[0]
+        assert first.last_call is not None
+        shown = good(
+            FakeArchive(replace(first, last_call=replace(first.last_call, version=last))), "show", "aa11"
+        )
+        assert versions(shown) == [(2, ""), (1, "")] and "Version 2: model" in shown
+        shown = good(FakeArchive(replace(first, last_call=None)), "show", "aa11")
+        assert versions(shown) == [(2, ""), (1, "")] and "Version 2: model" in shown
+
+    def test_versions_stand_by_their_number_and_it_is_said_what_retired_means(self) -> None:
+        first = sessions()[0]
+        new, old = first.compactions
+        third = replace(new, digest=digest("version 3"), parent=new.digest, version=3)
+        detail = replace(first, compactions=(third, old), retired=(new,))
+        shown = good(FakeArchive(detail), "show", "aa11")
+        assert versions(shown) == [(3, ""), (2, "by the last call, retired"), (1, "")]
+        assert "retired: taken back by a rollback or a rebuild; a rollback to it uses it again" in shown
+        assert "Version 3: model" in shown
+
     def test_the_messages_when_all_is_asked_for(self, archive: FakeArchive) -> None:
         shown = good(archive, "show", "aa11", "--full")
         assert "Be brief." in shown and "What of the south?" in shown and "␛[2J" in shown
@@ -252,7 +283,7 @@ class TestShow:
             (Owner(user_id="ana", key_hash=digest("key")), "user ana"),
             (Owner(key_hash="abcd1234ef"), "key #abcd1234 "),
             (Owner(key_hash="abcd1234ef", key_alias="notebook"), "key notebook"),
-            (Owner(), "nobody in particular"),
+            (Owner(), "no known owner"),
         ],
     )
     def test_owners_outside_of_teams(self, owner: Owner, shown: str) -> None:
@@ -273,6 +304,13 @@ class TestShow:
         first = sessions()[0]
         odd = replace(first, ttl=float("inf"), bypass=(1e300, "x"), row=replace(first.row, seen=float("nan")))
         assert "until ? UTC: x" in good(FakeArchive(odd), "show", "aa11")
+
+
+def versions(shown: str) -> list[tuple[int, str]]:
+    """The numbers and last cells of the table of versions."""
+    table = shown.partition("Versions")[2].partition("└")[0]
+    cells = [[cell.strip() for cell in line.split("│")[1:-1]] for line in table.splitlines()]
+    return [(int(row[0]), row[-1]) for row in cells if row]
 
 
 class TestEvents:

@@ -29,6 +29,7 @@ from gateway_compaction.cli.buffers_view import (
     console,
     event_table,
     facts,
+    in_use,
     print_text,
     row_table,
     text_of,
@@ -96,7 +97,7 @@ def show(
     ] = None,
     full: Full = False,
 ) -> None:
-    """Show one session: state, owner, pins, versions, the last call, the summary in use."""
+    """Show one session: state, owner, pins, versions, the last call, the summary that it used."""
     detail = invocation.work(lambda reached: _detail(reached, session))
     chosen = _chosen(invocation, detail, version) if version else None
     if invocation.as_json:
@@ -113,8 +114,8 @@ def show(
     if detail.last_call is not None:
         out.print(call_table(detail.last_call))
         _print_messages(detail, full)
-    newest = max(detail.compactions, key=lambda one: one.version, default=None)
-    for part in text_of(newest, full=full) if newest else ():
+    used = in_use(detail)
+    for part in text_of(used, full=full) if used else ():
         print_text(out, part)
 
 

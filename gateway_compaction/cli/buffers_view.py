@@ -26,6 +26,7 @@ __all__ = [
     "console",
     "event_table",
     "facts",
+    "in_use",
     "print_text",
     "row_table",
     "text_of",
@@ -80,29 +81,40 @@ def facts(detail: SessionDetail) -> Table:
     return table
 
 
+def in_use(detail: SessionDetail) -> Compaction | None:
+    """The version that the last call used; the newest that can be used where it used none of them."""
+    number = detail.last_call.version if detail.last_call else None
+    return max(detail.compactions, key=lambda one: (one.version == number, one.version), default=None)
+
+
 def version_table(detail: SessionDetail) -> Table:
-    """The versions, those in use first."""
-    table = Table(title="Versions", title_justify="left")
+    """The versions, the newest first."""
+    told = "retired: taken back by a rollback or a rebuild; a rollback to it uses it again"
+    caption = told if detail.retired else None
+    table = Table(title="Versions", title_justify="left", caption=caption, caption_justify="left")
     for name in ("version", "messages", "tokens", "rate", "segments", "cost"):
         table.add_column(name, justify="right", no_wrap=True)
     for name in ("kind", "model", "made", "from", "used"):
         table.add_column(name, no_wrap=True)
-    numbers = {one.digest: one.version for one in (*detail.retired, *detail.compactions)}
-    for used, listed in (("yes", detail.compactions), ("retired", detail.retired)):
-        for one in listed:
-            table.add_row(
-                str(one.version),
-                f"1–{one.covers}",
-                f"{one.tokens_before:,} → {one.tokens_after:,}",
-                f"{one.tokens_after / one.tokens_before:.0%}" if one.tokens_before else "",
-                str(len(one.segments)),
-                "" if one.cost is None else f"${one.cost:.4f}",
-                cell(one.kind),
-                cell(one.model),
-                ago(one.created_at),
-                str(numbers.get(one.parent, "")) if one.parent else "",
-                used,
-            )
+    listed = sorted((*detail.retired, *detail.compactions), key=lambda one: one.version, reverse=True)
+    numbers = {one.digest: one.version for one in listed}
+    last = detail.last_call.version if detail.last_call else None
+    for one in listed:
+        used = ["by the last call"] if one.version == last else []
+        used += ["retired"] if one in detail.retired else []
+        table.add_row(
+            str(one.version),
+            f"1–{one.covers}",
+            f"{one.tokens_before:,} → {one.tokens_after:,}",
+            f"{one.tokens_after / one.tokens_before:.0%}" if one.tokens_before else "",
+            str(len(one.segments)),
+            "" if one.cost is None else f"${one.cost:.4f}",
+            cell(one.kind),
+            cell(one.model),
+            ago(one.created_at),
+            str(numbers.get(one.parent, "")) if one.parent else "",
+            ", ".join(used),
+        )
     return table
 
 
