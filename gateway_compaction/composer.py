@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from gateway_compaction.core.accuracy import checked
 from gateway_compaction.core.asking import merge_question, parts_of, question, sizes_of
 from gateway_compaction.core.compaction import Compaction, Kind, Segment
-from gateway_compaction.core.language import language_of, phrases
-from gateway_compaction.core.messages import Message, text_of
+from gateway_compaction.core.language import language_of_talk, phrases
+from gateway_compaction.core.messages import Message
 from gateway_compaction.core.prefix import Prefix
 from gateway_compaction.core.segments import (
     LEAST_TEXT,
@@ -263,7 +263,7 @@ def _compaction(task: SummaryTask, kind: Kind, segments: tuple[Segment, ...]) ->
 
 def _noted(task: SummaryTask) -> tuple[Segment, ...]:
     """A note in place of a summary."""
-    said = phrases(language_of(text_of(m) for m in task.messages if m["role"] in ("user", "assistant")))
+    said = phrases(language_of_talk(task.messages))
     return (Segment(0, task.job.covers, f"[{said.unseen}: {task.job.covers}]"),)
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from gateway_compaction.core.asking import instructions_of, words_in
 from gateway_compaction.core.compaction import Compaction
 from gateway_compaction.core.jobs import Job
-from gateway_compaction.core.language import language_of
-from gateway_compaction.core.messages import Message, text_of
+from gateway_compaction.core.language import language_of_talk
+from gateway_compaction.core.messages import Message
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.prompts import SYSTEM, order
 from gateway_compaction.core.situation import Situation
@@ -46,7 +46,7 @@ class Prefix:
             first += " It begins with a summary of what came before: merge it, drop nothing of it."
         elif self.summarised:
             first += " It begins with a summary of what came before: leave that out, it stays as it is."
-        code = language_of(text_of(m) for m in self.messages if m["role"] in ("user", "assistant"))
+        code = language_of_talk(self.messages)
         keys, keep = summary.preserve_keys, instructions_of(policy)
         return order(first + " Use no tool.", keep, keys, code, words_in(limit))
 

@@ -9,7 +9,7 @@ from unicodedata import normalize
 
 import regex
 
-from gateway_compaction.core.language import NAMES, language_of
+from gateway_compaction.core.language import NAMES, language_of, language_of_talk
 from gateway_compaction.core.messages import Message, part_of, text_of
 from gateway_compaction.core.shorten import shorten
 
@@ -82,7 +82,7 @@ def prompt(
     ``previous`` is the summary so far, ``start`` the position of the first message, ``instructions`` what
     to keep; ``message_tokens`` and ``message_chars`` bound how much of a message is shown.
     """
-    code = language_of(text_of(m) for m in messages if m["role"] in ("user", "assistant"))
+    code = language_of_talk(messages)
     told = rendered(messages, start, message_tokens, count, message_chars)
     parts = [f"<previous_summary>\n{fenced(previous)}\n</previous_summary>"] if previous else []
     merge = " Merge it with the previous summary; drop nothing of it that still matters." if previous else ""

@@ -9,7 +9,7 @@ from typing import Any
 import regex
 
 from gateway_compaction.core.importance import Anchor, Scoring, anchors_of
-from gateway_compaction.core.language import Phrases, language_of, phrases
+from gateway_compaction.core.language import Phrases, language_of_talk, phrases
 from gateway_compaction.core.messages import Message, text_of
 from gateway_compaction.core.pins import Pins, RulesIn, pins_of, rules_in
 from gateway_compaction.core.prompts import defused
@@ -115,7 +115,7 @@ def frame(
     ``opener`` is repeated behind the block and so not pinned. Half of the room is the text's. Rules alone may
     take more, up to three quarters: task, images and anchors share what rules leave of the other half.
     """
-    said = phrases(language_of(text_of(m) for m in covered if m["role"] in ("user", "assistant")))
+    said = phrases(language_of_talk(covered))
     body = [m for m in covered if m is not opener]
     room = max(0, limit - count(f"<{TAG}>\n{said.note}\n</{TAG}>") - 8)
     named_json = wants_json and not _says_json(covered, opener)

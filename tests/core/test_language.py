@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.language import NAMES, language_of, phrases
+from gateway_compaction.core.language import NAMES, is_foreign, language_of, language_of_talk, phrases
+from gateway_compaction.core.messages import Message
+from gateway_compaction.core.prompts import prompt
+from gateway_compaction.core.summary import frame
 from tests.core.search import search
-from tests.core.strategies import texts
+from tests.core.strategies import odd_messages, texts
+
+
+def user(text: str) -> Message:
+    """What a user says."""
+    return {"role": "user", "content": text}
+
+
+def assistant(text: str) -> Message:
+    """What an assistant says."""
+    return {"role": "assistant", "content": text}
+
+
+def asked_about(talk: list[Message]) -> str:
+    """What a summariser is asked about a conversation."""
+    _, asked = prompt(talk, "", start=0, words=50, instructions="all", keys=(), message_tokens=90, count=len)
+    return asked
+
 
 SAID = {
     "en": "Please tell me what is the best way to do this for my friend and for you.",
@@ -32,6 +55,31 @@ SAID = {
     "vi": "Tôi không có một bản báo cáo cho bạn và các tài liệu này là của công ty.",
 }
 
+
+PRINTED = {
+    "fence": (
+        "```python\ndef handler(request, response, context):\n"
+        "    # the answer is in the body and it is for you\n"
+        "    return process_request(request.body, context.user, timeout=3)\n```"
+    ),
+    "code": (
+        "def handler(request, response, context):\n"
+        "    for item in request.items():\n"
+        "        if item is not None and item.is_for(context.user):\n"
+        "            return process_request(request.body, context.user, timeout=3)\n"
+    ),
+    "inline": "`what is in this and how do I do it for you` https://example.com/what/is/in/this-and-that-for-you",
+    "log": "\n".join(
+        ["ERROR 2026-01-01 connection refused at the host, and the retry is not possible for this"] * 2
+    ),
+    "times": "[2026-01-01 10:00:00] the worker is not able to do what it is asked for and that is it\n" * 3,
+    "trace": (
+        "Traceback (most recent call last):\n"
+        '  File "/srv/app/what_is_it.py", line 3, in this_is_for_you\n'
+        "    raise ValueError(the_value_is)\nValueError: the value is not what it is for you and that is it"
+    ),
+}
+"""What is pasted into a chat."""
 
 ORDINARY = {
     "fr": (
@@ -87,10 +135,110 @@ class TestLanguageOf:
     def test_a_long_message_does_not_drown_the_others(self) -> None:
         assert language_of(["log line " * 50_000, *[SAID["ko"] * 60] * 4]) == "ko"
 
+    @pytest.mark.parametrize("code", ["ko", "ja", "zh", "ru", "de", "fr"])
+    @pytest.mark.parametrize("printed", PRINTED)
+    def test_what_is_pasted_does_not_decide(self, code: str, printed: str) -> None:
+        assert language_of([f"{SAID[code]}\n{PRINTED[printed]}"] * 5) == code
+        assert language_of([f"{PRINTED[printed]}\n{SAID[code]}"] * 5) == code
+
+    @pytest.mark.parametrize("code", ["ko", "zh", "ar"])
+    def test_a_tenth_in_a_script_of_its_own_is_enough(self, code: str) -> None:
+        lines = "\n".join(["the pump is at the end of the pier and it has to be seen"] * 5)
+        assert language_of([f"{SAID[code] * 2}\n{lines}"]) == code
+        assert language_of([f"{SAID[code]}\n{lines}\n{lines}\n{lines}\n{lines}"]) == "en"
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "What is σ?",
+            "What does 你好 mean in the end, please?",
+            "Is ありがとう what you say to them for it when you are asked in the shop?",
+        ],
+    )
+    def test_a_word_in_a_sentence_does_not_make_it_foreign(self, text: str) -> None:
+        assert language_of([text]) == "en"
+
+    def test_a_text_of_nothing_but_code_is_told_by_what_there_is(self) -> None:
+        assert language_of(["```\n# 보고서를 전달합니다\n```"]) == "ko"
+        assert language_of([PRINTED["code"]]) == "en"
+
+    def test_code_without_end_is_read_to_a_bound(self) -> None:
+        read = []
+
+        def said() -> Iterator[str]:
+            for _ in range(1_000):
+                read.append(1)
+                yield "```\n" + "x = 1\n" * 20_000
+
+        assert language_of(said()) == "en"
+        assert len(read) < 10
+
+    def test_what_follows_much_code_is_found(self) -> None:
+        assert language_of(["```\n" + "the_value = and_is(to)\n" * 400 + "```\n" + SAID["de"]]) == "de"
+
     @search
     @given(st.lists(texts, max_size=4))
     def test_it_is_always_one_of_the_named(self, said: list[str]) -> None:
         assert language_of(said) in NAMES
+
+
+class TestTalk:
+    """Users are heard first."""
+
+    def test_the_users_language_is_the_conversations(self) -> None:
+        talk = [user(SAID["de"]), assistant(SAID["en"] * 9)] * 4
+        assert language_of_talk(talk) == "de"
+        assert language_of_talk([user(SAID["en"]), assistant(SAID["de"] * 9)] * 4) == "en"
+
+    def test_where_they_say_too_little_the_assistants_counts(self) -> None:
+        assert language_of_talk([user("ok, do it"), assistant(SAID["de"])]) == "de"
+        assert language_of_talk([user("ok"), assistant(SAID["ko"])]) == "ko"
+        assert language_of_talk([user("네, 해 주세요"), assistant(SAID["en"] * 9)]) == "ko"
+
+    def test_nobody_else_is_heard(self) -> None:
+        others: list[Message] = [
+            {"role": role, "content": SAID["ko"] * 9} for role in ("system", "developer", "tool", "function")
+        ]
+        result = {"type": "tool_result", "tool_use_id": "1", "content": SAID["ko"]}
+        others.append({"role": "user", "content": [result, {"type": "text", "text": "and on it goes"}]})
+        assert language_of_talk([*others, user("ok"), assistant(SAID["de"])]) == "de"
+
+    @pytest.mark.parametrize("code", ["ko", "zh", "de"])
+    def test_a_chat_about_code_is_in_the_language_that_is_spoken(self, code: str) -> None:
+        asked, told = f"{SAID[code]}\n{PRINTED['fence']}", f"{SAID[code]}\n{PRINTED['fence']}"
+        talk = [user(asked), assistant(told)] * 20
+        around = frame(talk, limit=600, rule_tokens=0, opener=None, wants_json=False, count=len)
+        assert around.lines[0] == phrases(code).note
+        assert f"Write in {NAMES[code]}," in asked_about(talk)
+
+    @search
+    @given(odd_messages)
+    def test_it_is_one_of_the_named_for_every_message(self, messages: list[Any]) -> None:
+        assert language_of_talk(messages) in NAMES
+
+
+class TestForeign:
+    """A script that nobody used."""
+
+    @pytest.mark.parametrize("code", ["ko", "ja", "zh", "ru", "ar", "he", "th", "hi", "el"])
+    def test_it_is_foreign_where_nobody_wrote_in_it(self, code: str) -> None:
+        assert is_foreign(SAID[code], [SAID["en"], SAID["de"]] * 9)
+        assert not is_foreign(SAID[code], [SAID["en"], SAID[code]])
+        assert not is_foreign(SAID[code], [SAID["en"]] * 500 + [SAID[code] * 20])
+
+    def test_a_name_is_no_conversation(self) -> None:
+        assert is_foreign(SAID["ko"], [*[SAID["en"]] * 9, "김철수 signed it."])
+
+    @pytest.mark.parametrize("code", ["en", "de", "vi"])
+    def test_latin_never_is(self, code: str) -> None:
+        assert not is_foreign(SAID[code], [SAID["ko"]])
+
+    def test_what_is_mostly_latin_never_is(self) -> None:
+        assert not is_foreign(f"{SAID['en']} {SAID['ja']}", [SAID["en"]])
+
+    @pytest.mark.parametrize("said", [[], [""], ["", ""]])
+    def test_where_nothing_was_said_nothing_is(self, said: list[str]) -> None:
+        assert not is_foreign(SAID["ru"], said)
 
 
 class TestPhrases:
