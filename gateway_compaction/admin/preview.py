@@ -13,14 +13,14 @@ from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.schemas import Preview, PreviewBody
 from gateway_compaction.archive import LastCall, Owner, SessionDetail
 from gateway_compaction.core.compaction import Compaction
-from gateway_compaction.core.desk import Desk
+from gateway_compaction.core.desk import FRAME_TOKENS, Desk
 from gateway_compaction.core.jobs import Job, job_of
 from gateway_compaction.core.messages import Message, Transcript, part_of
 from gateway_compaction.core.numbering import parted
 from gateway_compaction.core.plan import make_plan
 from gateway_compaction.core.policy import Policy, conflicts, flatten
 from gateway_compaction.core.situation import Situation
-from gateway_compaction.core.summary import ACKNOWLEDGEMENT
+from gateway_compaction.core.summary import ACKNOWLEDGEMENT, block_tokens
 from gateway_compaction.core.tokens import Measure
 
 __all__ = ["ACKNOWLEDGED", "openers_of", "previewed"]
@@ -49,14 +49,12 @@ def previewed(
         raise Problem(409, UNSEEN)
     changed = _changes(body)
     tried = _with(policy, changed)
-    situation = _situation(last, tried, lambda text: count(text, detail.row.model or ""))
-    situation = situation.steered(detail.steering)
+    model = detail.row.model or ""
+    situation = _situation(last, tried, lambda text: count(text, model)).steered(detail.steering)
     job = job_of(situation, None)
-    sent = situation.measure.total
-    cut = job.covers if job else None
-    summary = _block(situation.desk, job) if job else 0
+    sent, cut = situation.measure.total, job.covers if job else None
+    summary, expected = _blocks(detail, situation, job) if job else (0, 0)
     total = sent if cut is None else _without_pins(situation.desk).rest(cut) + summary
-    values = flatten(tried)
     return Preview(
         compacts=_compacts(situation, job),
         covers=cut,
@@ -67,11 +65,13 @@ def previewed(
         total_now=last.fixed + sum(tokens for _, tokens, _ in last.saw),
         total_sent=sent,
         window=last.window,
+        summary_expected=expected,
+        total_expected=total - summary + expected,
         share=round(total / last.window, 4),
         fits=total <= tried.levels.medium.target * last.window,
         fates=_fates(situation.transcript, cut),
         policy=policy.name,
-        values={path: values[path] for path in (*ASSUMED, *LENGTH)},
+        values={path: value for path, value in flatten(tried).items() if path in (*ASSUMED, *LENGTH)},
         change=_yaml(detail.row.owner, changed),
     )
 
@@ -80,9 +80,29 @@ def _without_pins(desk: Desk) -> Desk:
     return replace(desk, pins=())
 
 
-def _block(desk: Desk, job: Job) -> int:
-    """Tokens of the whole block: operators' pins come on top of its length."""
-    return job.block + desk.rest(job.covers) - _without_pins(desk).rest(job.covers)
+def _blocks(detail: SessionDetail, s: Situation, job: Job) -> tuple[int, int]:
+    """Tokens of the whole block: the most, and what is likely; a rate gives its text's, not its bound."""
+    # Operators' pins come on top of its length.
+    pins = s.desk.rest(job.covers) - _without_pins(s.desk).rest(job.covers)
+    summary, most = s.policy.summary, job.block + pins
+    if summary.rate is None:
+        return most, most
+    text = block_tokens(summary.max_tokens, summary.rate, s.window, s.measure.between(0, job.covers))
+    text = min(text, s.desk.text_room(job.covers, job.block))
+    framed = _framed(detail, s.desk)
+    return most, min(most, text + (FRAME_TOKENS // 2 + pins if framed is None else max(framed, pins)))
+
+
+def _framed(detail: SessionDetail, desk: Desk) -> int | None:
+    """Tokens of note and pins in the summary that the last call was sent with; None where there was none."""
+    last, versions = detail.last_call, (*detail.compactions, *detail.retired)
+    block = sum(tokens for _, tokens, origin in last.saw if origin == "summary") if last else 0
+    used = next((c for c in versions if last and c.version == last.version and c.text), None)
+    if used is None or not block:
+        return None
+    # What was longer than its room was sent shortened.
+    room = desk.text_room(min(used.covers, len(desk.transcript.history)), used.limit or desk.window // 4)
+    return max(0, block - min(desk.count(used.text), room))
 
 
 def _compacts(s: Situation, job: Job | None) -> bool:

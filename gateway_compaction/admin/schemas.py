@@ -223,8 +223,11 @@ class Preview:
         covers: messages after the preamble that the summary would stand for; None where nothing can be cut.
         kept: messages after those, sent verbatim.
         summary: most tokens that the summary would take, what operators pinned included.
-        total: tokens of the request, output reserve included; ``total_now`` as it was sent.
+        total: tokens of the request with that, output reserve included; ``total_now`` as it was sent.
         share: of the window.
+        summary_expected, total_expected: the same as they are likely to come out. With a rate, an estimate:
+            the rate of what is covered, and note and pins as in the last summary that was sent; with a number
+            of tokens, the most again.
         fits: whether the target is reached.
         fates: what would become of each message the client sent, in its order.
         policy: the highest-ranking policy that holds.
@@ -242,6 +245,8 @@ class Preview:
     total_sent: int
     window: int
     share: float
+    summary_expected: int
+    total_expected: int
     fits: bool
     fates: tuple[str, ...]
     policy: str

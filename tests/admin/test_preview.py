@@ -12,9 +12,10 @@ import yaml
 from gateway_compaction.admin.preview import ACKNOWLEDGED, openers_of, previewed
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.schemas import Preview, PreviewBody
-from gateway_compaction.archive import LastCall, Owner, Steering
+from gateway_compaction.admin.ui.policy import preview_view
+from gateway_compaction.archive import LastCall, Owner, SessionDetail, Steering
 from gateway_compaction.core.compaction import Compaction, Segment
-from gateway_compaction.core.desk import Desk
+from gateway_compaction.core.desk import FRAME_TOKENS, Desk
 from gateway_compaction.core.digest import chain, history_digests
 from gateway_compaction.core.jobs import job_of
 from gateway_compaction.core.layout import layout
@@ -23,6 +24,7 @@ from gateway_compaction.core.plan import make_plan
 from gateway_compaction.core.policy import Policy
 from gateway_compaction.core.policy_book import Identity, PolicyBook
 from gateway_compaction.core.presets import PRESETS
+from gateway_compaction.core.render import render
 from gateway_compaction.core.situation import Situation
 from gateway_compaction.core.summary import ACKNOWLEDGEMENT, facts_told
 from gateway_compaction.core.tokens import TokenCounter
@@ -197,6 +199,82 @@ def test_a_lower_target_covers_more_and_sends_less() -> None:
 def test_a_smaller_rate_leaves_a_shorter_summary() -> None:
     long = call(tokens=400, window=20_000)
     assert asked(long, rate=0.1).summary < asked(long, rate=0.3).summary
+
+
+def sent_with(policy: Policy, rounds: int, *, rate: float) -> tuple[Situation, SessionDetail, int]:
+    """A call that was sent with a model's summary of ``rate``, and the tokens of its block."""
+    real = situation(policy, rounds)
+    job = job_of(real, None)
+    assert job is not None
+    count = real.desk.count
+    text, wanted = "Ship.", rate * real.measure.between(0, job.covers)
+    while count(text) < wanted:
+        text += f" Ship {len(text)} lies there."
+    made = Compaction(job.digest, job.covers, "model", (Segment(0, job.covers, text),), job.block, version=3)
+    plan = make_plan(replace(real, compactions=(made,)))
+    last = layout(real, plan, render(plan.view, real.transcript, count), 1.0)
+    assert (last.covers, last.version) == (job.covers, 3)
+    [block] = [tokens for _, tokens, origin in last.saw if origin == "summary"]
+    detail = replace(session("t", "k", Owner()), last_call=last, compactions=(made,), steering=UNSTEERED)
+    return real, detail, block
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.3, 0.5])
+def test_a_rate_is_previewed_as_it_turns_out(rate: float) -> None:
+    def by(rate: float) -> Policy:
+        written = {"summary": {"model": "small", "rate": rate}, "recall": {"max_tokens": 0}}
+        return PolicyBook({"version": 1, "defaults": written}, "t").resolve(Identity())
+
+    counter = TokenCounter()
+    _, before, _ = sent_with(by(0.2), 40, rate=0.2)
+    real, _, block = sent_with(by(rate), 40, rate=rate)
+    found = previewed(before, by(0.2), PreviewBody(rate=rate), counter.text)
+    assert found.summary == real.desk.limit(found.covers or 0), "the most that it may take"
+    assert abs(found.summary_expected - block) < 60, (found, block)
+    assert found.total_expected == found.total - found.summary + found.summary_expected
+
+
+def test_two_rates_with_the_same_bound_are_told_apart() -> None:
+    few, many = asked(call(turns=50, window=4000), rate=0.1), asked(call(turns=50, window=4000), rate=0.5)
+    assert few.covers is not None and few.summary == many.summary == 1000
+    assert few.summary_expected < 500 < many.summary_expected < 700, "the text gets no more than half"
+    shown = preview_view(few, call(turns=50, window=4000))
+    told = dict(shown.lines)
+    assert told["Summary"] == f"an estimated {few.summary_expected} tokens, at most 1,000 tokens"
+    assert told["Would have been sent"] == f"about {few.total_expected:,} tokens"
+    assert shown.then < preview_view(many, call(turns=50, window=4000)).then
+
+
+def test_where_no_summary_was_sent_pins_come_on_top_of_what_is_assumed() -> None:
+    raw = replace(call(turns=50, window=4000), saw=call(turns=50).sent, covers=0, version=None)
+    bare, pinned = asked(raw, rate=0.1), asked(raw, rate=0.1, steering=Steering("g", PINS))
+    assert bare.summary_expected == 360 + FRAME_TOKENS // 2, "a tenth of the ninety messages that are covered"
+    assert pinned.summary_expected - bare.summary_expected == pinned.summary - bare.summary > 0
+
+
+def test_a_number_of_tokens_is_no_estimate() -> None:
+    found = asked(call(window=4000))
+    assert (found.summary_expected, found.total_expected) == (found.summary, found.total)
+    told = dict(preview_view(found, call(window=4000)).lines)
+    assert told["Summary"] == f"at most {found.summary:,} tokens"
+    assert told["Would have been sent"] == f"{found.total:,} tokens"
+
+
+@pytest.mark.parametrize(
+    ("values", "said", "tone"),
+    [
+        ({"fits": True}, "The target is reached at about 30%", "good"),
+        ({"fits": False}, "unless the summary turns out longer", "good"),
+        ({"fits": False, "total_expected": 1800}, "The target is missed: about 45%", "warn"),
+        ({"covers": None}, "Nothing could be covered", "warn"),
+    ],
+)
+def test_what_is_said_of_the_target(values: dict[str, Any], said: str, tone: str) -> None:
+    found = replace(
+        asked(call(window=4000), rate=0.2), **{"summary_expected": 1, "total_expected": 1200, **values}
+    )
+    shown = preview_view(found, call(window=4000))
+    assert said in shown.headline.replace("\u202f", "").replace(" %", "%") and shown.tone == tone
 
 
 def test_keep_last_is_kept() -> None:

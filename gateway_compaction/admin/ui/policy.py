@@ -143,23 +143,16 @@ def preview_view(found: Preview, call: LastCall) -> PreviewView:
     """The answer to the sliders."""
     roles: Sequence[tuple[str, int, str]] = call.sent
     fates = found.fates if len(found.fates) == len(roles) else tuple(fate for *_, fate in roles)
-    saved = found.total_now - found.total
-    if found.covers is None:
-        headline, tone = (
-            "Nothing could be covered: too few messages stand before those that are kept.",
-            "warn",
-        )
-    elif found.fits:
-        headline, tone = f"The target is reached at {percent(found.share)} of the window.", "good"
-    else:
-        headline, tone = f"The target is missed: {percent(found.share)} of the window would be used.", "warn"
+    total, guess = found.total_expected, _guess(found)
+    saved = found.total_now - total
+    headline, tone = _headline(found)
     lines = (
         ("Sent at the last call", f"{thousands(found.total_now)} tokens"),
-        ("Would have been sent", f"{thousands(found.total)} tokens"),
-        ("Difference", f"{thousands(abs(saved))} tokens {'fewer' if saved >= 0 else 'more'}"),
+        ("Would have been sent", f"{guess}{thousands(total)} tokens"),
+        ("Difference", f"{guess}{thousands(abs(saved))} tokens {'fewer' if saved >= 0 else 'more'}"),
         ("Covered", f"{found.covers or 0} messages (now {found.covers_now})"),
         ("Kept verbatim", f"{found.kept} messages"),
-        ("Summary", f"at most {thousands(found.summary)} tokens"),
+        ("Summary", _length(found)),
     )
     if not found.compacts:
         headline += " That call was short enough to be sent whole; this is what a compaction would come to."
@@ -167,7 +160,7 @@ def preview_view(found: Preview, call: LastCall) -> PreviewView:
         headline,
         lines,
         _bar(found.total_now, found.window),
-        _bar(found.total, found.window),
+        _bar(total, found.window),
         tone,
         strip(
             [(role, tokens, fate) for (role, tokens, _), fate in zip(roles, fates, strict=True)],
@@ -176,6 +169,30 @@ def preview_view(found: Preview, call: LastCall) -> PreviewView:
         ),
         found.change,
     )
+
+
+def _headline(found: Preview) -> tuple[str, str]:
+    """Whether the target is reached, and the tone in which it is said."""
+    used = f"{_guess(found)}{percent(found.total_expected / found.window if found.window else 0.0)}"
+    reached = f"The target is reached at {used} of the window"
+    if found.covers is None:
+        return "Nothing could be covered: too few messages stand before those that are kept.", "warn"
+    if found.fits:
+        return f"{reached}.", "good"
+    if found.total_expected <= found.values["levels.medium.target"] * found.window:
+        return f"{reached}, unless the summary turns out longer.", "good"
+    return f"The target is missed: {used} of the window would be used.", "warn"
+
+
+def _guess(found: Preview) -> str:
+    return "" if found.summary_expected == found.summary else "about "
+
+
+def _length(found: Preview) -> str:
+    most = f"at most {thousands(found.summary)} tokens"
+    if found.summary_expected == found.summary:
+        return most
+    return f"an estimated {thousands(found.summary_expected)} tokens, {most}"
 
 
 def _bar(tokens: int, window: int) -> int:
