@@ -58,6 +58,7 @@ LEFT_OUT = (
 LOOK_ONLY = "This key may look, and change nothing."
 ADMINS_ONLY = "This is for proxy admins."
 LONGEST_NAME = 100
+ANYBODY = "anybody (no key is asked for)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +186,16 @@ async def _viewer(auth: UserAPIKeyAuth, csrf: str | None) -> Viewer:
 
 def _actor(auth: UserAPIKeyAuth, role: Role) -> str:
     """Who it is, for the audit: an alias or an id, never a key."""
+    if _is_open():
+        return ANYBODY
     if auth.key_alias:
         name = f"key {auth.key_alias}"
     elif auth.user_id:
         name = f"user {auth.user_id}"
     else:
-        name = f"key #{(key_hash_of(auth) or 'none')[:12]}"
-    return f"{role}, {name[:LONGEST_NAME]}"
+        name = f"key #{(key_hash_of(auth) or 'unknown')[:12]}"
+    name = name[:LONGEST_NAME]
+    return name if role == "key" else f"{role}, {name}"
 
 
 def _is_open() -> bool:

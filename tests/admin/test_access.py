@@ -6,6 +6,7 @@ import httpx
 import pytest
 
 from tests.admin.conftest import REFUSED_WITH, bearer
+from tests.admin.memory_archive import MemoryArchive
 from tests.admin.people import MASTER
 
 pytestmark = pytest.mark.usefixtures("keyed")
@@ -37,6 +38,25 @@ async def seen_by(client: httpx.AsyncClient, key: str | None) -> set[str]:
 )
 async def test_each_key_sees_its_own(client: httpx.AsyncClient, key: str, expected: set[str]) -> None:
     assert await seen_by(client, key) == expected
+
+
+@pytest.mark.parametrize(
+    ("key", "named"),
+    [
+        (MASTER, "proxy admin, user default_user_id"),
+        ("sk-viewer", "proxy admin viewer, user auditor"),
+        ("sk-red-admin", "team admin, key red-lead"),
+        ("sk-red-1", "key red-1"),
+        ("sk-looks", "user ruth"),
+    ],
+)
+async def test_who_it_is_is_said_once(
+    client: httpx.AsyncClient, archive: MemoryArchive, key: str, named: str
+) -> None:
+    await seen_by(client, key)
+    assert [scope.actor for scope in archive.scopes] == [named]
+    page = await client.get("/compaction/ui", headers=bearer(key))
+    assert f'title="Signed in as {named}"' in page.text
 
 
 @pytest.mark.parametrize("key", [None, "sk-nobody", "sk-blocked", "sk-team-blocked", "sk-expired"])

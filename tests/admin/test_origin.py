@@ -113,9 +113,12 @@ class TestOpenProxy:
     """A proxy that asks nobody for a key serves everybody who sits before it, and no page of the web."""
 
     @pytest.mark.parametrize("key", [None, "sk-anything"])
-    async def test_everybody_sees_everything(self, client: httpx.AsyncClient, key: str | None) -> None:
+    async def test_everybody_sees_everything(
+        self, client: httpx.AsyncClient, archive: MemoryArchive, key: str | None
+    ) -> None:
         assert (await client.get(LIST, headers=bearer(key))).json()["total"] == 4
         assert (await client.post(DEED, headers=bearer(key))).status_code == 200
+        assert [actor for _, _, actor in archive.deeds] == ["anybody (no key is asked for)"]
 
     @pytest.mark.parametrize("origin", ELSEWHERE)
     @pytest.mark.parametrize("key", [None, "sk-anything"])
