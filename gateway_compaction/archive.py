@@ -56,7 +56,7 @@ class Owner:
     def name(self) -> str:
         """Its name among those of its kind; a key without an alias by the beginning of its hash."""
         known = self.team or self.team_id or self.user_id or self.key_alias
-        return known or (f"#{self.key_hash[:8]}" if self.key_hash else "nobody in particular")
+        return known or (f"#{self.key_hash[:8]}" if self.key_hash else "no known owner")
 
     @property
     def named(self) -> str:

@@ -116,7 +116,7 @@ class TestOverview:
         assert [(t.kind, t.name, t.totals.saved) for t in found.teams] == [
             ("team", "b", 1000),
             ("team", "Red", 150),
-            ("nobody", "nobody in particular", 7),
+            ("nobody", "no known owner", 7),
         ]
         assert [(m.name, m.totals.saved) for m in found.models] == [
             ("gpt", 1100),

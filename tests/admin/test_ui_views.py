@@ -292,7 +292,7 @@ class TestSession:
     def test_a_session_of_which_nothing_is_known(self) -> None:
         view = session_view(EMPTY, NOW)
         assert (view.chart, view.strip, view.comparison, view.statistics) == (None, None, None, None)
-        assert view.line.name == "k" and view.line.owner == "nobody in particular"
+        assert view.line.name == "k" and view.line.owner == "no known owner"
 
     def test_everything_unusual_is_said(self) -> None:
         detail = replace(
