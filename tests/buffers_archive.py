@@ -125,6 +125,10 @@ class FakeArchive:
         self.changes: list[SessionRow] = [one.row for one in self.details.values()]
         self._page = page
 
+    def add(self, row: SessionRow) -> None:
+        """One more session."""
+        self.details[row.session] = SessionDetail(row)
+
     async def overview(self, scope: Scope, hours: int) -> Sequence[Hour]:
         return []
 

@@ -172,6 +172,31 @@ class TestNames:
         assert FIRST.slot in result.stderr and SECOND.slot in result.stderr
         assert not OBEYED.search(result.stderr)
 
+    def test_what_can_mean_several_is_listed_a_line_each(self, archive: FakeArchive) -> None:
+        archive.add(replace(sessions()[0].row, session=SessionRef(FIRST.tenant, "aa33"), labels=()))
+        lines = run(archive, "show", "aa").stderr.splitlines()
+        assert lines[0] == "'aa' can mean 3 sessions." and len(lines) == 4
+        assert f"  {FIRST.slot} of team research (ticket-4711, run 5)" in lines
+        assert f"  {FIRST.tenant}.aa33 of team research" in lines
+
+    def test_a_whole_second_part_of_several_tenants_is_refused(self, archive: FakeArchive) -> None:
+        twin = SessionRef(SECOND.tenant, FIRST.key)
+        archive.add(replace(sessions()[0].row, session=twin))
+        result = run(archive, "show", FIRST.key)
+        assert result.exit_code == 1 and FIRST.slot in result.stderr and twin.slot in result.stderr
+
+    def test_short_ids_of_a_list_are_each_its_own_and_name_their_session(self) -> None:
+        keys = ["ab" * 16, "ab" * 15 + "00", "cd" * 16, "ef" * 16]
+        refs = [SessionRef(digest("t"), key) for key in keys]
+        refs += [SessionRef(tenant, "ef" * 16) for tenant in (digest("t")[:20] + "0" * 12, "f" * 32)]
+        rows = [replace(sessions()[0].row, session=ref, labels=()) for ref in refs]
+        archive = FakeArchive(*map(SessionDetail, rows))
+        shown = good(archive, "ls")
+        listed = [line.split("│")[1].strip() for line in shown.splitlines() if line.startswith("│")]
+        assert len({*listed}) == len(refs) == 6 and "cd" * 6 in listed and f"ffffff.{'ef' * 6}" in listed
+        found = [document(archive, "show", one)["row"]["session"] for one in listed]
+        assert {SessionRef(**one) for one in found} == {*refs}
+
     def test_a_label_that_looks_like_the_beginning_of_another_id_is_refused(self) -> None:
         first, second = sessions()
         archive = FakeArchive(first, replace(second, row=replace(second.row, labels=("aa11",))))

@@ -15,14 +15,8 @@ from rich.text import Text
 from gateway_compaction.archive import Query, SessionDetail, SessionPage, SessionRow, Sort, State
 from gateway_compaction.cli import buffers_act, buffers_watch
 from gateway_compaction.cli.buffers_diff import Change, changes, version_of
-from gateway_compaction.cli.buffers_reach import (
-    PAGE,
-    Invocation,
-    Named,
-    Reached,
-    find,
-    on_archive,
-)
+from gateway_compaction.cli.buffers_names import find
+from gateway_compaction.cli.buffers_reach import PAGE, Invocation, Named, Reached, on_archive
 from gateway_compaction.cli.buffers_text import as_json, block, cell, plural, print_json
 from gateway_compaction.cli.buffers_view import (
     call_table,

@@ -15,7 +15,8 @@ from typing import Annotated, Any
 import typer
 
 from gateway_compaction.archive import Query
-from gateway_compaction.cli.buffers_reach import PAGE, Invocation, Named, Reached, find, on_archive
+from gateway_compaction.cli.buffers_names import find
+from gateway_compaction.cli.buffers_reach import PAGE, Invocation, Named, Reached, on_archive
 from gateway_compaction.cli.buffers_text import as_json, cell, plural, print_json
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.errors import NotThere, Refused

@@ -7,7 +7,7 @@ import getpass
 import inspect
 import re
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import wraps
@@ -16,13 +16,12 @@ from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 
-from gateway_compaction.archive import Archive, Query, Scope, SessionRow
+from gateway_compaction.archive import Archive, Query, Scope
 from gateway_compaction.cli.buffers_text import cell, defused, print_json
 from gateway_compaction.cli.launch import without_password
-from gateway_compaction.core.compaction import SessionRef
-from gateway_compaction.errors import ArchiveError, NotThere, Refused, StoreError
+from gateway_compaction.errors import ArchiveError, Refused, StoreError
 
-__all__ = ["PAGE", "Invocation", "Named", "Opener", "Reached", "Source", "find", "on_archive"]
+__all__ = ["PAGE", "Invocation", "Named", "Opener", "Reached", "SeveralError", "Source", "on_archive"]
 
 T = TypeVar("T")
 Opener = Callable[["Source"], AbstractAsyncContextManager[Archive]]
@@ -30,10 +29,8 @@ Opener = Callable[["Source"], AbstractAsyncContextManager[Archive]]
 DEFAULT_URL, URL_VARIABLE = "http://localhost:4000", "GATEWAY_COMPACTION_URL"
 REFUSED, UNREACHED = 1, 3
 GREETING_SECONDS = 4.0
-LABEL_CHARS, PAGE, SHOWN = 200, 200, 5
+PAGE = 200
 MESSAGE = 1_000
-WHOLE = re.compile(r"([0-9a-f]{32})\.([0-9a-f]{32})")
-PARTS = re.compile(r"([0-9a-f]+)\.([0-9a-f]*)")
 
 _Url = Annotated[
     str | None,
@@ -69,6 +66,14 @@ Named = Annotated[
         metavar="SESSION", help="An id as ls shows it, any unambiguous beginning of it, or a label."
     ),
 ]
+
+
+class SeveralError(Refused):
+    """What was named can mean several; ``listed`` has a line for each, harmless for a terminal."""
+
+    def __init__(self, problem: str, listed: Sequence[str]) -> None:
+        super().__init__(problem)
+        self.listed = listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +125,8 @@ class Invocation:
             yield
         except StoreError as error:
             _end(f"No usable answer from {self.source.name}: {_sentence(error)}", UNREACHED)
+        except SeveralError as error:
+            _end("\n  ".join([_sentence(error), *error.listed]), REFUSED)
         except ArchiveError as error:
             _end(_sentence(error), REFUSED)
 
@@ -224,52 +231,6 @@ async def _greet(archive: Archive) -> None:
             await archive.sessions(Scope(), Query(limit=1))
     except TimeoutError as error:
         raise StoreError(f"it did not answer within {GREETING_SECONDS:.0f} seconds") from error
-
-
-async def find(reached: Reached, named: str) -> SessionRef:
-    """The session that a person means: by its whole id, a beginning of it, or a label.
-
-    Raises:
-        NotThere: there is none.
-        Refused: several could be meant.
-    """
-    whole = WHOLE.fullmatch(named)
-    if whole:
-        return SessionRef(whole[1], whole[2])
-    found: list[SessionRow] = []
-    async for row in _candidates(reached, named):
-        if row.session.key == named:
-            return row.session
-        found.append(row)
-    if not found:
-        raise NotThere(f"No session has an id or a label {cell(named)!r}; ls --text looks inside of them")
-    if len(found) > 1:
-        listed = "; ".join(f"{row.session.slot} ({cell(', '.join(row.labels))})" for row in found[:SHOWN])
-        more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-        raise Refused(f"{cell(named)!r} can mean {listed}{more}")
-    return found[0].session
-
-
-async def _candidates(reached: Reached, named: str) -> AsyncIterator[SessionRow]:
-    parts = PARTS.fullmatch(named)
-    text = (parts[2] or parts[1]) if parts else named
-    cursor: str | None = None
-    while named:
-        query = Query(text=text[:LABEL_CHARS], limit=PAGE, cursor=cursor)
-        page = await reached.archive.sessions(reached.scope, query)
-        for row in page.rows:
-            if _means(row, named):
-                yield row
-        cursor = page.cursor
-        if cursor is None:
-            return
-
-
-def _means(row: SessionRow, named: str) -> bool:
-    parts = PARTS.fullmatch(named)
-    if parts and row.session.tenant.startswith(parts[1]) and row.session.key.startswith(parts[2]):
-        return True
-    return row.session.key.startswith(named) or named[:LABEL_CHARS] in row.labels
 
 
 def _actor() -> str:

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gateway_compaction.archive import LastCall, Owner, SessionDetail, SessionRow
+from gateway_compaction.cli.buffers_names import short_ids
 from gateway_compaction.cli.buffers_text import block, cell, plural
 from gateway_compaction.core.compaction import Compaction
 from gateway_compaction.core.events import CompactionEvent
@@ -35,7 +36,6 @@ __all__ = [
 
 # Wider than any table: what is no terminal is not squeezed.
 PIPE_WIDTH = 4_000
-SHORT = 12
 # The least width of what may be cut; what a table draws around a cell.
 NARROW, FRAME = 10, 3
 STATES = {"idle": "", "summarizing": "cyan", "failed": "red"}
@@ -59,8 +59,8 @@ def row_table(rows: Iterable[SessionRow], *, width: int = PIPE_WIDTH, full: bool
     """The session list; on a narrow terminal without the columns that can be missed."""
     listed = [*rows]
     shown = {column: [column.shown(row) for row in listed] for column in COLUMNS}
-    if full:
-        shown[COLUMNS[0]] = [row.session.slot for row in listed]
+    sessions = [row.session for row in listed]
+    shown[COLUMNS[0]] = [one.slot for one in sessions] if full else [*short_ids(sessions)]
     columns, room = _fitting(shown, width)
     table = Table()
     for column in columns:
@@ -249,7 +249,7 @@ class _Column:
 
 
 COLUMNS = (
-    _Column("session", lambda row: row.session.key[:SHORT]),
+    _Column("session", lambda row: row.session.slot),
     _Column("owner", lambda row: cell(row.owner.named), 1, flexible=True),
     _Column("labels", lambda row: cell(", ".join(row.labels)), 4, flexible=True),
     _Column("model", lambda row: cell(row.model), 7, flexible=True),
