@@ -24,6 +24,7 @@ EMPTY_REMEDY = (
 )
 LARGEST_FILE = 1_000_000
 LARGEST_PROMPT = 100_000
+WHOLE_FILE, WHOLE_VALUE = "the file", "the value"
 MERGE_TAG = "tag:yaml.org,2002:merge"
 
 
@@ -111,12 +112,12 @@ def read_policies(path: Path | None, env_overrides: Mapping[str, Any] | None = N
         text = _decoded(data)
     except ValueError as error:
         raise PolicyError(
-            str(path), "(file)", f"cannot be read: {error}", "Write the path of a YAML file in UTF-8"
+            str(path), WHOLE_FILE, f"cannot be read: {error}", "Write the path of a YAML file in UTF-8"
         ) from error
     raw = _read_yaml(text, str(path))
     if raw is None or raw == {}:
         # The built-in mode is enforce: a file that is truncated, or not written yet, must not switch it on.
-        raise PolicyError(str(path), "(file)", "it is empty", EMPTY_REMEDY)
+        raise PolicyError(str(path), WHOLE_FILE, "it is empty", EMPTY_REMEDY)
     book = PolicyBook(raw, str(path), env_overrides, prompt)
     return LoadedPolicies(book, tuple(files), hashed.hexdigest()[:DIGEST_CHARS])
 
@@ -137,7 +138,7 @@ def env_overrides(environ: Mapping[str, str]) -> dict[str, Any]:
         try:
             if path not in known:
                 raise _unknown_variable(variable, path)
-            value = _read_yaml(text, variable)
+            value = _read_yaml(text, variable, WHOLE_VALUE)
         except PolicyError as error:
             errors.append(error)
             continue
@@ -186,21 +187,25 @@ def _decoded(data: bytes) -> str:
         raise ValueError(f"not UTF-8 at byte {error.start}") from error
 
 
-def _read_yaml(text: str, source: str) -> Any:
-    """Plain Python values; what YAML cannot read becomes a ``PolicyError`` with line and column."""
+def _read_yaml(text: str, source: str, whole: str = WHOLE_FILE) -> Any:
+    """Plain Python values; what YAML cannot read becomes a ``PolicyError`` with line and column.
+
+    Args:
+        whole: what to call the text where no line can be named.
+    """
     try:
         return yaml.load(text, Loader=_StrictLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "(file)"
+        where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else whole
         problem = " ".join(filter(None, (error.context, error.problem)))
         remedy = getattr(error, "remedy", "Write valid YAML; quotes and spaces are the usual causes")
     except yaml.reader.ReaderError as error:
         where, problem = f"character {error.position + 1}", "found a character that YAML does not allow"
         remedy = "Remove it, or write it as an escape in double quotes"
     except RecursionError:
-        where, problem, remedy = "(file)", "nested too deeply", "Write at most a few levels, as documented"
+        where, problem, remedy = whole, "nested too deeply", "Write at most a few levels, as documented"
     except (ValueError, TypeError, LookupError, AttributeError):  # PyYAML's readers of dates and tags
-        where, problem = "(file)", "holds a number, date or tag that cannot be read"
+        where, problem = whole, "holds a number, date or tag that cannot be read"
         remedy = "Write plain values; text in quotes, and no !!tags"
     raise PolicyError(source, where, problem, remedy)

@@ -96,7 +96,7 @@ def test_check_refuses_policies_that_contradict_each_other_together() -> None:
 
 def test_the_file_is_named_by_the_environment_or_is_the_usual_one() -> None:
     result = run("check")
-    assert result.exit_code == 1 and "config/policies.yaml: (file): cannot be read" in result.stdout
+    assert result.exit_code == 1 and "config/policies.yaml: the file: cannot be read: No such file" in result.stdout
     write("config/policies.yaml", "version: 1\ndefaults: {mode: off}\n")
     assert "config/policies.yaml: ok, mode off" in run("check").stdout
     named = {"GATEWAY_COMPACTION_POLICIES": write("named.yaml", GOOD)}
@@ -108,6 +108,12 @@ def test_the_file_is_named_by_the_environment_or_is_the_usual_one() -> None:
     assert "named.yaml: ok" in run("check", "--config", beside, env=named).stdout
     gone = run("explain", env={"GATEWAY_COMPACTION_POLICIES": "gone.yaml"})
     assert gone.exit_code == 1 and "gone.yaml" in gone.stderr
+
+
+def test_a_value_that_is_no_yaml_is_not_called_a_file() -> None:
+    good = write("good.yaml", GOOD)
+    refused = run("check", good, env={f"{PREFIX}MODE": "!!int ''"})
+    assert refused.stdout.startswith(f"{PREFIX}MODE: the value: holds a number, date or tag")
 
 
 def test_check_and_explain_take_the_overrides_of_the_environment() -> None:

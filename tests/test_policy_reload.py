@@ -237,5 +237,5 @@ def test_an_empty_file_is_refused(path: Path, text: str) -> None:
     path.write_text(text)
     with pytest.raises(PolicyError) as caught:
         load_policy_file(path)
-    assert (caught.value.path, caught.value.problem) == ("(file)", "it is empty")
+    assert (caught.value.path, caught.value.problem) == ("the file", "it is empty")
     assert "mode: observe" in caught.value.remedy
