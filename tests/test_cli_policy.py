@@ -96,7 +96,8 @@ def test_check_refuses_policies_that_contradict_each_other_together() -> None:
 
 def test_the_file_is_named_by_the_environment_or_is_the_usual_one() -> None:
     result = run("check")
-    assert result.exit_code == 1 and "config/policies.yaml: the file: cannot be read: No such file" in result.stdout
+    assert result.exit_code == 1
+    assert "config/policies.yaml: the file: cannot be read: No such file" in result.stdout
     write("config/policies.yaml", "version: 1\ndefaults: {mode: off}\n")
     assert "config/policies.yaml: ok, mode off" in run("check").stdout
     named = {"GATEWAY_COMPACTION_POLICIES": write("named.yaml", GOOD)}

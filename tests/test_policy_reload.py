@@ -133,7 +133,7 @@ class TestBad:
         ("text", "told"),
         [
             (BAD, "defaults.mod: unknown key 'mod'. Did you mean 'mode'?"),
-            ("", "(file): it is empty. Write version: 1"),
+            ("", "the file: it is empty. Write version: 1"),
             ("version: 1\ndefaults: {mode: [", "expected the node content"),
             ("defaults: {mode: off}\n", "there is no version"),
             (b"version: \xff", "cannot be read: not UTF-8"),
