@@ -80,6 +80,14 @@ def test_check_prints_every_error_of_every_file() -> None:
     assert "cannot be read: No such file" in lines[4]
 
 
+def test_check_tells_of_a_name_written_twice_beside_the_other_errors() -> None:
+    entries = ["{name: x, mode: on}", "{name: x, match: {team: a}, mode: on}", "hello", "{match: {team: b}}"]
+    text = "\n".join(["version: 1", "policies:", *(f"  - {entry}" for entry in entries)])
+    told = run("check", write("twice.yaml", text)).stdout
+    assert "policies[1].name: the name 'x' is taken by policies[0]" in told and told.count("is taken by") == 1
+    assert all(f"policies[{at}]" in told for at in (2, 3)) and "policies[1].mode: found true" in told
+
+
 def test_check_refuses_policies_that_contradict_each_other_together() -> None:
     text = """
         version: 1

@@ -193,11 +193,13 @@ class PolicyBook:
             path = f"policies[{index}]"
             origin = Origin(source, path)
             entry = parse(PolicyEntry, item, origin, errors)
+            name = item.get("name") if isinstance(item, Mapping) else None
+            # Also where something else of the policy cannot be read: all is told at once.
+            if isinstance(name, str) and (first := seen.setdefault(name, index)) != index:
+                problem = f"the name {name[:64]!r} is taken by policies[{first}]"
+                errors.append(origin.error("name", problem, "Write a name of its own for each policy"))
             if entry is None:
                 continue
-            if (first := seen.setdefault(entry.name, index)) != index:
-                problem = f"the name {entry.name!r} is taken by policies[{first}]"
-                errors.append(origin.error("name", problem, "Write a name of its own for each policy"))
             rank = max(RANKS[field] for field in entry.match.model_fields_set)
             name = f"{path} {entry.name!r}"
             label = f"{self._source}: {name} ({RANK_NAMES[rank]})"
