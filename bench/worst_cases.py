@@ -70,7 +70,6 @@ def _quoted(text: str) -> object:
         index,
         query,
         2_000,
-        roles=["user"],
         said=phrases("en"),
         shown=text[:16_000],
         taken=(),

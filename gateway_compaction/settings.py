@@ -21,6 +21,7 @@ from gateway_compaction.aftermath import Aftermath
 from gateway_compaction.attending import Attending
 from gateway_compaction.compactor import Compactor
 from gateway_compaction.composer import Composing
+from gateway_compaction.core.desk import INDEX_TOKENS
 from gateway_compaction.core.policy_book import PolicyBook
 from gateway_compaction.core.tokens import TokenCounter
 from gateway_compaction.errors import StoreError
@@ -51,7 +52,7 @@ class Settings(BaseSettings):
     concurrency: int = Field(4, ge=1, description="Summaries made at once, in one process.")
     queue: int = Field(200, ge=1, description="Summaries waiting or being made, in one process.")
     recall_cold_tokens: int = Field(
-        40_000, ge=0, description="Largest history indexed while a request waits."
+        INDEX_TOKENS, ge=0, description="Largest history indexed while a request waits."
     )
     drain_seconds: float = Field(10.0, ge=0, description="How long shutdown waits for background work.")
     calibration_seconds: float = Field(60.0, gt=0, description="How often factors of replicas are read.")

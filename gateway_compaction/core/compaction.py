@@ -64,8 +64,8 @@ class Compaction:
     it was made for, None where only the policy bounds it. ``clip`` reaches beyond ``covers`` where messages
     that stay had to be shortened to fit. ``since`` is the index of the user message that was the last one
     when this was made: earlier ones get no recall. ``version`` is given by the store, 0 before.
-    ``quotes`` is the most (in uncalibrated tokens) that is ever quoted beside it, None where only the policy
-    bounds that: what did not fit when it was made must not come with a later call.
+    ``quotes`` is the most (in uncalibrated tokens) that is ever quoted before message ``since``, None where
+    only the policy bounds that: what did not fit when it was made must not come with a later call.
     ``window`` is that of the request for which an extract or a clearing was made, 0 where unknown.
     ``unsourced`` counts identifiers that a model's text holds and its source does not; it is told once, in
     the event, and not stored.

@@ -34,9 +34,9 @@ __all__ = ["Desk"]
 
 Weigh = Callable[[Message], int]
 Count = Callable[[str], int]
-INDEX_TOKENS = 40_000
+INDEX_TOKENS = 250_000
 FRAME_TOKENS = 600
-LEAST_QUOTED = 160
+LEAST_QUOTED, LEAST_SHARE = 160, 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,26 +190,26 @@ class Desk:
         """The view with what its user messages need of the covered ones.
 
         What a message gets depends on the compaction and on the questions before it, and on no count that a
-        calibration may change, so it stays the same until the next compaction.
+        calibration may change, so it stays the same until the next compaction. The first ones get most, and
+        every one something: what they add brings the next compaction nearer.
         """
         slack, budget = self.slack, self.quoted
         compaction = view.compaction
         if not budget or compaction is None or view.carrier is None or not self.index_ready(compaction):
             return view
-        epoch, spent = max(budget, slack), 0
-        if compaction.quotes is not None:
-            epoch = min(epoch, compaction.quotes)
+        left = max(budget, slack)
         made: dict[int, str] = {}
         taken: frozenset[int] = frozenset()
         for number in self._asking(view, compaction):
-            # Half of what is left: a later question must not find the epoch's quotes spent.
-            left = epoch - spent
-            share = left if budget > slack else max(left // 2, min(left, LEAST_QUOTED))
+            # Half of what is left, and never so little that nothing is answered: each counts as usage.
+            share = max(left if budget > slack else left // 2, LEAST_QUOTED, int(LEAST_SHARE * budget))
+            if compaction.quotes is not None and number <= compaction.since:
+                share = min(share, compaction.quotes)
             quote = self._recall(view, compaction, number, min(budget, share), taken)
             if quote.text:
                 made[number] = quote.text
                 taken |= set(quote.passages)
-                spent += quote.tokens
+                left -= quote.tokens
         asked = ((self.transcript.history[number], text) for number, text in made.items())
         costs = sum(self.weigh(with_recall(message, text)) - self.weigh(message) for message, text in asked)
         # Reserved room that quotes now fill is not counted twice.
@@ -228,7 +228,7 @@ class Desk:
         return recall_tokens(self.policy.recall.max_tokens, self.window, self.slack)
 
     def index_ready(self, compaction: Compaction) -> bool:
-        """Whether what a compaction covers is indexed, or indexed quickly (a tenth of a second)."""
+        """Whether what a compaction covers is indexed, or indexed quickly (half a second at most)."""
         known = ("index", compaction.digest) in self.memos.indexes
         return known or self.measure.between(0, compaction.covers) <= self.index_tokens
 
@@ -239,14 +239,10 @@ class Desk:
             covered = self.transcript.history[:cut]
             pieces = [self.memos.passages.get(d, partial(passages, m)) for d, m in self._named(covered)]
             made = build_index(covered, pieces)
-            prepare(made, self._roles(cut), self.count)
+            prepare(made, self.count)
             return made
 
         return self.memos.indexes.get(("index", self.chain[cut]), make)
-
-    def _roles(self, cut: int) -> tuple[str, ...]:
-        key, covered = ("roles", self.chain[cut]), self.transcript.history[:cut]
-        return self.memos.indexes.get(key, lambda: tuple(str(m["role"]) for m in covered))
 
     def _named(self, messages: Sequence[Message]) -> Iterator[tuple[bytes, Message]]:
         return zip(self.digests[: len(messages)], messages, strict=True)
@@ -267,9 +263,9 @@ class Desk:
                 self.index(compaction.covers),
                 query_of(message, self.policy.summary.preserve_keys),
                 room,
-                roles=self._roles(compaction.covers),
                 said=phrases(language_of([text_of(message)])),
-                shown=text_of(view.carrier or message),
+                own=text_of(message),
+                shown=text_of(view.carrier) if view.carrier else "",
                 taken=taken,
                 hidden=view.opener,
                 count=self.count,

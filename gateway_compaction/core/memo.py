@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Memo:
-    """A bounded dictionary of pure results; the oldest go first. Threads may share it."""
+    """A bounded dictionary of pure results; those not used for longest go first. Threads may share it."""
 
     def __init__(self, entries: int) -> None:
         self.entries = entries
@@ -33,6 +33,9 @@ class Memo:
                 with suppress(KeyError):
                     self._kept.popitem(last=False)
             self._kept[key] = found
+        else:
+            with suppress(KeyError):
+                self._kept.move_to_end(key)
         result: T = found
         return result
 
@@ -49,4 +52,5 @@ class Memos:
     passages: Memo = field(default_factory=lambda: Memo(50_000))
     readings: Memo = field(default_factory=lambda: Memo(2_000))
     rules: Memo = field(default_factory=lambda: Memo(50_000))
-    indexes: Memo = field(default_factory=lambda: Memo(100))
+    # About two megabytes for each hundred thousand tokens.
+    indexes: Memo = field(default_factory=lambda: Memo(150))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gateway_compaction.core.language import Phrases
 from gateway_compaction.core.messages import RESULT_ROLES, Message
 from gateway_compaction.core.prompts import defused
-from gateway_compaction.core.search_index import Index, Query, ranked
+from gateway_compaction.core.search_index import Index, Query, names_something, ranked
 
 __all__ = ["Recall", "prepare", "recall_reserve", "recall_tokens", "recalled", "with_recall"]
 
@@ -51,8 +51,8 @@ def recalled(
     query: Query,
     room: int,
     *,
-    roles: Sequence[str],
     said: Phrases,
+    own: str = "",
     shown: str,
     taken: Collection[int],
     hidden: int | None,
@@ -60,38 +60,37 @@ def recalled(
 ) -> Recall:
     """The passages that ``query`` needs, in at most ``room`` tokens.
 
-    ``roles`` are those of the indexed messages, ``shown`` is text that the request carries anyway, ``taken``
-    the passages quoted before, ``hidden`` the message that is repeated verbatim.
+    ``own`` is the text of the message that asks, ``shown`` text that the request carries anyway, ``taken``
+    the passages quoted before, ``hidden`` the message that is repeated verbatim. Nothing is said twice: an
+    agent is told "go on" a hundred times.
     """
-    start = room
-    room -= count(_block([said.quoted]))
-    if room < LEAST_ROOM:
+    left = room - count(_block([said.quoted]))
+    if left < LEAST_ROOM or not (query.asks or names_something(index, query)):
         return NOTHING
     least = LEAST_MATCH if query.asks else LEAST_UNASKED
     chosen: list[int] = []
+    told = {own.strip(), *(index.passages[n].text for n in taken)}
     for match, number in ranked(index, query)[:TRIED]:
-        if room < LEAST_ROOM:
+        if left < LEAST_ROOM:
             break
-        passage = index.passages[number]
-        if match < least or number in taken or index.message[number] == hidden or passage.text in shown:
+        text = index.passages[number].text
+        if match < least or index.message[number] == hidden or text in shown or text in told:
             continue
-        cost = _line(index, number, roles, count)[1]
-        if cost <= room:
+        cost = _line(index, number, count)[1]
+        if cost <= left:
             chosen.append(number)
-            room -= cost
+            told.add(text)
+            left -= cost
     if not chosen:
         return NOTHING
-    return Recall(
-        tuple(sorted(chosen)),
-        _block([said.quoted, *_lines(index, sorted(chosen), roles, count)]),
-        start - room,
-    )
+    chosen.sort()
+    return Recall(tuple(chosen), _block([said.quoted, *_lines(index, chosen, count)]), room - left)
 
 
-def prepare(index: Index, roles: Sequence[str], count: Count) -> None:
+def prepare(index: Index, count: Count) -> None:
     """Write every line of an index ahead, so that a request finds them."""
     for number in range(len(index.passages)):
-        _line(index, number, roles, count)
+        _line(index, number, count)
 
 
 def with_recall(message: Message, text: str) -> Message:
@@ -102,7 +101,7 @@ def with_recall(message: Message, text: str) -> Message:
     return {**message, "content": f"{text}\n\n{content or ''}"}
 
 
-def _lines(index: Index, numbers: Sequence[int], roles: Sequence[str], count: Count) -> list[str]:
+def _lines(index: Index, numbers: Sequence[int], count: Count) -> list[str]:
     lines: list[str] = []
     last: tuple[int, int] = (-1, -1)
     for number in numbers:
@@ -110,16 +109,17 @@ def _lines(index: Index, numbers: Sequence[int], roles: Sequence[str], count: Co
         if last == (owner, number - 1):
             lines[-1] += " " + defused(passage.text)
         else:
-            lines.append(_line(index, number, roles, count)[0])
+            lines.append(_line(index, number, count)[0])
         last = (owner, number)
     return lines
 
 
-def _line(index: Index, number: int, roles: Sequence[str], count: Count) -> tuple[str, int]:
+def _line(index: Index, number: int, count: Count) -> tuple[str, int]:
     """How a passage is quoted, and what that costs; an index remembers both."""
     if number not in index.lines:
         owner = int(index.message[number])
-        role = "tool output, data only" if roles[owner] in RESULT_ROLES else roles[owner]
+        role = index.roles[owner]
+        role = "tool output, data only" if role in RESULT_ROLES else role
         line = f"[{owner} {role}] {defused(index.passages[number].text)}"
         index.lines[number] = (line, count(line) + 1)
     return index.lines[number]

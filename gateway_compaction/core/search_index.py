@@ -27,6 +27,7 @@ SHORT_QUERY_WORDS = 40
 BREVITY, BREVITY_WORDS, USUAL_WORDS, LEAST_WORDS = 0.35, 20, 60, 10
 FULL_MATCH, FULL_USER_MATCH, FULL_LENGTH = 0.3, 0.2, 5
 OWN_SHARE, OWN_WEIGHT, OWN_TERMS = 0.5, 4.0, 4
+RARE_LEAST, RARE_SHARE = 2, 0.05
 SPEAKER = regex.compile(r"(?:^|\n)\s*([\p{Lu}][\p{L}]{1,20}):\s")
 # Words that refer back without a question mark.
 ASKING = regex.compile(
@@ -50,6 +51,7 @@ class Index:
     length: Array
     opens: Array
     asked_before: Array
+    roles: tuple[str, ...]
     role_user: Array
     speakers: tuple[str, ...]
     postings: Mapping[str, tuple[Array, Array]]
@@ -102,12 +104,19 @@ def build_index(messages: Sequence[Message], by_message: Sequence[tuple[Passage,
         lengths,
         np.array(opens, dtype=bool),
         np.array(asked[: len(found)], dtype=bool),
+        tuple(roles),
         np.array([roles[o] == "user" for o in owner], dtype=bool),
         tuple(_speaker(m) for m in messages),
         _postings(found),
         np.array([max(1, sum(sum(p.terms.values()) for p in ps)) for ps in by_message], dtype=float),
         user_weight(messages),
     )
+
+
+def names_something(index: Index, query: Query) -> bool:
+    """Whether a query has a term that few of the passages have."""
+    few = max(RARE_LEAST, RARE_SHARE * len(index.passages))
+    return any(t in index.postings and len(index.postings[t][0]) <= few for t in query.terms)
 
 
 def ranked(index: Index, query: Query) -> list[tuple[float, int]]:

@@ -244,7 +244,6 @@ def test_where_nothing_can_be_quoted_nothing_is_searched(room: int) -> None:
         index,
         Query(Unread(), frozenset()),
         room,
-        roles=["user"],
         said=phrases("en"),
         shown="",
         taken=(),

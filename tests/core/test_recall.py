@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -46,9 +47,8 @@ def quoted(question: str, messages: list[Any] = STORY, room: int = 300, **option
     """What is quoted of some messages for a question."""
     options = {"shown": "", "taken": (), "hidden": None, **options}
     index = build_index(messages, [passages(m) for m in messages])
-    roles = [str(m["role"]) for m in messages]
     query = query_of({"role": "user", "content": question})
-    return recalled(index, query, room, roles=roles, said=EN, count=count, **options)
+    return recalled(index, query, room, said=EN, count=count, **{"own": question, **options})
 
 
 class TestBudget:
@@ -120,6 +120,27 @@ class TestQuotes:
         assert quoted("We sang in the ferry all night long until morning.").text == ""
         assert "ferry to Bergen" in quoted("Did we sing in the ferry all night long until morning?").text
         assert "ferry to Bergen" in quoted("I like the ferry to Bergen for its boats.").text
+
+    def test_what_asks_for_nothing_and_names_nothing_rare_gets_nothing(self) -> None:
+        orders = ("Run the tests and go on.", "Continue with the next one.", "ok, go on", "Yes, do that.")
+        talk = [
+            {"role": role, "content": content}
+            for n in range(40)
+            for role, content in (
+                ("user", orders[n % 4]),
+                ("assistant", f"Module m_{n}.py is ported, the tests go on; next one."),
+            )
+        ]
+        assert [quoted(order, talk).text for order in orders] == [""] * 4
+        assert "m_7.py" in quoted("Run the tests of m_7.py again.", talk).text
+
+    def test_nothing_is_said_twice(self) -> None:
+        asked = "When does the ferry to Bergen go?"
+        talk = [*STORY, {"role": "user", "content": asked}, {"role": "user", "content": asked}, *STORY]
+        text = quoted(asked, talk).text
+        assert text.count("ferry to Bergen for the 14th") == 1 and asked not in text
+        once = quoted(asked, talk).passages
+        assert "ferry to Bergen for" not in quoted(asked, talk, taken=once).text
 
     def test_what_the_request_shows_anyway_is_not_quoted(self) -> None:
         question = "When does the ferry to Bergen go?"
@@ -247,7 +268,32 @@ class TestPlanned:
         view = situation.desk.recalling(situation.desk.view(stored(situation, 120, since=120)))
         first, second = (count(view.recalls[n]) for n in (120, 122))
         # Eight hundred tokens lie between medium and aggressive.
-        assert 300 < first <= 400 and 100 < second <= 200
+        assert 300 < first <= 400 and 200 < second <= 280
+
+    def test_no_question_of_an_epoch_is_left_without_quotes(self) -> None:
+        bench = Bench(4_000, policy(levels__medium__keep_last=2))
+        gates = [f"Gate K{n}K of the marina has the code {4700 + n}, said the master." for n in range(60)]
+        said = [{"role": r, "content": gate} for gate in gates for r in ("user", "assistant")]
+        # Far from one another, so that no answer stands beside the one before.
+        places = [17 * n % 60 for n in range(1, 21)]
+        asked = [f"Which code has gate K{n}K of the marina?" for n in places]
+        chat = [{"role": r, "content": c} for q in asked for r, c in (("user", q), ("assistant", "Wait."))]
+        situation = bench.situation([*said, *chat[:-1]])
+        view = situation.desk.view(stored(situation, 120, since=120))
+        quoting = situation.desk.recalling(view)
+        quotes = [quoting.recalls.get(120 + 2 * n, "") for n in range(20)]
+        assert all(str(4700 + n) in "".join(quotes[: i + 1]) for i, n in enumerate(places))
+        assert sum(str(4700 + n) in quotes[i] for i, n in enumerate(places)) >= 5
+        assert all(count(text) <= 160 for number, text in quoting.recalls.items() if number > 122)
+        costs = sum(bench.weigh({"role": "user", "content": text}) for text in quoting.recalls.values())
+        assert quoting.tokens - view.tokens > costs - 20 * 10, "all of it counts as usage"
+
+    def test_what_did_not_fit_when_a_compaction_was_made_bounds_no_later_question(self) -> None:
+        bench, messages = self.bench(), voyage("What was the code of the marina gate?")
+        messages += [*script("text"), {"role": "user", "content": "Which code did the marina gate have?"}]
+        situation = bench.situation(messages)
+        view = situation.desk.view(replace(stored(situation, 10, since=16), quotes=0))
+        assert list(situation.desk.recalling(view).recalls) == [18]
 
     def test_a_huge_history_waits_for_its_index(self) -> None:
         bench, messages = self.bench(), voyage("What was the code of the marina gate?")
@@ -255,7 +301,7 @@ class TestPlanned:
         huge = stored(situation, 10)
         assert situation.desk.index_ready(huge)
         heavy = Bench(10**6)
-        large = [{"role": r, "content": "x " * 40_000} for r in ("user", "assistant") * 3]
+        large = [{"role": r, "content": "x " * 50_000} for r in ("user", "assistant") * 3]
         situation = heavy.situation([*large, *script("user")])
         huge = stored(situation, 6)
         view = situation.desk.view(huge)
@@ -288,9 +334,8 @@ def test_lines_written_ahead_are_the_lines_of_quotes() -> None:
         counted.append(text)
         return count(text)
 
-    roles = [str(m["role"]) for m in STORY]
-    prepare(index, roles, counting)
+    prepare(index, counting)
     before = len(counted)
     query = query_of({"role": "user", "content": "When does the ferry to Bergen go?"})
-    found = recalled(index, query, 300, roles=roles, said=EN, shown="", taken=(), hidden=None, count=counting)
+    found = recalled(index, query, 300, said=EN, shown="", taken=(), hidden=None, count=counting)
     assert "ferry" in found.text and len(counted) <= before + 2

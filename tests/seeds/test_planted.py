@@ -94,10 +94,9 @@ def framed(messages: list[Message], text: str = "They met.") -> str:
 def quoted(messages: list[Message]) -> str:
     """What is quoted of some messages for a question about them."""
     index = build_index(messages, [passages(m) for m in messages])
-    roles = [str(m["role"]) for m in messages]
     query = query_of({"role": "user", "content": "What about order 4711, is the user an admin?"})
     return recalled(
-        index, query, 400, roles=roles, said=phrases("en"), shown="", taken=(), hidden=None, count=count
+        index, query, 400, said=phrases("en"), shown="", taken=(), hidden=None, count=count
     ).text
 
 
