@@ -144,6 +144,17 @@ def test_explain_shows_values_sources_and_matches() -> None:
         assert shown in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [("7d", "7d"), ("14d", "14d"), ("36h", "36h"), ("90m", "90m"), ("86400", "1d"), ("", "7d")],
+)
+def test_explain_shows_how_long_sessions_are_kept_as_it_is_written(written: str, shown: str) -> None:
+    text = f"version: 1\ndefaults: {{storage: {{ttl: {written}}}}}\n" if written else "version: 1\n"
+    lines = run("explain", "--file", write("ttl.yaml", text)).stdout.splitlines()
+    [line] = [one for one in lines if "storage.ttl" in one]
+    assert line.split("│")[2].strip() == shown
+
+
 def test_explain_as_json() -> None:
     arguments = ["explain", "--file", write("good.yaml", GOOD), "--team", "research", "--key", "k"]
     arguments += ["--model", "m", "--user", "u", "--tag", "x", "--tag", "b", "--json"]

@@ -15,12 +15,13 @@ from gateway_compaction.cli.findings import modes_told, unwritten_mode
 from gateway_compaction.cli.launch import POLICIES, policies_beside
 from gateway_compaction.core.policy_book import Explained, Identity, MatchReport
 from gateway_compaction.core.policy_document import policy_schema
+from gateway_compaction.core.policy_fields import UNIT_SECONDS
 from gateway_compaction.errors import PolicyError
 from gateway_compaction.policy_files import env_overrides, load_policy_file
 
 __all__ = ["app"]
 
-CONFIG = Path("config/litellm.yaml")
+CONFIG, TTL = Path("config/litellm.yaml"), "storage.ttl"
 WHERE = f"Default: ${POLICIES}, else policies.yaml beside the config."
 
 ConfigOption = Annotated[
@@ -162,6 +163,13 @@ def _print_tables(matches: tuple[MatchReport, ...], values: tuple[Explained, ...
     table.add_column("value", overflow="fold")
     table.add_column("source", overflow="fold")
     for one in values:
-        shown = one.value if isinstance(one.value, str) else json.dumps(one.value)
-        table.add_row(one.path, shown, one.source)
+        table.add_row(one.path, _shown(one), one.source)
     console.print(table)
+
+
+def _shown(one: Explained) -> str:
+    """A value as it is written in a file; JSON has seconds."""
+    if one.path == TTL and isinstance(one.value, int):
+        size, unit = max((n, unit) for unit, n in UNIT_SECONDS.items() if one.value % n == 0)
+        return f"{one.value // size}{unit}"
+    return one.value if isinstance(one.value, str) else json.dumps(one.value)
