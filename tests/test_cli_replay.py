@@ -275,6 +275,9 @@ class TestRefusals:
             ('{"id": 1, "messages": "hello"}\n', "no list of messages"),
             ("7\n", "no list of messages"),
             ("[" * 100_000, "talk.jsonl:1: not JSON"),
+            ('{"messages": []}', "talk.jsonl: nothing to replay: no call is recorded in it"),
+            ('{"messages": [{"role": "assistant", "content": "Hello."}]}', "nothing to replay"),
+            ('{"body": {"input": "hello"}}', "nothing to replay"),
         ],
     )
     def test_of_files(self, content: str | None, told: str) -> None:

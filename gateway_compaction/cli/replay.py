@@ -35,6 +35,10 @@ SummarizerOption = Annotated[
 ShowOption = Annotated[
     bool, typer.Option("--show-summaries", help="Print the text of every summary as well.")
 ]
+NOTHING = (
+    "nothing to replay: no call is recorded in it. A call is what an assistant message answers, or a"
+    " conversation whose last message awaits its answer; bodies of the Responses API are left out"
+)
 ASKS = "--summarizer model asks a model"
 # Left out of what is printed as JSON: messages, and hashes of the replay's own.
 UNTOLD = ("upstream", "session")
@@ -78,6 +82,8 @@ def replay(
         recordings = [r for r in read_recordings(file) if not only or r.id in only]
         if only and not recordings:
             raise RecordingError(f"{file}: no conversation with an id of {', '.join(only)}")
+        if not any(True for one in recordings for _ in calls_of(one)):
+            raise RecordingError(f"{file}: {NOTHING}")
         notes, results = asyncio.run(_all(recordings, window, policy, summarizer, model, team, console))
     except (RecordingError, PolicyError) as error:
         for problem in (error, *getattr(error, "others", ())):
