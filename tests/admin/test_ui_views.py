@@ -355,6 +355,11 @@ class TestDeeds:
         deed = deed_of(name, long_talk())
         assert deed is not None and len(deed.consequences) >= 3
 
+    @pytest.mark.parametrize("name", ["compact", "rebuild", "pin", "unpin", "rollback", "reset"])
+    def test_what_breaks_the_prompt_cache_says_so(self, name: str) -> None:
+        deed = deed_of(name, long_talk(), version=2, mark=pin_mark(FIRST_PIN))
+        assert deed is not None and "prompt cache breaks once" in " ".join(deed.consequences)
+
     def test_a_rollback_names_what_comes_and_goes(self) -> None:
         deed = deed_of("rollback", long_talk(), 2)
         assert deed is not None and deed.version == 2

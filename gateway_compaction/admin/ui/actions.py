@@ -76,7 +76,10 @@ def _compact(detail: SessionDetail) -> tuple[str, ...]:
     usage = f", which used {row.tokens_after / row.window:.0%} of its window" if row.window else ""
     return (
         f"The next call is compacted even if it would fit as a whole (the last one{usage}).",
-        "Where no summary is ready, one is prepared after that call and used from the call after it.",
+        "Where no summary is ready, an extract is made without a model; where the policy asks a model, its"
+        " summary takes the extract's place at a later call.",
+        "The provider's prompt cache breaks once, and once more with that summary: worth it where many calls"
+        " are still to come, not for a conversation that is nearly over.",
         "It stays so until the session is reset.",
     )
 

@@ -1,0 +1,45 @@
+"""What *Compact* costs, as docs/operating.md says: how often the beginning of what is sent changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from gateway_compaction.archive import Scope
+from tests.engine.histories import chat
+from tests.engine.rig import Rig
+
+ADMIN = Scope(everything=True, actor="zoe")
+LENGTHS = range(30, 48, 2)
+
+
+async def wished(rig: Rig) -> None:
+    """An operator asked for it, in a session that had come near its window once and has nothing stored."""
+    seen = await rig.call(chat(60))
+    assert seen.session is not None
+    await rig.archive.reset(ADMIN, seen.session)
+    await rig.archive.compact(ADMIN, seen.session)
+    await rig.attending.once()
+
+
+@pytest.mark.parametrize(("model", "beginnings"), [("small", 2), ("extractive", 1)])
+async def test_the_beginning_changes_once_and_once_more_where_a_model_summarises(
+    rigs: Callable[..., Rig], model: str, beginnings: int
+) -> None:
+    rig = rigs(4_000, {"summary": {"model": model}})
+    await wished(rig)
+    calls = [await rig.call(chat(length)) for length in LENGTHS]
+    assert [call.outcome for call in calls] == ["fallback", *["applied"] * (len(calls) - 1)]
+    assert all(call.plan is not None and call.plan.level is None for call in calls)
+    sent = [str(call.sent[1]) for call in calls]
+    assert len(set(sent)) == beginnings and sent[-1] != str(chat(30)[1])
+    assert len(set(sent[1:])) == 1
+
+
+async def test_what_is_only_watched_is_sent_as_it_came(rigs: Callable[..., Rig]) -> None:
+    rig = rigs(4_000, {"mode": "observe", "summary": {"model": "extractive"}})
+    await wished(rig)
+    for length in LENGTHS:
+        call = await rig.call(chat(length))
+        assert call.outcome == "observed" and list(call.sent) == chat(length)
