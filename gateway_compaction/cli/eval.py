@@ -88,8 +88,8 @@ def evaluate(
     """Measure what survives compaction: evidence, answers, identifiers, the task, rules.
 
     A budget is a context window; everything that is sent counts: summary, marks, labels. Requests that fit
-    as they are are left out. Conversations without questions are asked for sentences of their own, in
-    changed words.
+    as they are are left out, unless all of them fit; a note below the table says so. Conversations without
+    questions are asked for sentences of their own, in changed words.
 
     This gateway runs the code that serves requests, without a model. Question known: recall may take three
     quarters of what the preamble leaves. Question unknown: the summary may take three quarters of the budget,

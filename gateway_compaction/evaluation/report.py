@@ -12,6 +12,7 @@ from rich.table import Table
 from gateway_compaction.evaluation.intervals import Figure, figure
 from gateway_compaction.evaluation.peers import Absent
 from gateway_compaction.evaluation.run import Tally
+from gateway_compaction.evaluation.strategies import OURS
 
 __all__ = ["MEASURES", "Row", "markdown_of", "plain", "rows_of", "table_of"]
 
@@ -30,6 +31,11 @@ MEASURES = {
     "rules": "rules",
 }
 """Shares, by their name in rows, with their heading in tables."""
+FITTING = "A share of 1.000 there says that nothing had to go, not that it survived a compaction."
+LARGER = (
+    f"{OURS} counts the room that its policy keeps for excerpts as used: it summarises requests that would fit,"
+    " and what it sends, with excerpts in that room, can be larger than what came."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,8 @@ def _row(tally: Tally, unknown_only: bool) -> Row:
         "errors": tally.faults.total(),
         "left_out_small": tally.small,
         "left_out_tight": tally.tight,
+        "fitting": tally.fitting,
+        "larger": tally.larger,
     }
     return Row(
         tally.strategy,
@@ -147,6 +155,8 @@ def _notes(row: Row) -> str:
     notes = []
     if counts["over_budget"]:
         notes.append(f"over the budget: {counts['over_budget']} of {counts['requests']}")
+    if counts["larger"]:
+        notes.append(f"larger than it came: {counts['larger']} of {counts['requests']}")
     if counts["errors"]:
         notes.append(f"errors: {counts['errors']} ({', '.join(row.faults)})")
     return "; ".join(notes)
@@ -164,6 +174,12 @@ def _caption(rows: Sequence[Row], absent: Sequence[Absent]) -> str:
         found = {f"{r.budget:,}: {r.counts[name]}" for r in rows if r.counts[name]}
         if found:
             lines.append(f"Requests left out, since they {what}: at {', at '.join(sorted(found))}.")
+    fitting = sorted({row.budget for row in rows if row.counts["fitting"]})
+    if fitting:
+        named = ", at ".join(f"{budget:,}" for budget in fitting)
+        lines.append(f"Every request fits as it is, and is measured all the same: at {named}. {FITTING}")
+    if any(row.counts["larger"] for row in rows if row.strategy == OURS):
+        lines.append(LARGER)
     lines += [f"Not compared: {a.name} ({a.why})." for a in absent]
     return "\n".join(lines)
 

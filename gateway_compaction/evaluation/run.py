@@ -33,6 +33,7 @@ class Tally:
         faults: requests at which the strategy raised, by the name of the exception.
         tight: requests left out, whose preamble and last message alone take more than half of the budget.
         small: requests left out, which fit as they are.
+        fitting: requests measured although they fit as they are; ``larger`` of them were made larger.
         first_ms: time of the first request of each conversation.
     """
 
@@ -43,6 +44,8 @@ class Tally:
     faults: Counter[str] = field(default_factory=Counter)
     tight: int = 0
     small: int = 0
+    fitting: int = 0
+    larger: int = 0
     requests: int = 0
     first_ms: list[float] = field(default_factory=list)
 
@@ -110,6 +113,9 @@ class Bench:
             if state in wanted and sender.willing:
                 sent = await sender.send(trial)
                 if sent is not None:
+                    if state == "small":
+                        tally.fitting += 1
+                        tally.larger += self.weigh(sent) > self.weigh(trial.messages)
                     await self._measure(tally, strategy, trial, sent)
             self.step()
 

@@ -15,6 +15,7 @@ from tests.lab.upstream import Upstream
 
 NAMES = ("--strategy", "gateway", "--strategy", "bm25")
 OURS = (*NAMES, "--budget", "400")
+EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 SMALL = (*NAMES, "--budget", "250", "--json", "-")
 
 
@@ -42,6 +43,27 @@ def test_it_prints_markdown_for_pages(chat: Path) -> None:
     assert lines[0] == "**chat**" and lines[3].startswith("|---:|---|")
     assert lines[4].startswith("| 400 | gateway-compaction | ") and "| 1.000 (1.00–1.00) |" in lines[4]
     assert all(line.count("|") == lines[2].count("|") for line in lines[2:6])
+
+
+def test_where_everything_fits_it_is_said_below_the_table(chat: Path) -> None:
+    fits = run(chat, *NAMES, "--budget", "9000").stdout
+    assert "Every request fits as it is, and is measured all the same: at 9,000." in fits
+    assert "1.000 there says that nothing had to go" in fits and "left out" not in fits
+    rows = json.loads(run(chat, *NAMES, "--budget", "9000", "--json", "-").stdout)
+    assert all(row["fitting"] == row["requests"] > 0 for row in rows)
+    small = run(chat, *OURS)
+    assert "fits as it is" not in small.stdout and "larger than" not in small.stdout
+
+
+def test_a_request_that_is_sent_larger_than_it_came_is_explained() -> None:
+    talk = EXAMPLES / "support_chat.json"
+    shown = run(talk, *NAMES, "--budget", "9000", "--question", "known").stdout
+    [ours] = [line for line in shown.splitlines() if "gateway-compaction" in line and "│" in line]
+    [other] = [line for line in shown.splitlines() if "BM25" in line]
+    assert "larger than it came: " in ours and "larger than" not in other
+    assert "counts the room that its policy keeps for excerpts as used" in shown
+    rows = json.loads(run(talk, *NAMES, "--budget", "9000", "--json", "-").stdout)
+    assert rows[0]["larger"] > 0 == rows[1]["larger"] and rows[0]["tokens"] > rows[1]["tokens"]
 
 
 def test_it_writes_rows_and_a_chart(chat: Path, tmp_path: Path) -> None:
