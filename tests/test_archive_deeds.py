@@ -21,7 +21,7 @@ from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.last_call import LastCall
 from gateway_compaction.errors import BadDocument, NotThere, PartNotThere, Refused
 from tests.store_contract import TTL, digest, event, knows_nothing, raw, record, session, stored
-from tests.test_archive import ADMIN, TEAM, USER, call, talk
+from tests.test_archive import ADMIN, TEAM, USER, call, listed, talk
 
 S = session()
 A, B, C = digest("a"), digest("b"), digest("c")
@@ -130,6 +130,12 @@ async def three(store: RedisStore) -> None:
         await store.put(S, record(name), token=None, ttl=TTL, limit=9)
     await talk(store)
     await raw(store).hset(f"gwc:{{{S.slot}}}:session", "pins", '["pinned before"]')
+
+
+async def called_again(store: RedisStore, about: dict[str, str]) -> None:
+    """A call that found the session as it is now."""
+    known = await generation(store)
+    await store.append(S, call(), ttl=TTL, about=about, view=A, generation=known)
 
 
 async def generation(store: RedisStore) -> str:
@@ -737,6 +743,117 @@ class TestDocuments:
         assert await archive.load(home, document) == S
         assert (await archive.detail(mine, S)).row.owner == owner
         assert [row.session for row in (await archive.sessions(mine, Query())).rows] == [S]
+
+    @pytest.mark.parametrize("others", [True, False])
+    async def test_a_team_admin_gives_it_back_to_the_key_that_made_it(
+        self, store: RedisStore, archive: RedisArchive, others: bool
+    ) -> None:
+        mine, kept = Scope(key_hash=TEAM["key_hash"]), [await talk(store), await talk(store, "second")]
+        if others:
+            kept.append(await talk(store, "other", about={**TEAM, "user_id": "kim", "key_hash": "other"}))
+        document = json.loads(json.dumps(await archive.export(OWN, S)))
+        await archive.forget(OWN, S)
+        await archive.load(OWN, document)
+        assert (await archive.detail(mine, S)).row.owner == Owner(**TEAM)
+        assert len(await listed(archive, mine)) == 2 and len(await listed(archive, OWN)) == len(kept)
+        with pytest.raises(NotThere):
+            await archive.detail(Scope(key_hash="other"), S)
+        # Its calls go on as before: they do not make it somebody else's.
+        await called_again(store, TEAM)
+        row = (await archive.detail(mine, S)).row
+        assert (row.owner.key_hash, row.calls) == (TEAM["key_hash"], 2)
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            {"key_hash": "elsewhere", "user_id": "eve", "key_alias": "k9"},
+            {"key_hash": "unheard of"},
+            {"user_id": "ben"},
+            {},
+        ],
+    )
+    async def test_no_document_shows_a_session_to_a_key_that_never_called_in_its_tenant(
+        self, store: RedisStore, archive: RedisArchive, said: dict[str, str]
+    ) -> None:
+        await talk(store)
+        await talk(store, "second")
+        await talk(store, tenant="theirs", about={"team_id": "9d", "key_hash": "elsewhere"})
+        await talk(store, tenant="ben's", about=USER)
+        document = {**await archive.export(OWN, S), "owner": {"team_id": "9d", **said}}
+        await archive.forget(OWN, S)
+        await archive.load(OWN, document)
+        owner = (await archive.detail(OWN, S)).row.owner
+        assert owner == Owner(team_id="7c1f", team="research")
+        for scope in (
+            Scope(teams=frozenset({"9d"})),
+            Scope(key_hash="elsewhere"),
+            Scope(key_hash="unheard of"),
+            # Not the one other key of the tenant either: it is not known to have made it.
+            Scope(key_hash=TEAM["key_hash"]),
+            Scope(user_id="ben", key_hash=USER["key_hash"]),
+        ):
+            with pytest.raises(NotThere):
+                await archive.detail(scope, S)
+
+    @pytest.mark.parametrize("first", ["its own", "another's"])
+    async def test_a_key_that_was_not_known_gets_it_back_with_the_next_call_if_that_is_its_own(
+        self, store: RedisStore, archive: RedisArchive, first: str
+    ) -> None:
+        mine, lead = Scope(key_hash=TEAM["key_hash"]), Owner(team_id="7c1f", team="research", key_hash="lead")
+        other = {**TEAM, "user_id": "kim", "key_hash": "other", "key_alias": "k8"}
+        await talk(store)
+        document = json.loads(json.dumps(await archive.export(OWN, S)))
+        await archive.forget(OWN, S)
+        await archive.load(replace(OWN, home=(S.tenant, lead)), document)
+        assert (await archive.detail(OWN, S)).row.owner == Owner(team_id="7c1f", team="research")
+        with pytest.raises(NotThere):
+            await archive.detail(mine, S)
+        again = await archive.export(OWN, S)
+        assert again["owner"] == {"team_id": "7c1f", "team": "research"}, "what is not proven is not told"
+        assert not [name for name in again["fields"] if name.startswith("said")]
+        for about in (TEAM, TEAM) if first == "its own" else (other, TEAM):
+            await called_again(store, about)
+        kept = await raw(store).hgetall(f"gwc:{{{S.slot}}}:session")
+        rows = await raw(store).hvals(f"gwc:{{{S.tenant}}}:rows")
+        assert not [name for name in [*kept, *rows] if b"said:" in name]
+        if first == "its own":
+            assert (await archive.detail(mine, S)).row.owner == Owner(**TEAM)
+            assert [row.session for row in await listed(archive, mine)] == [S]
+        for scope in (Scope(key_hash="other"), *(() if first == "its own" else (mine,))):
+            with pytest.raises(NotThere):
+                await archive.detail(scope, S)
+            assert await listed(archive, scope) == []
+
+    async def test_it_is_not_the_admins_own_where_nothing_is_left_of_the_team(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        lead = Owner(team_id="7c1f", team="research", key_hash="lead", key_alias="lead", user_id="zoe")
+        scope = replace(OWN, key_hash="lead", home=(S.tenant, lead))
+        await talk(store)
+        for said, found in (
+            ({"key_hash": "forged", "team_id": "9d"}, Owner(team_id="7c1f", team="research")),
+            ({"key_hash": "lead", "user_id": "eve"}, lead),
+        ):
+            document = {**await archive.export(ADMIN, S), "owner": said}
+            await archive.forget(ADMIN, S)
+            await archive.load(scope, document)
+            assert (await archive.detail(scope, S)).row.owner == found
+
+    async def test_a_key_imports_where_no_other_key_is(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        mine = Scope(key_hash=TEAM["key_hash"], home=(S.tenant, Owner(**TEAM)))
+        await talk(store)
+        await talk(store, "second")
+        document = await archive.export(mine, S)
+        await archive.forget(mine, S)
+        await archive.load(mine, document)
+        assert (await archive.detail(mine, S)).row.owner == Owner(**TEAM)
+        await talk(store, "other", about={"team_id": "7c1f", "key_hash": "other"})
+        await archive.forget(mine, S)
+        # What it brings would stand for the beginnings of others' conversations, too.
+        with pytest.raises(NotThere):
+            await archive.load(mine, document)
 
     async def test_a_known_tenant_stays_whose_it_is(self, store: RedisStore, archive: RedisArchive) -> None:
         await talk(store)

@@ -122,12 +122,18 @@ def read_document(raw: Mapping[str, Any]) -> Document:
     return document
 
 
-def arguments(document: Document, facts: Sequence[bytes], *, trusted: bool) -> list[Any]:
-    """What ``import.lua`` takes behind TTL and event; what audit events say is the document's word."""
+def arguments(
+    document: Document, facts: Sequence[bytes], said: Mapping[str, str], *, trusted: bool
+) -> list[Any]:
+    """What ``import.lua`` takes behind TTL and event; what audit events say is the document's word.
+
+    ``said`` is what the document says of its owner and a call has yet to prove.
+    """
     events = [_bytes(event) if trusted else _marked(_bytes(event)) for event in document.events]
     fields: list[Any] = [part for pair in document.fields.items() for part in pair]
     names = zip(facts[::2], facts[1::2], strict=True)
     fields += [part for name, value in names for part in (b"about:" + name, value)]
+    fields += [part for name, value in said.items() for part in (f"said:{name}", value)]
     compactions = [part for name, raw in document.compactions.items() for part in (name, _bytes(raw))]
     used = [part for name, second in document.used.items() for part in (second, name)]
     retired = [part for version, raw in document.retired.items() for part in (version, _bytes(raw))]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from gateway_compaction.adapters.document import Document, arguments, read_document
-from gateway_compaction.adapters.indexing import PARTS, indexing, owner_facts, row_of_now
+from gateway_compaction.adapters.indexing import PARTS, indexing, owner_facts, owner_key, row_of_now
 from gateway_compaction.adapters.overview import owners_of
 from gateway_compaction.adapters.records import (
     milliseconds,
@@ -28,6 +28,7 @@ __all__ = ["NO_TENANT", "import_session"]
 
 IMPORT = script("import")
 STORED = 1
+OF_A_KEY = ("user_id", "key_hash", "key_alias")
 NO_TENANT = "There is no such tenant, or it is not yours to see"
 
 
@@ -43,8 +44,9 @@ async def import_session(
     """
     read = await asyncio.to_thread(read_document, document)
     session = read.ref
-    facts = owner_facts(await _owner(store, scope, read, seconds))
-    known = await asyncio.to_thread(arguments, read, facts, trusted=scope.everything)
+    owner, said = await _owner(store, scope, read, seconds)
+    facts = owner_facts(owner)
+    known = await asyncio.to_thread(arguments, read, facts, said, trusted=scope.everything)
     keys, args = session_keys(session, *PARTS), [milliseconds(read.ttl), written_event(event), *known]
     if await store.run(IMPORT, keys, args, seconds) != STORED:
         raise Refused("There is a session of this name already; forget it first")
@@ -57,14 +59,41 @@ async def import_session(
     return session
 
 
-async def _owner(store: StoreCalls, scope: Scope, document: Document, seconds: float) -> Mapping[str, str]:
-    """Whose the session will be: as the document says for who sees everything, else never as it says."""
+async def _owner(
+    store: StoreCalls, scope: Scope, document: Document, seconds: float
+) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Whose the session will be: as the document says for who sees everything, else as the store knows it.
+
+    Second, what the document says of the key that made it, where only a call of that key can prove it.
+    """
     if scope.everything:
-        return {str(name): value for name, value in document.owner.items()}
+        return {str(name): value for name, value in document.owner.items()}, {}
     [known] = await owners_of(store, [document.tenant], seconds)
     if known == Owner() and scope.home is not None and scope.home[0] == document.tenant:
         # Nothing is left of their own tenant: its name alone, which is theirs, tells whose it is.
         known = scope.home[1]
     if not scope.allows(known):
         raise NotThere(NO_TENANT)
-    return {name: value or "" for name, value in asdict(known).items()}
+    said: Mapping[str, str] = {}
+    if known.team_id in scope.teams:
+        known, said = await _made_by(store, document, known, seconds)
+    return {name: value or "" for name, value in asdict(known).items()}, said
+
+
+async def _made_by(
+    store: StoreCalls, document: Document, known: Owner, seconds: float
+) -> tuple[Owner, Mapping[str, str]]:
+    """The owner of a team's session, with the key that the document names, where that is one of the tenant's.
+
+    A key sees what bears its name, so a document alone gives nobody sight of anything: this store must have
+    seen calls of that key in this tenant. Else the session is the team's and no key's, until the first call
+    of the conversation; if that is the named key's, and only then, the session is.
+    """
+    said = {name: document.owner[name] for name in OF_A_KEY if document.owner.get(name)}
+    name, team = said.get("key_hash"), replace(known, user_id=None, key_hash=None, key_alias=None)
+    if name is None:
+        return team, {}
+    if name == known.key_hash:
+        return known, {}
+    [called] = await store.send(("ZSCORE", owner_key("key", name), document.tenant), seconds=seconds)
+    return (team, said) if called is None else (replace(team, **said), {})

@@ -15,6 +15,7 @@ from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.reading import Id, ref_of
 from gateway_compaction.admin.schemas import Done, Erased, Imported, PinBody, RollbackBody
 from gateway_compaction.callstate import owner_of, tenant_of
+from gateway_compaction.errors import NotThere
 
 __all__ = ["DETAILS", "router"]
 
@@ -33,6 +34,11 @@ DETAILS: Mapping[str, str] = {
     " labels stay.",
     "forget": "Nothing of it is left in the store; processes drop what they remember within a few seconds.",
 }
+NOT_INTO = (
+    "This key cannot import into the tenant that the document names. Proxy admins can import into every"
+    " tenant, team admins into their team's; any other key only where all that is known of the tenant is its"
+    " own (or, outside of teams, its user's): a summary stands for everybody's conversations in a tenant."
+)
 NOT_A_TEAMS = "Only proxy admins and admins of the tenant's team may erase a tenant."
 Document = Annotated[dict[str, Any], Body(description="What an export gave.")]
 
@@ -124,12 +130,20 @@ async def export(viewer: Reader, parts: PartsDep, id: Id) -> Response:
 async def load(viewer: Doer, parts: PartsDep, document: Document) -> Response:
     """Store an exported session under its own id; refused where one is there already.
 
-    Every value is looked at before any is stored: 422 says which cannot be used, and why. Only for proxy
-    admins the document says whose the session is. For others it is its tenant's, as the store knows it; where
-    nothing is left of that tenant, they can import into the one of their own calls (without an end user), as
-    its owner. Audit events that they import are marked `imported: `: a document is nobody's witness.
+    Every value is looked at before any is stored: 422 says which cannot be used, and why. Proxy admins import
+    into every tenant, and only for them the document says whose the session is. Team admins import into the
+    tenants of their teams; the session is of the key that the document names where the store has seen calls
+    of that key in that tenant, else admins alone see it, until the conversation's next call: if that is the
+    named key's, the session is. Any other key imports only where all that the store knows of the tenant is
+    its own (or, outside of teams, its user's), since a summary stands for the conversations of everybody in a
+    tenant. Where nothing is left of a tenant, a key can import into the one of its own calls (without an end
+    user). Audit events that others than proxy admins import are marked `imported: `: a document is nobody's
+    witness.
     """
     scope = replace(viewer.scope, home=(tenant_of(viewer.auth), owner_of(viewer.auth)))
-    session = await parts.archive.load(scope, document)
+    try:
+        session = await parts.archive.load(scope, document)
+    except NotThere as error:
+        raise Problem(404, NOT_INTO) from error
     await parts.attend()
     return answer(Imported(session.slot), 201)

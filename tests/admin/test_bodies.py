@@ -55,6 +55,9 @@ async def test_who_imports_is_told_by_their_own_calls(
     document = {"v": 1, "id": "new.1", "team": RED}
     answer = await client.post("/compaction/import", json=document, headers=bearer("sk-red-1"))
     assert answer.status_code == 404
+    assert answer.json()["detail"].startswith(
+        "This key cannot import into the tenant that the document names."
+    )
     [scope] = archive.loading
     assert scope.home is not None
     assert scope.home == (fingerprint("tenant", "team", RED, ""), scope.home[1])

@@ -244,6 +244,26 @@ async def test_a_session_goes_out_and_comes_back(client: httpx.AsyncClient, made
     assert come == kept
 
 
+async def test_a_session_comes_back_to_its_key_through_an_admin_of_the_team(
+    client: httpx.AsyncClient, proxies: tuple[Proxy, Proxy], made: dict[str, str]
+) -> None:
+    path = f"/compaction/sessions/{made['sk-red-2']}"
+    seen = (await client.get(path, headers=bearer("sk-red-2"))).json()["row"]["owner"]
+    document = (await client.get(f"{path}/export", headers=bearer("sk-red-2"))).json()
+    assert (await client.delete(path, headers=bearer("sk-red-admin"))).status_code == 200
+    own = await client.post("/compaction/import", json=document, headers=bearer("sk-red-2"))
+    assert own.status_code == 404 and "any other key only where" in own.json()["detail"]
+    back = await client.post("/compaction/import", json=document, headers=bearer("sk-red-admin"))
+    assert back.status_code == 201, back.text
+    for turns in (13, 14):
+        found = await client.get(path, headers=bearer("sk-red-2"))
+        assert found.status_code == 200 and found.json()["row"]["owner"] == seen
+        assert (await client.get(path, headers=bearer("sk-red-1"))).status_code == 404
+        async with Client(proxies[0], "sk-red-2") as caller:
+            answer = await caller.chat("admin", chat(f"{TALKS[-1]}-sk-red-2", turns))
+        assert answer.told("session") == made["sk-red-2"]
+
+
 async def test_a_whole_tenant_goes(client: httpx.AsyncClient, made: dict[str, str]) -> None:
     red, blue = (made[key].partition(".")[0] for key in ("sk-red-1", "sk-blue-1"))
     for key, tenant, status in (

@@ -28,8 +28,14 @@ local function live(key, least)
 end
 
 -- A fact of an owner. What several users or keys share is nobody's of them: then it is empty. Teams are renamed.
+-- Of what an import could not prove, the first call since is the proof, or the end.
 local function fact(key, field, name, value)
   local old = redis.call('HGET', key, field)
+  local said = old == '' and redis.call('HGET', key, 'said:' .. name)
+  if said then
+    redis.call('HDEL', key, 'said:' .. name)
+    if said == value then old = value end
+  end
   if old and old ~= value and name ~= 'team' then value = '' end
   redis.call('HSET', key, field, value)
 end
@@ -41,7 +47,8 @@ local function row(session, claims)
   if #fields == 0 then return '' end
   local shown = {rev = moment, expires = string.format('%.3f', (now + redis.call('PTTL', session)) / 1000)}
   for i = 1, #fields, 2 do
-    if not hidden[fields[i]] and fields[i + 1] ~= '' then shown[fields[i]] = fields[i + 1] end
+    local unseen = hidden[fields[i]] or string.find(fields[i], '^said:') or fields[i + 1] == ''
+    if not unseen then shown[fields[i]] = fields[i + 1] end
   end
   for _, claim in ipairs(redis.call('HVALS', claims)) do
     deadline = math.max(deadline, tonumber(string.match(claim, ':(%d+)$')) or 0)
