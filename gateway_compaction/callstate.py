@@ -121,7 +121,7 @@ def request_of(state: CallState, data: Mapping[str, Any]) -> Request:
         tenant=tenant_of(auth),
         identity=identity_of(auth, model, metadata),
         caller=Caller(model, {**metadata, "user_api_key_auth": auth}),
-        headers={str(k).lower(): str(v) for k, v in (sent.get("headers") or {}).items()},
+        headers={str(k).lower(): _as_sent(str(v)) for k, v in (sent.get("headers") or {}).items()},
         body_labels=_body_labels(sent.get("body")),
         about={name: value for name, value in asdict(owner_of(auth)).items() if value},
     )
@@ -167,6 +167,14 @@ def _said(decision: Decision) -> dict[str, Any]:
 def _header(value: Any) -> str:
     # Reasons may quote other people's words: a header is one line of ASCII.
     return "".join(c if c.isascii() and c.isprintable() else "?" for c in str(value))[:200]
+
+
+def _as_sent(value: str) -> str:
+    """A header's text: servers take each byte for a character (Latin-1), clients mostly mean UTF-8."""
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeError:
+        return value
 
 
 def _block(metadata: Any) -> Mapping[str, Any] | None:

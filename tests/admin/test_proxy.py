@@ -220,6 +220,25 @@ async def test_the_very_next_call_of_this_process_knows_of_a_wish(
     assert after.told("session") == name
 
 
+async def test_a_label_of_every_script_is_shown_as_it_was_sent(
+    client: httpx.AsyncClient, made: dict[str, str]
+) -> None:
+    label = "Ärzte 배송 \u202e!"
+    body = {"model": "admin", "messages": chat(f"{TALKS[-1]}-sk-bea", 14)}
+    headers = [("Authorization", b"Bearer sk-bea"), ("x-session-id", label.encode())]
+    answer = await client.post("/v1/chat/completions", json=body, headers=headers)
+    assert answer.status_code == 200, answer.text
+
+    async def listed() -> object:
+        path = f"/compaction/sessions/{made['sk-bea']}"
+        labels = (await client.get(path, headers=bearer("sk-bea"))).json()["row"]["labels"]
+        return True if labels == [label, "sk-bea"] else labels
+
+    await eventually(listed, "the label is there")
+    page = (await client.get("/compaction/ui/sessions", headers=bearer("sk-bea"))).text
+    assert "Ärzte 배송" in page and "\u202e" not in page
+
+
 async def test_a_session_goes_out_and_comes_back(client: httpx.AsyncClient, made: dict[str, str]) -> None:
     path = f"/compaction/sessions/{made['sk-blue-1']}"
     document = await client.get(f"{path}/export", headers=bearer("sk-blue-1"))

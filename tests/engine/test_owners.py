@@ -47,6 +47,28 @@ def test_what_is_unknown_is_not_told() -> None:
     assert about(caller()) == {}
 
 
+@pytest.mark.parametrize(
+    ("sent", "read"),
+    [
+        ("Ärzte 배송 ☂".encode(), "Ärzte 배송 ☂"),
+        ("Ärzte".encode("latin-1"), "Ärzte"),
+        (b"ticket-4711", "ticket-4711"),
+        (b"\xed\xa0\x80", "\xed\xa0\x80"),  # half a pair, which is no text
+        (b"", ""),
+    ],
+)
+def test_a_header_is_read_as_it_was_meant(sent: bytes, read: str) -> None:
+    headers = {"X-Session-Id": sent.decode("latin-1")}
+    data = {"model": "gpt-4o", "proxy_server_request": {"headers": headers}}
+    request = request_of(CallState(caller(**ANA), data), {"messages": []})
+    assert request.headers == {"x-session-id": read}
+
+
+def test_a_header_that_was_text_already_stays_so() -> None:
+    data = {"model": "gpt-4o", "proxy_server_request": {"headers": {"x-session-id": "배송"}}}
+    assert request_of(CallState(caller(), data), {"messages": []}).headers == {"x-session-id": "배송"}
+
+
 async def test_an_end_users_session_is_its_keys_and_no_token_is_stored(rig: Rig) -> None:
     for call in grown(chat(41)):
         await rig.call(call, about=about(caller(**ANA, end_user_id="eve")))
