@@ -271,7 +271,7 @@ class Archive(Protocol):
 
         The owner must be in scope. Unless the scope is everything, it is never the document's word: it is the
         tenant's as this store knows it, or, where nothing is left of that tenant, ``scope.home``'s. Of an
-        admin's team it is the key that the document names, if that is known to call in this tenant, else none.
+        admin's team it is the key that the document names, if that is known to call there, else none.
         """
         ...
 
