@@ -188,9 +188,9 @@ def _print(made: Sequence[Comparison], as_json: Path | None, as_markdown: bool) 
     console = Console() if Console().is_terminal else Console(width=WIDTH)
     for one in made:
         if as_markdown:
-            typer.echo(markdown_of(one.title, one.rows, one.absent) + "\n")
+            typer.echo(markdown_of(one.title, one.rows, one.absent, one.unasked) + "\n")
         else:
-            console.print(table_of(one.title, one.rows, one.absent))
+            console.print(table_of(one.title, one.rows, one.absent, one.unasked))
 
 
 def _check_folders(*paths: Path | None) -> None:

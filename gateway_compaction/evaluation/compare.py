@@ -9,7 +9,7 @@ from gateway_compaction.core.messages import Message
 from gateway_compaction.core.policy_book import PolicyBook
 from gateway_compaction.core.tokens import TokenCounter
 from gateway_compaction.evaluation.judge import Judge
-from gateway_compaction.evaluation.material import Conversation
+from gateway_compaction.evaluation.material import Conversation, unasked
 from gateway_compaction.evaluation.peers import Absent, peers
 from gateway_compaction.evaluation.report import Row, rows_of
 from gateway_compaction.evaluation.run import Bench
@@ -47,11 +47,12 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The rows of one set of conversations, and what could not be compared."""
+    """The rows of one set of conversations, what could not be compared, and what is not asked."""
 
     title: str
     rows: Sequence[Row]
     absent: Sequence[Absent]
+    unasked: str | None = None
 
 
 async def compare(
@@ -89,7 +90,12 @@ async def compare(
     )
     total = sum(bench.steps(conversations) for conversations in sets.values())
     made = [
-        Comparison(title, rows_of(await bench.run(conversations), not wanted.known), absent)
+        Comparison(
+            title,
+            rows_of(await bench.run(conversations), not wanted.known),
+            absent,
+            unasked(conversations) if wanted.known else None,
+        )
         for title, conversations in sets.items()
     ]
     await ours.aclose()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -13,7 +14,7 @@ from gateway_compaction.errors import TranscriptError
 from gateway_compaction.evaluation.needs import Point, points_of
 from gateway_compaction.evaluation.perturb import asked_anew, script_of
 
-__all__ = ["Conversation", "Probe", "Question", "conversation_of"]
+__all__ = ["Conversation", "Probe", "Question", "conversation_of", "unasked"]
 
 T = TypeVar("T")
 
@@ -84,15 +85,38 @@ def _question(asked: Any, messages: int) -> Question | None:
     return Question(str(asked["question"]), str(asked.get("answer") or ""), tuple(dict.fromkeys(known)))
 
 
+def unasked(conversations: Sequence[Conversation]) -> str | None:
+    """Of how many conversations nothing is asked, and why; None where something is asked of each."""
+    silent = [one for one in conversations if not one.questions and not one.probes]
+    if not silent:
+        return None
+    why = Counter(_why_no_probes(one.messages) for one in silent)
+    reasons = "; ".join(f"{number}: {reason}" for reason, number in why.most_common())
+    return f"Conversations of which nothing is asked: {len(silent)} of {len(conversations)} ({reasons})."
+
+
 def _probes(messages: Sequence[Message], most: int) -> list[Probe]:
     """Sentences that say something of their own, from before the last ten messages."""
     spoken = [s for m in messages if part_of(m) in ("user", "assistant") for s in sentences(text_of(m))]
-    older = messages[: len(messages) - LEFT_TO_THE_TAIL]
-    lines = [s for m in older if part_of(m) in ("user", "assistant") for s in sentences(text_of(m))]
-    telling = _spread([s for s in dict.fromkeys(lines) if _telling(s)], 3 * most)
+    telling = _spread(_candidates(messages), 3 * most)
     everything = [(s, _terms(s)) for s in dict.fromkeys(spoken)]
     unique = [s for s in telling if not any(_alike(_terms(s), other) for t, other in everything if t != s)]
     return [Probe(asked_anew(s), s) for s in _spread(unique, most)]
+
+
+def _candidates(messages: Sequence[Message]) -> list[str]:
+    older = messages[: len(messages) - LEFT_TO_THE_TAIL]
+    lines = [s for m in older if part_of(m) in ("user", "assistant") for s in sentences(text_of(m))]
+    return [s for s in dict.fromkeys(lines) if _telling(s)]
+
+
+def _why_no_probes(messages: Sequence[Message]) -> str:
+    if not messages[: len(messages) - LEFT_TO_THE_TAIL]:
+        return f"no qa, and no message before the last {LEFT_TO_THE_TAIL}"
+    if not _candidates(messages):
+        least, most = WORDS
+        return f"no qa, and no plain sentence of {least} to {most} words before the last {LEFT_TO_THE_TAIL}"
+    return "no qa, and every sentence is said again elsewhere in nearly the same words"
 
 
 def _telling(sentence: str) -> bool:

@@ -33,8 +33,8 @@ MEASURES = {
 """Shares, by their name in rows, with their heading in tables."""
 FITTING = "A share of 1.000 there says that nothing had to go, not that it survived a compaction."
 LARGER = (
-    f"{OURS} counts the room that its policy keeps for excerpts as used: it summarises requests that would fit,"
-    " and what it sends, with excerpts in that room, can be larger than what came."
+    f"{OURS} counts the room that its policy keeps for excerpts as used: it summarises requests that would"
+    " fit, and what it sends, with excerpts in that room, can be larger than what came."
 )
 
 
@@ -116,7 +116,7 @@ def _rounded(value: float | None, digits: int = 4) -> float | None:
     return None if value is None else round(value, digits)
 
 
-def markdown_of(title: str, rows: Sequence[Row], absent: Sequence[Absent]) -> str:
+def markdown_of(title: str, rows: Sequence[Row], absent: Sequence[Absent], unasked: str | None = None) -> str:
     """The same table for a page; notes stand below it."""
     shown = [name for name in MEASURES if any(name in row.figures for row in rows)]
     heads = ["budget", "strategy", "tokens", "ms", *(MEASURES[n] for n in shown)]
@@ -126,13 +126,14 @@ def markdown_of(title: str, rows: Sequence[Row], absent: Sequence[Absent]) -> st
         cells = [f"{row.budget:,}", row.strategy, _number(row.tokens), _number(row.ms, 1), *shares]
         lines.append(f"| {' | '.join(cells)} |")
     notes = [f"{row.strategy} at {row.budget:,}: {_notes(row)}." for row in rows if _notes(row)]
-    return "\n".join([*lines, "", "  \n".join([_caption(rows, absent).replace("\n", "  \n"), *notes])])
+    return "\n".join([*lines, "", "  \n".join([*_caption(rows, absent, unasked), *notes])])
 
 
-def table_of(title: str, rows: Sequence[Row], absent: Sequence[Absent]) -> Table:
+def table_of(title: str, rows: Sequence[Row], absent: Sequence[Absent], unasked: str | None = None) -> Table:
     """Rows as a table; a measure that no row has is left out."""
     shown = [name for name in MEASURES if any(name in row.figures for row in rows)]
-    table = Table(title=title, title_justify="left", caption=_caption(rows, absent), caption_justify="left")
+    caption = "\n".join(_caption(rows, absent, unasked))
+    table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
     for heading in ("budget", "strategy", "tokens", "ms", *(MEASURES[n] for n in shown), "notes"):
         table.add_column(heading, justify="left" if heading in ("strategy", "notes") else "right")
     for number, row in enumerate(rows):
@@ -162,7 +163,7 @@ def _notes(row: Row) -> str:
     return "; ".join(notes)
 
 
-def _caption(rows: Sequence[Row], absent: Sequence[Absent]) -> str:
+def _caption(rows: Sequence[Row], absent: Sequence[Absent], unasked: str | None) -> list[str]:
     lines = [
         "Shares of what survives, with 95 % intervals "
         + ("over conversations." if _many(rows) else "over single items: there is only one conversation.")
@@ -180,8 +181,8 @@ def _caption(rows: Sequence[Row], absent: Sequence[Absent]) -> str:
         lines.append(f"Every request fits as it is, and is measured all the same: at {named}. {FITTING}")
     if any(row.counts["larger"] for row in rows if row.strategy == OURS):
         lines.append(LARGER)
-    lines += [f"Not compared: {a.name} ({a.why})." for a in absent]
-    return "\n".join(lines)
+    lines += [unasked] if unasked else []
+    return lines + [f"Not compared: {a.name} ({a.why})." for a in absent]
 
 
 def _many(rows: Sequence[Row]) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from gateway_compaction.cli.main import app
-from tests.evaluation.talks import AGENT, CHAT, KOREAN, QUESTIONS, write
+from tests.evaluation.talks import AGENT, CHAT, KOREAN, QUESTIONS, said, write
 from tests.lab.scripts import Reply
 from tests.lab.upstream import Upstream
 
@@ -64,6 +64,31 @@ def test_a_request_that_is_sent_larger_than_it_came_is_explained() -> None:
     assert "counts the room that its policy keeps for excerpts as used" in shown
     rows = json.loads(run(talk, *NAMES, "--budget", "9000", "--json", "-").stdout)
     assert rows[0]["larger"] > 0 == rows[1]["larger"] and rows[0]["tokens"] > rows[1]["tokens"]
+
+
+def test_conversations_of_which_nothing_is_asked_are_counted_with_the_reason(tmp_path: Path) -> None:
+    alike = [
+        said("user" if n % 2 == 0 else "assistant", f"Line {n} of the list that we go through.")
+        for n in range(40)
+    ]
+    short = [
+        said("user" if n % 2 == 0 else "assistant", f"{word} " * 12)
+        for n, word in enumerate(["egg", "fig"] * 2)
+    ]
+    terse = [said("user" if n % 2 == 0 else "assistant", "Yes." if n % 3 else "No.") for n in range(20)]
+    asked = json.loads((EXAMPLES / "support_chat.json").read_text(encoding="utf-8"))
+    talks = [{"messages": one} for one in (alike, short, terse, terse, asked)]
+    talk = write(tmp_path / "talk.jsonl", *talks)
+    told = " ".join(run(talk, *OURS).stdout.split())
+    assert "Conversations of which nothing is asked: 4 of 5 (2: no qa, and no plain sentence" in told
+    assert "1: no qa, and every sentence is said again elsewhere in nearly the same words" in told
+    assert "1: no qa, and no message before the last 10" in told
+    assert "nothing is asked: 4 of 5" in run(talk, *OURS, "--markdown").stdout
+    assert "nothing is asked" not in run(talk, *OURS, "--question", "unknown").stdout
+
+
+def test_conversations_that_are_asked_something_need_no_reason(chat: Path) -> None:
+    assert "nothing is asked" not in run(chat, *OURS).stdout
 
 
 def test_it_writes_rows_and_a_chart(chat: Path, tmp_path: Path) -> None:
