@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,7 +14,7 @@ from gateway_compaction.core.accuracy import checked
 from gateway_compaction.core.asking import merge_question, parts_of, question, sizes_of
 from gateway_compaction.core.compaction import Compaction, Kind, Segment
 from gateway_compaction.core.language import language_of_talk, phrases
-from gateway_compaction.core.messages import Message
+from gateway_compaction.core.messages import Message, text_of
 from gateway_compaction.core.prefix import Prefix
 from gateway_compaction.core.segments import (
     LEAST_TEXT,
@@ -227,7 +227,8 @@ class Composing:
                 answer = await self.summarizer.complete(request)
                 asking.answered = answer.model
                 asking.cost = answer.cost if asking.cost is None else asking.cost + (answer.cost or 0.0)
-                text = accept(answer.text, answer.finish_reason, answer.has_tool_calls, source, limit, count)
+                ended, called = answer.finish_reason, answer.has_tool_calls
+                text = accept(answer.text, ended, called, source, limit, count, _said(asking.task))
             except (SummaryDenied, SummaryRejected):
                 # About one caller or one conversation: the model itself works.
                 raise
@@ -261,6 +262,13 @@ def _compaction(task: SummaryTask, kind: Kind, segments: tuple[Segment, ...]) ->
     )
 
 
+def _said(task: SummaryTask) -> Iterator[str]:
+    """What a summary stands for; nothing where an operator's own prompt may ask for another language."""
+    if not task.policy.summary.prompt_text:
+        yield from (text_of(message) for message in task.messages)
+        yield from (segment.text for segment in task.job.base.segments) if task.job.base else ()
+
+
 def _noted(task: SummaryTask) -> tuple[Segment, ...]:
     """A note in place of a summary."""
     said = phrases(language_of_talk(task.messages))
@@ -268,7 +276,8 @@ def _noted(task: SummaryTask) -> tuple[Segment, ...]:
 
 
 def _extracted(task: SummaryTask, longest: int) -> tuple[Segment, ...]:
-    return extracted(task.messages, task.job.covers, task.job.base, task.policy, longest, task.count)
+    job, shown = task.job, task.shown()
+    return extracted(task.messages, job.covers, job.base, task.policy, longest, task.count, shown)
 
 
 def _sizes(task: SummaryTask, segments: Sequence[Segment]) -> list[int]:

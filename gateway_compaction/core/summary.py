@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import regex
 
+from gateway_compaction.core.belief import is_question, is_stutter, says_too_little
 from gateway_compaction.core.importance import Anchor, Scoring, anchors_of
-from gateway_compaction.core.language import Phrases, language_of_talk, phrases
+from gateway_compaction.core.language import Phrases, is_foreign, language_of_talk, phrases
 from gateway_compaction.core.messages import Message, text_of
 from gateway_compaction.core.pins import Pins, RulesIn, pins_of, rules_in
 from gateway_compaction.core.prompts import defused
@@ -57,13 +58,21 @@ def block_tokens(rule: str | int, rate: float | None, window: int, covered: int)
 
 
 def accept(
-    text: str, finish_reason: str | None, has_calls: bool, source: int, limit: int, count: Count
+    text: str,
+    finish_reason: str | None,
+    has_calls: bool,
+    source: int,
+    limit: int,
+    count: Count,
+    said: Iterable[str] = (),
 ) -> str:
     """The summary in a model's answer.
 
+    ``said`` are the texts that it is to stand for, where their script is to be its own.
+
     Raises:
-        SummaryRejected: empty, cut off, refused, an error text, a tool call, or not clearly smaller than its
-            source of ``source`` tokens.
+        SummaryRejected: empty, cut off, refused, an error text, a tool call, not clearly smaller than its
+            source of ``source`` tokens, a question, or no text that could stand for it.
     """
     if finish_reason in ("length", "content_filter", "tool_calls", "function_call"):
         raise SummaryRejected(f"finish_reason is {finish_reason}")
@@ -79,6 +88,13 @@ def accept(
     short = shorten(summary, limit, count, "[…]")
     if count(short) > source * MARGIN:
         raise SummaryRejected("the answer is not smaller than what it stands for")
+    if is_question(summary, tagged=tagged is not None):
+        raise SummaryRejected("the answer is a question")
+    part = count(short) / source
+    if is_stutter(summary) or says_too_little(summary, part, tagged=tagged is not None):
+        raise SummaryRejected("the answer says too little")
+    if is_foreign(summary, said):
+        raise SummaryRejected("the answer is in another script than the conversation")
     return short
 
 

@@ -57,6 +57,25 @@ HONEST = (
     "エラーの原因は auth.py の 88 行目で、利用者は修正を頼んだ。",
     "错误出在 auth.py 第 88 行，用户要求修复并补充测试。",
     "用户无法登录，原因是缺少索引；助手已经修复。",
+    "The assistant could not process the refund, then Ingrid did it by hand.",
+    "The assistant cannot help with this request before 14 March, when pier 12 opens.",
+    "The model was unable to answer this; the user then gave it the report of 3 May.",
+    "The request was blocked by the firewall until port 8443 was opened.",
+    "The request to summarise the report was declined by Ingrid, who wants figures first.",
+    "Content filters of the search page were rebuilt: price, size and colour.",
+    "None of the above offers was taken; the user waits for one from Bremen.",
+    "Yes was the answer of the carrier; the pump leaves on 3 May.",
+    "No replacement has been sent yet; case C-9912 is open.",
+    "Noted: the user must not be called before 10.",
+    "TODO: index on orders, key of the export job, test of cart.py.",
+    "Your Name, the film, was recommended to the user by Ingrid.",
+    "What the user wants: a pump by 14 March. What is open: who pays?",
+    "The user asked twice: why is the build red? It was cart.py.",
+    "Order PX-4471 arrived broken, case C-9912 is open. Still to be decided: replacement or refund?",
+    "The user wants to know which of the three offers is the cheapest. Which is it?",
+    'The assistant asked: "Would you like a replacement?"',
+    "Das kann Ingrid leider nicht vor dem 3. Mai entscheiden.",
+    "사용자는 교체품을 원합니다. 환불은 가능한가?",
 )
 LONG = (
     " ## Task\nMove the shop to the new gateway before 14 March. ## Done\ncart.py and auth.py were moved, 41"
@@ -168,6 +187,95 @@ NO_SUMMARY = (
     "抱歉，我无法总结这段对话。",
     "很抱歉，我不能帮助您。",
     "发生错误，请稍后再试。",
+    "Yes.",
+    "No",
+    "Understood.",
+    "Got it!",
+    "TODO",
+    "To do",
+    "TBD",
+    "Summary unavailable.",
+    "The summary is not available.",
+    "**None of the above**",
+    "Verstanden.",
+    "D'accord.",
+    "Entendido.",
+    "Понятно.",
+    "알겠습니다.",
+    "承知しました。",
+    "好的。",
+    "明白了。",
+    "The assistant cannot help with this request.",
+    "The assistant is unable to summarise this conversation because it violates the usage policy.",
+    "The model declined to answer.",
+    "This assistant can't comply with that.",
+    "I must refuse to process this.",
+    "I have to respectfully decline.",
+    "I refuse.",
+    "I understand. I have read the conversation and will keep it in mind.",
+    "I'm ready to continue.",
+    "I'd be happy to help with that.",
+    "Your request was blocked by the content filter.",
+    "Your prompt has been flagged as potentially violating our usage policy.",
+    "The response was filtered due to the prompt triggering Azure OpenAI's content management policy.",
+    "Request blocked by moderation.",
+    "Content blocked.",
+    "Content filter triggered",
+    "Das kann ich leider nicht zusammenfassen.",
+    "Diese Anfrage kann ich nicht bearbeiten.",
+    "Dabei kann ich Ihnen leider nicht helfen.",
+    "Leider ist das nicht möglich.",
+    "Eine Zusammenfassung ist leider nicht möglich.",
+    "Cela m'est impossible.",
+    "Impossible de résumer cette conversation.",
+    "Eso no lo puedo hacer.",
+    "No es posible resumir esto.",
+    "Não é possível resumir esta conversa.",
+    "Questo non posso farlo.",
+    "Dat kan ik helaas niet doen.",
+    "Nie jestem w stanie tego zrobić.",
+    "Это я не могу обобщить.",
+    "Не могу помочь с этим запросом.",
+    "이 요청을 처리할 수 없습니다.",
+    "このリクエストにはお応えできません。",
+    "无法处理您的请求。",
+)
+QUESTIONS = (
+    "What would you like me to summarize?",
+    "Which conversation do you mean?",
+    "Could you share the transcript?",
+    "Hello! How can I help you today?",
+    "Sure, gladly. Would you like bullet points or prose?",
+    "Was soll ich zusammenfassen?",
+    "Gern. Möchten Sie Stichpunkte?",
+    "Que voulez-vous que je résume ?",
+    "¿Qué quieres que resuma?",
+    "O que você quer que eu resuma?",
+    "Cosa vuoi che riassuma?",
+    "Что вы хотите обобщить?",
+    "무엇을 요약해 드릴까요?",
+    "안녕하세요. 오늘은 어떤 도움이 필요하신가요? 무엇을 도와드릴까요?",
+    "何を要約しましょうか？",
+    "请问您想总结什么？",
+    "ماذا تريد أن ألخص؟",
+)
+STUTTERS = (
+    "banana " * 30,
+    "Ha! " * 8,
+    "yes no " * 9,
+    "x" * 3_000,
+    "好" * 40,
+    "香蕉" * 20,
+    "-a" * 50,
+    "the the. " * 9,
+)
+TOO_LITTLE = (
+    "It went well.",
+    "Here it is:",
+    "Pump, broken, PX-4471.",
+    "The user wrote a lot.",
+    "泵已经坏了。",
+    "- - -\n[1] 2 3",
 )
 
 
@@ -204,6 +312,65 @@ class TestAccept:
         for answer in (text, f"<summary>{text}</summary>", f"<SUMMARY>\n{text}"):
             with pytest.raises(SummaryRejected, match="refusal or an error"):
                 accepted(answer)
+
+    @pytest.mark.parametrize("text", QUESTIONS)
+    def test_a_question_to_the_reader_is_not(self, text: str) -> None:
+        for answer in (text, f"<summary>{text}</summary>", f"**{text}**"):
+            with pytest.raises(SummaryRejected, match="the answer is a question"):
+                accepted(answer)
+
+    def test_a_long_summary_may_end_in_one(self) -> None:
+        assert accepted(f"<summary>{GOOD}{LONG} What do you want?</summary>").endswith("want?")
+        assert accepted(f"{GOOD}{LONG * 4} What do you want?").endswith("want?")
+        with pytest.raises(SummaryRejected, match="question"):
+            accepted(f"{GOOD}{LONG} What do you want?")
+
+    @pytest.mark.parametrize("text", STUTTERS)
+    def test_one_word_over_and_over_is_not(self, text: str) -> None:
+        for answer in (text, f"<summary>{text}</summary>"):
+            with pytest.raises(SummaryRejected, match="says too little"):
+                accepted(answer)
+
+    @pytest.mark.parametrize(
+        "text", ["It went well. " * 60, "Ha! " * 7, "aaaa bbbb " * 2 + "cc", "好" * 23 + "了吗"]
+    )
+    def test_what_repeats_a_sentence_or_a_little_may_be(self, text: str) -> None:
+        assert accepted(f"<summary>{text}</summary>") == text.strip()
+
+    @pytest.mark.parametrize("text", TOO_LITTLE)
+    def test_without_tags_a_few_words_for_a_long_source_are_not(self, text: str) -> None:
+        with pytest.raises(SummaryRejected, match="says too little"):
+            accepted(text)
+        assert accepted(f"<summary>{text}</summary>") == text
+        assert accepted(text, source=20 * len(text)) == text
+        with pytest.raises(SummaryRejected, match="says too little"):
+            accepted(text, source=20 * len(text) + 1)
+
+    @pytest.mark.parametrize("text", ["a", "Pump.", "\n" * 3_000 + "a", "泵坏"])
+    def test_one_word_is_not_even_within_them(self, text: str) -> None:
+        with pytest.raises(SummaryRejected, match="says too little"):
+            accepted(f"<summary>{text}</summary>")
+        assert accepted(f"<summary>{text}</summary>", source=20 * len(text.strip())) == text.strip()
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "The pump broke; Ingrid pays everything.",
+            "水泵坏了，英格丽德支付费用。",
+            "펌프가 고장 나서 새것으로 교체합니다.",
+        ],
+    )
+    def test_six_words_are_enough(self, text: str) -> None:
+        assert accepted(text) == text
+
+    def test_one_in_a_script_that_nobody_wrote_is_not(self) -> None:
+        russian = "Пользователь хочет заменить насос и живёт в Гулле. " * 3
+        for answer in (russian, f"<summary>{russian}</summary>"):
+            with pytest.raises(SummaryRejected, match="another script"):
+                accept(answer, "stop", False, 10_000, 1000, len, [GOOD, LONG])
+            assert accept(answer, "stop", False, 10_000, 1000, len, [GOOD, russian]) == russian.strip()
+            assert accept(answer, "stop", False, 10_000, 1000, len) == russian.strip()
+        assert accept(GOOD, "stop", False, 10_000, 1000, len, [russian]) == GOOD
 
     @pytest.mark.parametrize("opening", OPENINGS)
     def test_a_long_summary_in_its_tags_may_begin_like_one(self, opening: str) -> None:

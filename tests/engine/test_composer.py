@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from gateway_compaction.composer import Composing
+from gateway_compaction.core.compaction import Compaction, Segment
 from gateway_compaction.core.policy_book import PolicyBook
 from gateway_compaction.decision import task_of
 from gateway_compaction.errors import (
@@ -23,6 +24,7 @@ from gateway_compaction.worker import SummaryTask
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Fixed, Rig
 
+RUSSIAN = " ".join(["Пользователь хочет заменить насос и живёт в Гулле."] * 5)
 DOWN = SummaryError("small: ServiceUnavailableError")
 
 
@@ -42,7 +44,7 @@ class TestRetries:
     """What is transient is tried again; what is final is not."""
 
     async def test_a_transient_error_is_tried_again_twice(self, rig: Rig) -> None:
-        rig.summarizer.answers = [DOWN, DOWN, "It went well."]
+        rig.summarizer.answers = [DOWN, DOWN, "<summary>It went well.</summary>"]
         made = await rig.composing(await task(rig))
         assert made.text == "It went well." and len(asked(rig)) == 3
 
@@ -54,7 +56,7 @@ class TestRetries:
 
     async def test_pauses_grow(self, rig: Rig) -> None:
         composing = Composing(rig.summarizer, rig.models, rig.executor, rig.clock, 0.05)
-        rig.summarizer.answers = [DOWN, DOWN, "It went well."]
+        rig.summarizer.answers = [DOWN, DOWN, "<summary>It went well.</summary>"]
         wanted = await task(rig)
         started = asyncio.get_running_loop().time()
         await composing(wanted)
@@ -86,7 +88,11 @@ class TestFallbacks:
         return rigs(2_000, {"summary": summary}, models=Fixed(2_000, **windows))
 
     async def test_they_are_asked_in_order(self, rig: Rig) -> None:
-        rig.summarizer.answers = [SummaryDenied("no"), SummaryLimited("later"), "The third wrote this."]
+        rig.summarizer.answers = [
+            SummaryDenied("no"),
+            SummaryLimited("later"),
+            "<summary>The third wrote this.</summary>",
+        ]
         made = await rig.composing(await task(rig))
         assert asked(rig) == ["small", "second", "third"]
         assert (made.text, made.model) == ("The third wrote this.", "third")
@@ -137,8 +143,8 @@ class TestBreaker:
     async def test_a_success_closes_it(self, rig: Rig) -> None:
         wanted = await task(rig)
         for _ in range(3):
-            rig.summarizer.answers = [DOWN, DOWN, "fine"]
-            assert (await rig.composing(wanted)).text == "fine"
+            rig.summarizer.answers = [DOWN, DOWN, "<summary>All fine.</summary>"]
+            assert (await rig.composing(wanted)).text == "All fine."
         assert len(asked(rig)) == 9
 
     async def test_a_refusal_of_ours_says_nothing_about_the_model(self, rig: Rig) -> None:
@@ -176,6 +182,12 @@ class TestBelief:
             ("I cannot summarise this conversation.", "refusal"),
             ("Error generating summary: connection reset", "refusal"),
             ('{"error": {"message": "overloaded"}}', "refusal"),
+            ("Yes.", "refusal"),
+            ("Your request was blocked by the content filter.", "refusal"),
+            ("What would you like me to summarize?", "the answer is a question"),
+            ("All went well.", "the answer says too little"),
+            ("banana " * 30, "the answer says too little"),
+            ("Пользователь хочет заменить насос. " * 5, "another script"),
         ],
     )
     async def test_it_is_rejected_and_the_previous_summary_stays(
@@ -189,6 +201,30 @@ class TestBelief:
             after = await rig.call(call)
         assert len(rig.summarizer.requests) == 2
         assert (after.outcome, after.version) == ("applied", 1) and reason in after.reason
+
+    @pytest.mark.parametrize("answer", [RUSSIAN, f"<summary>{RUSSIAN}</summary>"])
+    async def test_what_nobody_could_have_written_is_rejected(self, rig: Rig, answer: str) -> None:
+        wanted = await task(rig)
+        rig.summarizer.answers = [answer]
+        with pytest.raises(SummaryRejected, match="another script"):
+            await rig.composing(wanted)
+        spoken = replace(wanted, messages=(*wanted.messages, {"role": "user", "content": RUSSIAN}))
+        rig.summarizer.answers = [answer]
+        assert (await rig.composing(spoken)).text == RUSSIAN
+
+    async def test_what_a_summary_builds_on_is_known(self, rig: Rig) -> None:
+        wanted = await task(rig)
+        rig.summarizer.answers = [f"<summary>{RUSSIAN}</summary>"]
+        base = Compaction("d" * 32, 4, "model", (Segment(0, 4, RUSSIAN),), 500)
+        built = replace(wanted, job=replace(wanted.job, base=base))
+        made = await rig.composing(built)
+        assert [s.text for s in made.segments] == [RUSSIAN, RUSSIAN]
+
+    async def test_an_operators_own_prompt_may_ask_for_any_language(self, rigs: Callable[..., Rig]) -> None:
+        raw = {"version": 1, "defaults": {"summary": {"model": "small", "prompt": "tax.txt"}}}
+        rig = rigs(2_000, policy_book=PolicyBook(raw, "p.yaml", None, lambda name: "write in Russian"))
+        rig.summarizer.answers = [f"<summary>{RUSSIAN}</summary>"]
+        assert (await rig.composing(await task(rig))).text == RUSSIAN
 
     async def test_what_is_not_smaller_is_rejected(self, rig: Rig) -> None:
         wanted = await task(rig)
@@ -236,7 +272,7 @@ class TestRequests:
         assert "Keep: figures named in tax.txt." in rig.summarizer.requests[0].user
 
     async def test_costs_and_the_model_that_answered_are_kept(self, rig: Rig) -> None:
-        rig.summarizer.answers = [SummaryAnswer("Fine.", "stop", "small-2026", 0.25)]
+        rig.summarizer.answers = [SummaryAnswer("<summary>All fine.</summary>", "stop", "small-2026", 0.25)]
         made = await rig.composing(await task(rig))
         assert (made.cost, made.model, made.parent, made.kind) == (0.25, "small-2026", None, "model")
         assert made.tokens_before > 800 and 0 < made.tokens_after < 10
@@ -245,7 +281,8 @@ class TestRequests:
         self, rigs: Callable[..., Rig]
     ) -> None:
         rig = rigs(models=Fixed(2_000, small=1_500))
-        answers = [SummaryAnswer(f"Part {n}.", "stop", "small", 0.1 if n != 1 else None) for n in range(9)]
+        texts = [f"<summary>Part {n}.</summary>" for n in range(9)]
+        answers = [SummaryAnswer(t, "stop", "small", 0.1 if n != 1 else None) for n, t in enumerate(texts)]
         rig.summarizer.answers = list(answers)
         wanted = await task(rig)
         made = await rig.composing(wanted)

@@ -91,7 +91,7 @@ class TestLeases:
     async def test_a_lost_claim_never_writes(self, rigs: Callable[..., Rig]) -> None:
         slow = rigs(limits=Limits(lease_seconds=0.2))
         quick = rigs(redis=slow.redis)
-        quick.summarizer.answers = ["The second one made this."]
+        quick.summarizer.answers = ["<summary>The second one made this.</summary>"]
         wanted = await task(slow)
         slow.store.fail(StoreError("no answer"), "renew")
         slow.summarizer.gate.clear()

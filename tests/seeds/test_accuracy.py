@@ -93,7 +93,7 @@ class TestMadeUp:
         self, rigs: Callable[..., Rig], answer: str, reason: str
     ) -> None:
         rig = rigs(2_000)
-        rig.summarizer.answers = [answer]
+        rig.summarizer.answers = [f"<summary>{answer}</summary>"]
         decision = await rig.call(chat(31))
         assert decision.session is not None
         [event] = [e for e in await events(rig.redis, decision.session) if e["type"] == "summary"]
@@ -132,7 +132,7 @@ class TestNothingOfOurs:
         self, rigs: Callable[..., Rig], answer: str | SummaryAnswer
     ) -> None:
         rig = rigs(2_000, {"summary": {"model": "small", "strategy": "rolling"}})
-        rig.summarizer.answers = ["They began.", answer]
+        rig.summarizer.answers = ["<summary>They began.</summary>", answer]
         for call in grown(chat(60)):
             decision = await rig.call(call)
         told = answer if isinstance(answer, str) else answer.text

@@ -126,8 +126,10 @@ class TestExtraction:
 
     async def test_an_answer_without_tags_is_taken_whole(self, rigs: Callable[..., Rig]) -> None:
         rig = rigs(WINDOW, PRESET)
-        rig.summarizer.answers = ["  The calculator is written.  "] * 9
-        assert "\nThe calculator is written.\n" in (summary_in(sent((await told(rig, 80))[-1])) or "")
+        rig.summarizer.answers = ["  The calculator is written and its tests pass.  "] * 9
+        assert "\nThe calculator is written and its tests pass.\n" in (
+            summary_in(sent((await told(rig, 80))[-1])) or ""
+        )
 
     async def test_one_that_was_cut_off_is_no_report(self, rigs: Callable[..., Rig]) -> None:
         rig = rigs(WINDOW, PRESET)

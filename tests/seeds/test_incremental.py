@@ -85,7 +85,10 @@ class TestVersions:
 
     async def test_the_second_builds_on_the_first(self, rigs: Callable[..., Rig]) -> None:
         rig = rigs(WINDOW, PRESET)
-        rig.summarizer.answers = ["They designed the station.", "They designed it and chose a map."]
+        rig.summarizer.answers = [
+            "<summary>They designed the station.</summary>",
+            "They designed it and chose a map.",
+        ]
         decisions = await told(rig, chat(32))
         first, second = rig.summarizer.requests[:2]
         assert "<previous_summary>" not in first.user and "[0] user wrote: Message 0." in first.user
