@@ -91,6 +91,10 @@ def evaluate(
     as they are are left out, unless all of them fit; a note below the table says so. Conversations without
     questions are asked for sentences of their own, in changed words.
 
+    A conversation is {"messages": [...], "qa": [{"question": "...", "answer": "...", "evidence": [3, 7]}]}.
+    evidence are the messages that hold the answer, counted from 0; qa may be absent. Fields about something
+    else (id, source, tools) may stand beside them.
+
     This gateway runs the code that serves requests, without a model. Question known: recall may take three
     quarters of what the preamble leaves. Question unknown: the summary may take three quarters of the budget,
     recall is off, the last messages stay that fit beside it. See docs/memory.md.
@@ -144,7 +148,7 @@ def _sets(files: Sequence[Path], limit: int | None, per_file: bool) -> dict[str,
     found: dict[str, list[Any]] = {}
     for path in files:
         kept = found.setdefault(path.stem if per_file else ", ".join(p.stem for p in files), [])
-        for number, recording in enumerate(read_recordings(path)):
+        for number, recording in enumerate(read_recordings(path, asking=True)):
             name = f"{path}:{number}"
             made = conversation_of(name, recording.messages, recording.questions, limit)
             if made is not None:

@@ -10,6 +10,9 @@ from typing import Any
 
 __all__ = ["Recording", "RecordingError", "calls_of", "read_recordings"]
 
+QUESTIONS = 'Write questions as "qa": [{"question": "...", "answer": "...", "evidence": [3]}]'
+MISNAMED = frozenset({"qa", "question", "query", "querie", "probe"})
+
 
 class RecordingError(Exception):
     """A file that holds no conversations; the text says where and what was expected."""
@@ -28,8 +31,11 @@ class Recording:
     questions: tuple[Any, ...] = ()
 
 
-def read_recordings(path: Path) -> list[Recording]:
+def read_recordings(path: Path, *, asking: bool = False) -> list[Recording]:
     """Every chat conversation of a file; recorded bodies of the Responses API are left out.
+
+    Args:
+        asking: the questions are wanted, so that some under another name are a mistake.
 
     Raises:
         RecordingError: the file cannot be read, or a line is not a conversation.
@@ -41,6 +47,9 @@ def read_recordings(path: Path) -> list[Recording]:
     values = list(_values(path, text))
     if not values:
         raise RecordingError(f"{path}: no conversation in it")
+    if asking:
+        for where, value in values:
+            _check_questions(value, where)
     return [_recording(value, where) for where, value in values if not _is_another_api(value)]
 
 
@@ -88,6 +97,21 @@ def _is_another_api(value: Any) -> bool:
 
 def _is_conversation(value: Any) -> bool:
     return isinstance(value, Mapping) and ("messages" in value or isinstance(value.get("body"), Mapping))
+
+
+def _check_questions(value: Any, where: str) -> None:
+    """Refuse questions that would not be asked. Fields about something else are nobody's mistake.
+
+    Raises:
+        RecordingError: a field looks like them, or ``qa`` is no list.
+    """
+    for name, held in value.items() if isinstance(value, Mapping) else ():
+        if name == "qa" and not isinstance(held, list):
+            raise RecordingError(f"{where}: qa is no list. {QUESTIONS}")
+        listed = held if isinstance(held, list) and name not in ("qa", "messages") else []
+        asks = any(isinstance(one, Mapping) and "question" in one for one in listed)
+        if asks or (name != "qa" and name.lower().rstrip("s") in MISNAMED):
+            raise RecordingError(f"{where}: a field {name!r} is not read. {QUESTIONS}")
 
 
 def _recording(value: Any, where: str) -> Recording:

@@ -147,6 +147,25 @@ def test_a_judge_that_fails_is_told(chat: Path, upstream: Upstream) -> None:
     upstream.reset()
 
 
+@pytest.mark.parametrize("name", ["questions", "Question", "QA", "queries", "asked"])
+def test_questions_under_another_name_are_refused_with_the_right_one(tmp_path: Path, name: str) -> None:
+    talk = write(
+        tmp_path / "talk.jsonl",
+        {"id": "a", "source": "here", "meta": {"questions": 3}, "messages": CHAT, "qa": QUESTIONS},
+        {"messages": CHAT, name: QUESTIONS},
+    )
+    result = run(talk, *SMALL)
+    told = "".join(result.stderr.split())
+    assert result.exit_code == 1 and result.stdout == ""
+    assert f"talk.jsonl:2:afield'{name}'isnotread." in told
+    assert 'Writequestionsas"qa":[{"question"' in told
+
+
+def test_questions_that_are_no_list_are_refused(tmp_path: Path) -> None:
+    result = run(write(tmp_path / "talk.jsonl", {"messages": CHAT, "qa": QUESTIONS[0]}), *SMALL)
+    assert result.exit_code == 1 and "qa is no list" in " ".join(result.stderr.split())
+
+
 def test_what_cannot_be_measured_is_said(tmp_path: Path, chat: Path) -> None:
     short = write(tmp_path / "short.jsonl", {"messages": CHAT[:2]})
     result = run(short)
