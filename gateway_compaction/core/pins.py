@@ -5,13 +5,17 @@ Taken from the covered messages themselves, so nothing of it has to be stored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import regex
 
+from gateway_compaction.core.change_words import changes, content_words
+from gateway_compaction.core.importance_words import MARK
 from gateway_compaction.core.messages import PREAMBLE_ROLES, Message, text_of
-from gateway_compaction.core.sentences import sentences
+from gateway_compaction.core.quoting import is_bulky, own_words, unwrapped
+from gateway_compaction.core.rule_words import lays_down_a_rule, poses
+from gateway_compaction.core.sentences import sentence_spans
 from gateway_compaction.core.shorten import shorten
 
 __all__ = ["Pins", "RulesIn", "pins_of", "rules_in"]
@@ -20,42 +24,16 @@ Count = Callable[[str], int]
 RulesIn = Callable[[Message], Sequence[str]]
 
 ANCHOR = "<!-- anchor -->"
-MARKED_AFTER = regex.compile(r"(?<![.!?。！？])([.!?。！？]++)\s*+(<!-- anchor -->)")
-CODE = regex.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|<!--(?!\s*anchor\b).*?(?:-->|\Z)", regex.DOTALL)
-QUOTED = regex.compile(r"(?m)^[ \t]*(?:>|\||\d+[:|]|[-+]{3} |@@ ).*$")
-# What lays down a rule: an order at the beginning of a sentence or clause, or "you must"; not "I never".
-RULE = regex.compile(
-    r"(?i)(?:^|[,;:—-]\s+|\b(?:please|and|but|also|so|then|again|note|reminder)[,:]?\s+)"
-    r"(?:please\s+)?(?:always|never(?! mind)|(?:do not|don['’]t)(?! worry)|must not"
-    r"|make sure|be sure to|ensure that|remember (?:that|to|my|i)\b"
-    r"|keep in mind|from now on|in future\b|whenever (?:i|you)\b(?![^,]*, i\b)"
-    r"|under no circumstances|at all times|avoid (?:using|any)"
-    r"|only (?:use|answer|reply|respond|write|give|ever)|use only|stick to|important:|rule:)"
-    r"|\byou (?:must|should|may|can|have to|need to|are to)(?: not| never| always| only)\b"
-    r"|\byou must\b|\byou mustn['’]t"
-    r"|\bi (?:want|need|would like|['’]d like) you to (?:always|never|only)\b"
-    r"|\b(?:is|are) (?:strictly )?(?:forbidden|not allowed|off[- ]limits|mandatory)\b"
-    r"|\bi['’]m allergic|\bi am allergic"
-    r"|항상|절대|하지\s?마|지\s?마(?:세요|라|십시오)|지\s?말(?:아|고)|반드시|꼭\s|기억해|앞으로는"
-    r"|必ず|絶対に|決して|しないで|ないでください|覚えておいて|常に"
-    r"|总是要|请总是|始终|永远不要|不要|切勿|绝不|絕不|务必|務必|必须|必須|记住|記住|请勿|請勿"
-    r"|(?:^|[,;:]\s+|bitte\s+)(?:immer|niemals|nie\s|auf keinen fall|unbedingt"
-    r"|merke? dir|achte darauf|verwende (?:nie|immer|nur))"
-    r"|\b(?:du|sie) (?:musst|müssen|darfst|dürfen)\b"
-    r"|(?:^|[,;:]\s+)(?:toujours|jamais|souviens-toi|rappelle-toi|rappelez-vous"
-    r"|n['’]utilise[zr]? (?:pas|jamais)|ne \w+ (?:pas|jamais))"
-    r"|\b(?:tu dois|vous devez|il faut)\b"
-    r"|(?:^|[,;:]\s+)(?:siempre|nunca|jamás|recuerda|no uses|asegúrate|ten en cuenta)"
-    r"|\b(?:debes|no debes|tienes que)\b"
+BULLET = regex.compile(r"^(?:[-*•+–]\s+)")
+BREAK = regex.compile(r"[^\S\n]*+\n\s*+")
+STRONG = regex.compile(
+    r"(?i)^\W*(?:please )?(?:always|never|do not|don['’]t|from now on|you must|under no|only|no )\b"
 )
-# What somebody tells of himself or of others, though it goes on like an order: "I keep going and never quit".
-TELLS = regex.compile(
-    r"(?i)^(?:[\p{L}]{2,20}: )?(?:(?:i|he|she|they|it)(?:['’]\w+)?|you (?:always|never))\s(?!want|need|would)"
-    r".*\b(?:and|but|also|then|again)[,:]? (?:please )?(?:always|never|make sure|be sure)\b"
-)
-LONGEST_RULE, SHORTEST_RULE = 400, 8
-PASTED_LINES = 12
+# In bytes, so that a word of Chinese is as long as one of English.
+LONGEST_RULE, SHORTEST_RULE_BYTES = 400, 8
 SHORTENED_RULE = 24
+MOST_OF_BULKY, MOST_OF_ONE = 3, 60
+RULES_BY_WORD = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +42,29 @@ class Pins:
 
     Attributes:
         task: the first user message, head and tail if long; empty where there is none.
-        rules: covered system and developer messages, then the user's own standing rules, in order.
+        rules: covered system and developer messages, then the user's own standing rules, in order; what
+            takes a rule back stands right behind it.
     """
 
     task: str
     rules: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A rule, or what changes the one at ``place``; ``bulky``: it stands in a document."""
+
+    text: str
+    place: tuple[int, ...]
+    changed: str | None
+    bulky: bool
+
+
 def rules_in(message: Message) -> tuple[str, ...]:
-    """A user's own sentences that lay down a rule, outside code and pasted text."""
+    """A user's own sentences that lay down a rule or may change one, outside code and pasted text.
+
+    What the user marked keeps its mark in front.
+    """
     return tuple(_rules_in(text_of(message))) if message["role"] == "user" else ()
 
 
@@ -89,35 +81,120 @@ def pins_of(
     """
     task = next((text_of(m) for m in covered if m["role"] == "user" and text_of(m).strip()), "")
     instructions = [text_of(m).strip() for m in covered if m["role"] in PREAMBLE_ROLES and text_of(m).strip()]
-    said = [rule for m in covered for rule in rules_of(m)]
+    short = shorten(MARK.sub("", task).strip(), task_tokens, count) if task else ""
     kept_anyway = frozenset(instructions)
-    short = shorten(task.replace(ANCHOR, "").strip(), task_tokens, count) if task else ""
-    order = {rule: i for i, rule in reversed(list(enumerate([*instructions, *said])))}
-    rules: list[str] = []
+    said = [_Said(text, (-1, i), None, False) for i, text in enumerate(instructions)]
+    said += _said(covered, rules_of)
+    order: dict[str, tuple[int, ...]] = {}
     room = rule_tokens
-    for rule in _newest_first(instructions, said):
-        if rule in kept_anyway and count(rule) + 2 > room >= SHORTENED_RULE:
+    taken_back: set[str] = set()
+    for rule in sorted(said, key=_urgency):
+        text = rule.text
+        if text in kept_anyway and count(text) + 2 > room >= SHORTENED_RULE:
             # Instructions never vanish: what is too long keeps its beginning and its end.
-            place, rule = order[rule], shorten(rule, room - 2, count, "[…]")
-            order[rule] = place
-        cost = count(rule) + 2
-        if rule not in short and rule not in rules and cost <= room:
-            rules.append(rule)
+            text = shorten(text, room - 2, count, "[…]")
+        cost = count(text) + 2
+        if text in order or text in short or text in taken_back:
+            continue
+        if cost <= room:
+            order[text] = rule.place
             room -= cost
-    return Pins(short, tuple(sorted(rules, key=order.__getitem__)))
+        elif rule.changed is not None:
+            # Better no rule than one that holds no longer.
+            taken_back.add(rule.changed)
+    return Pins(short, tuple(sorted(order, key=order.__getitem__)))
 
 
-def _newest_first(instructions: Sequence[str], said: Sequence[str]) -> Sequence[str]:
-    return [*reversed(instructions), *reversed(said)]
+def _urgency(rule: _Said) -> tuple[int, ...]:
+    """Instructions first, then what the user said, the newest first, and what stands in documents last."""
+    kind = 0 if rule.place[0] < 0 else 2 if rule.bulky else 1
+    return kind, -rule.place[-1]
+
+
+def _said(covered: Sequence[Message], rules_of: RulesIn) -> list[_Said]:
+    """Rules in order, and of what may change one that which shares a word with it."""
+    found: list[_Said] = []
+    places: dict[str, list[int]] = {}
+    for message in covered:
+        heard = rules_of(message) if message["role"] == "user" else ()
+        bulky = bool(heard) and is_bulky(text_of(message))
+        for text in heard:
+            marked, text = text.startswith(ANCHOR), text.removeprefix(ANCHOR).strip()
+            words = content_words(text)
+            place: tuple[int, ...] = (len(found), len(found))
+            changed = None
+            if not marked and changes(text) and not lays_down_a_rule(text):
+                earlier = None if bulky else _changed(words, places)
+                if earlier is None:
+                    continue
+                place, changed = (found[earlier].place[0], len(found)), found[earlier].text
+            for word in words:
+                places.setdefault(word, []).append(len(found))
+            found.append(_Said(text, place, changed, bulky))
+    return found
+
+
+def _changed(words: frozenset[str], places: Mapping[str, Sequence[int]]) -> int | None:
+    """Which of the earlier rules shares most words; of equals the last."""
+    shared: dict[int, int] = {}
+    for word in words:
+        for place in places.get(word, ())[-RULES_BY_WORD:]:
+            shared[place] = shared.get(place, 0) + 1
+    return max(shared, key=lambda place: (shared[place], place)) if shared else None
 
 
 def _rules_in(text: str) -> list[str]:
-    own = QUOTED.sub(" ", CODE.sub(" ", MARKED_AFTER.sub(r"\2\1", text)))
-    if own.count("\n") > PASTED_LINES * 4:
-        own = "\n".join([*own.splitlines()[:PASTED_LINES], *own.splitlines()[-PASTED_LINES:]])
-    found = [s for s in sentences(own) if SHORTEST_RULE <= len(s) <= LONGEST_RULE]
-    return [
-        s.replace(ANCHOR, "").strip()
-        for s in found
-        if ANCHOR in s or (RULE.search(s) and not TELLS.search(s) and not s.endswith("?"))
-    ]
+    own = own_words(text)
+    marks = [m.start() for m in MARK.finditer(own)]
+    own = MARK.sub(lambda m: " " * len(m[0]), own)
+    spans = list(_spans(own))
+    marked = _marked(own, spans, marks)
+    found = []
+    for start, end in spans:
+        said = own[start:end]
+        rule = BULLET.sub("", BREAK.sub(" ", MARK.sub("", text[start:end])).strip())
+        if not rule or len(rule) > LONGEST_RULE:
+            continue
+        if start in marked:
+            rule = f"{ANCHOR} {rule}"
+        elif not _is_long_enough(rule) or not (lays_down_a_rule(said) or changes(said)):
+            continue
+        if not poses(said):
+            found.append(rule)
+    return _few(found) if is_bulky(text) else found[:MOST_OF_ONE]
+
+
+def _is_long_enough(rule: str) -> bool:
+    return len(rule.encode("utf-8", "replace")) >= SHORTEST_RULE_BYTES
+
+
+def _few(found: Sequence[str]) -> list[str]:
+    """Of the rules in a document the plainest, in order."""
+    best = sorted(
+        range(len(found)), key=lambda i: (not found[i].startswith(ANCHOR), not STRONG.search(found[i]), i)
+    )
+    return [found[i] for i in sorted(best[:MOST_OF_BULKY])]
+
+
+def _spans(own: str) -> Iterator[tuple[int, int]]:
+    """Sentences, over line breaks where they go on behind them; too long ones line by line."""
+    for start, end in sentence_spans(unwrapped(own)):
+        if end - start > LONGEST_RULE and "\n" in own[start:end]:
+            yield from ((start + a, start + b) for a, b in sentence_spans(own[start:end]))
+        else:
+            yield start, end
+
+
+def _marked(own: str, spans: Sequence[tuple[int, int]], marks: Sequence[int]) -> set[int]:
+    """Where sentences start that a mark stands in, behind on their line, or else in front of."""
+    marked: set[int] = set()
+    i = 0
+    for mark in marks:
+        while i < len(spans) and spans[i][0] <= mark:
+            i += 1
+        before = spans[i - 1] if i else None
+        if before is not None and (mark < before[1] or "\n" not in own[before[1] : mark]):
+            marked.add(before[0])
+        elif i < len(spans):
+            marked.add(spans[i][0])
+    return marked
