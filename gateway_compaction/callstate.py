@@ -8,20 +8,25 @@ from typing import Any
 
 from gateway_compaction.aftermath import Ending
 from gateway_compaction.archive import Owner
-from gateway_compaction.core.digest import fingerprint
+from gateway_compaction.core.digest import fingerprint, history_digests
+from gateway_compaction.core.messages import parse
 from gateway_compaction.core.policy_book import Identity
 from gateway_compaction.decision import Decision, Request
+from gateway_compaction.errors import TranscriptError
 from gateway_compaction.ports import Caller
 
 __all__ = [
     "KEY",
     "CallState",
     "identity_of",
+    "is_known",
     "owner_of",
     "request_of",
     "response_headers",
     "tell_span",
+    "tell_spend_pages",
     "tenant_of",
+    "was_edited",
 ]
 
 KEY = "gateway_compaction"
@@ -40,6 +45,7 @@ class CallState:
         decision: the same, or what that became for the deployment that is asked now.
         deferred: another hook comes after ours, so the deployment hook decides.
         failed: a fault of ours; the request goes on unchanged.
+        altered: another hook has changed what was decided about, so nothing of that is kept.
         ending: how the call ended, once it did.
         refused: the provider's refusal was recorded.
         released: the proxy has let the answer go.
@@ -52,6 +58,7 @@ class CallState:
     decision: Decision | None = None
     deferred: bool = False
     failed: bool = False
+    altered: bool = False
     ending: Ending | None = None
     refused: bool = False
     released: bool = False
@@ -127,6 +134,28 @@ def request_of(state: CallState, data: Mapping[str, Any]) -> Request:
     )
 
 
+def is_known(state: CallState, messages: Any) -> bool:
+    """Whether messages are, all of them, those that were decided about or what that became."""
+    if state.base is None:
+        return False
+    known = (state.base.request.messages, state.base.sent, state.decision.sent if state.decision else ())
+    return any(sent is messages or list(sent) == messages for sent in known)
+
+
+def was_edited(decision: Decision) -> bool:
+    """Whether the messages that were decided about have been edited in place since; hashes them again."""
+    situation = decision.situation
+    if situation is None:
+        # Nothing was kept of them.
+        return False
+    try:
+        now = parse(decision.request.messages)
+    except TranscriptError:
+        return True
+    same = now.preamble == situation.transcript.preamble
+    return not same or tuple(history_digests(now.history)) != situation.digests
+
+
 def response_headers(state: CallState) -> dict[str, str]:
     """What the client is told."""
     decision = state.decision
@@ -149,6 +178,21 @@ def tell_span(state: CallState) -> None:
     policy = decision.policy.name if decision.policy else None
     said = {"outcome": decision.outcome, "policy": policy, **_said(decision)}
     span.set_attributes({f"{KEY}.{name}": value for name, value in said.items() if value not in (None, "")})
+
+
+def tell_spend_pages(state: CallState, data: Mapping[str, Any]) -> None:
+    """Say in the call's metadata what was saved, for LiteLLM's own pages."""
+    decision = state.decision
+    metadata = data.get("metadata")
+    if decision is None or decision.plan is None or not isinstance(metadata, dict):
+        return
+    before, after = decision.plan.tokens_before, decision.tokens_after or 0
+    metadata["compression_savings"] = {
+        "tokens_before": before,
+        "tokens_after": after,
+        "tokens_saved": max(0, before - after),
+        "source": "gateway_compaction",
+    }
 
 
 def _said(decision: Decision) -> dict[str, Any]:

@@ -27,7 +27,17 @@ from gateway_compaction.adapters.litellm_models import ProxyModels, RouterSummar
 from gateway_compaction.adapters.metrics import prometheus
 from gateway_compaction.admin.mount import mount
 from gateway_compaction.aftermath import Ending
-from gateway_compaction.callstate import KEY, CallState, request_of, response_headers, tell_span, tenant_of
+from gateway_compaction.callstate import (
+    KEY,
+    CallState,
+    is_known,
+    request_of,
+    response_headers,
+    tell_span,
+    tell_spend_pages,
+    tenant_of,
+    was_edited,
+)
 from gateway_compaction.decision import Decision
 from gateway_compaction.errors import CompactionError
 from gateway_compaction.ports import ModelFacts
@@ -93,14 +103,17 @@ class CompactionHook(CustomLogger):
         self, kwargs: dict[str, Any], call_type: Any
     ) -> dict[str, Any] | None:
         """Compact here what could not be seen last before; fit again where the deployment is smaller."""
-        state = self._state(kwargs.get("litellm_logging_obj"))
-        if state is None:
+        state, messages = self._state(kwargs.get("litellm_logging_obj")), kwargs.get("messages")
+        if state is None or state.failed or not isinstance(messages, list) or not messages:
             return None
-        if state.decision is None and not state.failed:
+        if state.deferred and await self._is_news(state, messages):
             await self._decide(state, kwargs)
-        base = state.base
-        if base is None or not _is_about(state, kwargs.get("messages")):
+        elif not is_known(state, messages):
+            # A client's fallback may bring its own. Of what a guard has changed, nothing is kept unchanged.
+            state.altered = any(c is not self and is_guard(c) for c in litellm.callbacks)
             return None
+        base, state.altered = state.base, False
+        assert base is not None
         # Each attempt starts from the client's request: the last one may have gone to a smaller deployment.
         facts = self._smaller_window(base, kwargs)
         decision = base if facts is None else await self._runtime.compactor.refit(base, facts)
@@ -145,7 +158,7 @@ class CompactionHook(CustomLogger):
         # A guardrail's refusal passes here too: that is not the provider's, and leaves nothing behind.
         if not isinstance(state, CallState) or not isinstance(error, OpenAIError) or _status(error) != 400:
             return
-        if state.decision is not None and not state.refused:
+        if state.decision is not None and not state.refused and not state.altered:
             state.refused = True
             too_long = isinstance(error, ContextWindowExceededError)
             self._runtime.aftermath.follow(state.decision, Ending("refused", None, too_long))
@@ -175,8 +188,17 @@ class CompactionHook(CustomLogger):
 
         proxy_server.proxy_shutdown_event = drained
 
+    async def _is_news(self, state: CallState, messages: list[Any]) -> bool:
+        """Whether another hook left something else for this deployment than what was decided about."""
+        if state.base is None or not is_known(state, messages):
+            return True
+        work = asyncio.get_running_loop().run_in_executor
+        return await work(self._runtime.executors[0], was_edited, state.base)
+
     async def _decide(self, state: CallState, data: dict[str, Any]) -> None:
-        started = time.perf_counter()
+        started, again = time.perf_counter(), state.base is not None
+        # What was decided about before must not be followed if this fails.
+        state.base = state.decision = None
         try:
             # A summary that is waited for would be made, and kept, of what is blocked a moment later.
             may_wait = not any(c is not self and may_block_later(c) for c in litellm.callbacks)
@@ -188,14 +210,17 @@ class CompactionHook(CustomLogger):
             if isinstance(fault, Exception):
                 self._runtime.aftermath.decided(None, time.perf_counter() - started)
             raise
-        self._runtime.aftermath.decided(state.decision, time.perf_counter() - started)
+        if not again:
+            self._runtime.aftermath.decided(state.decision, time.perf_counter() - started)
         tell_span(state)
         if state.decision.messages is not None:
             data["messages"] = state.decision.messages
-            _tell_spend_pages(state, data)
+            tell_spend_pages(state, data)
 
     def _follow(self, state: CallState) -> None:
         if state.ending is None or not state.released or state.followed or state.decision is None:
+            return
+        if state.altered:
             return
         state.followed = True
         self._runtime.aftermath.follow(state.decision, state.ending)
@@ -236,30 +261,6 @@ class CompactionHook(CustomLogger):
         details = getattr(logging_obj, "model_call_details", None)
         state = details.get(KEY) if isinstance(details, dict) else None
         return state if isinstance(state, CallState) else None
-
-
-def _is_about(state: CallState, messages: Any) -> bool:
-    """Whether messages are those that were decided about: a client's fallback may bring others."""
-    if state.base is None or not isinstance(messages, list) or not messages:
-        return False
-    known = (state.base.request.messages, state.base.sent, state.decision.sent if state.decision else ())
-    return any(
-        len(sent) == len(messages) and sent[0] == messages[0] and sent[-1] == messages[-1] for sent in known
-    )
-
-
-def _tell_spend_pages(state: CallState, data: dict[str, Any]) -> None:
-    decision = state.decision
-    metadata = data.get("metadata")
-    if decision is None or decision.plan is None or not isinstance(metadata, dict):
-        return
-    before, after = decision.plan.tokens_before, decision.tokens_after or 0
-    metadata["compression_savings"] = {
-        "tokens_before": before,
-        "tokens_after": after,
-        "tokens_saved": max(0, before - after),
-        "source": "gateway_compaction",
-    }
 
 
 def _status(error: Any) -> int | None:

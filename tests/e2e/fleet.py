@@ -35,6 +35,8 @@ WINDOWS: Mapping[str, int | None] = {
     "chat-100k": 100_000,
     "primary-12k": 12_000,
     "third-4k": 4000,
+    "unguarded-12k": 12_000,
+    "guarded-4k": 4000,
     "unknown-window": None,
     SUMMARISER: 64_000,
     **{f"small-{name}": 64_000 for name in BAD},
@@ -72,6 +74,12 @@ MASK: dict[str, Any] = {
     "guardrail_name": "mask",
     "litellm_params": {"guardrail": "lab_guard.Mask", "mode": "pre_call", "default_on": True},
 }
+# Only for the models that name it.
+PRIVATE: dict[str, Any] = {
+    "guardrail_name": "private",
+    "litellm_params": {"guardrail": "lab_guard.MaskPrivate", "mode": "pre_call", "default_on": False},
+}
+GUARDED = {"guarded-4k": {"guardrails": ["private"]}}
 BLOCK: dict[str, Any] = {
     "guardrail_name": "block",
     "litellm_params": {"guardrail": "lab_guard.Block", "mode": "pre_call", "default_on": True},
@@ -108,13 +116,17 @@ class Fleet:
         """The proxies, not started."""
         settings: dict[str, Any] = {"redis_url": redis_server.url, "policies": POLICIES, "keys": TEAMS}
         settings["env"] = {"GATEWAY_COMPACTION_LEASE_SECONDS": str(LEASE_SECONDS)}
-        listed = _config(upstream, guardrails=[MASK, BLOCK, MEANWHILE])
+        listed = _config(upstream, guardrails=[MASK, PRIVATE, BLOCK, MEANWHILE])
         behind = _config(
-            upstream, callbacks_after=["lab_guard.mask_logger"], guardrails=[PARALLEL_BLOCK, MEANWHILE]
+            upstream,
+            callbacks_after=["lab_guard.mask_logger"],
+            guardrails=[PRIVATE, PARALLEL_BLOCK, MEANWHILE],
         )
         return cls(
             Proxy(
-                _config(upstream, guardrails=[MASK, BLOCK, MEANWHILE], plugin=False), name="plain", keys=TEAMS
+                _config(upstream, guardrails=[MASK, PRIVATE, BLOCK, MEANWHILE], plugin=False),
+                name="plain",
+                keys=TEAMS,
             ),
             Proxy(listed, name="first", **settings),
             Proxy(behind, name="second", **settings),
@@ -141,6 +153,6 @@ class Fleet:
 
 
 def _config(upstream: Upstream, **settings: Any) -> dict[str, Any]:
-    models = [Model(name, window) for name, window in WINDOWS.items()]
-    router = {"fallbacks": [{"primary-12k": ["third-4k"]}]}
+    models = [Model(name, window, params=GUARDED.get(name, {})) for name, window in WINDOWS.items()]
+    router = {"fallbacks": [{"primary-12k": ["third-4k"]}, {"unguarded-12k": ["guarded-4k"]}]}
     return proxy_config(models, upstream.url, custom_auth=True, router=router, **settings)

@@ -19,6 +19,7 @@ from tests.lab import (
     Upstream,
     Window,
     count_request,
+    until,
     violations,
 )
 
@@ -143,3 +144,26 @@ async def test_a_compacted_request_that_falls_back_is_fitted_again(client: Clien
     received = stage.upstream.seen(served("third-4k"))[-1]
     assert received.tokens <= 4000 and violations(received.messages, history) == []
     assert stage.summariser.mark(1) in received.text
+
+
+async def test_what_a_fallback_s_own_guardrail_masks_stays_masked(
+    client: Client, stage: Stage, redis_server: RedisServer
+) -> None:
+    mark = marker()
+    stage.upstream.scripts[served("unguarded-12k")] = lambda seen: Reply.server_error()
+    stage.upstream.scripts[served("guarded-4k")] = Window(4000)
+    talk = chat(mark, 60)
+    talk = [{**m, "content": f"{m['content']} PRIVATE-{n}"} if 3 < n < 50 else m for n, m in enumerate(talk)]
+    for history in (talk[:-2], talk):
+        answer = await client.chat("unguarded-12k", history)
+        assert (answer.status, answer.outcome in ("fallback", "applied")) == (200, True), answer.body
+        first, second = (stage.upstream.seen(served(m))[-1] for m in ("unguarded-12k", "guarded-4k"))
+        assert first.messages == history
+        assert "PRIVATE-" not in second.text and second.tokens <= 4000
+        assert violations(second.messages, history) == []
+        await until(lambda: stage.summariser.about(mark), "the summary to be asked for")
+        await stage.settle(mark)
+    assert answer.outcome == "applied" and stage.summariser.mark(1) in second.text
+    assert "PRIVATE-" not in redis_server.text()
+    assert not any("PRIVATE-" in seen.text for seen in stage.summariser.asked)
+    assert any("[MASKED]" in seen.text for seen in stage.summariser.asked)

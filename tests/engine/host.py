@@ -6,8 +6,11 @@ import warnings
 from types import SimpleNamespace
 from typing import Any
 
+import litellm
+from litellm.integrations.custom_logger import CustomLogger
 from litellm.proxy._types import UserAPIKeyAuth
 from litellm.router import Router
+from litellm.types.utils import CallTypes
 
 from gateway_compaction.adapters.litellm_models import ProxyModels
 from gateway_compaction.callstate import KEY, CallState
@@ -100,17 +103,21 @@ class SentCall:
         self.data = returned if returned is not None else self.data
         return returned
 
-    async def deploy(self, chosen: str = "big") -> Any:
-        """In the router, for a chosen deployment."""
+    async def deploy(self, chosen: str = "big", **fields: Any) -> Any:
+        """In the router, for a chosen deployment: every callback's hook, in the order of the list."""
         group, model, _ = DEPLOYMENTS.get(chosen, ELSEWHERE)
         kwargs = {
             **self.data,
             "model": model,
             "model_info": {"id": chosen},
             "metadata": {**self.data["metadata"], "model_group": group},
+            **fields,
         }
-        returned = await self.host.hook.async_pre_call_deployment_hook(kwargs, "acompletion")
-        return returned if returned is not None else kwargs
+        for callback in litellm.callbacks:
+            if isinstance(callback, CustomLogger):
+                returned = await callback.async_pre_call_deployment_hook(kwargs, CallTypes.acompletion)
+                kwargs = returned if returned is not None else kwargs
+        return kwargs
 
     async def headers(self, response: Any = "an answer") -> dict[str, str] | None:
         """The answer is let go."""

@@ -10,6 +10,7 @@ import pytest
 from litellm.integrations.custom_guardrail import CustomGuardrail
 from litellm.integrations.custom_logger import CustomLogger
 from litellm.proxy._types import UserAPIKeyAuth
+from litellm.proxy.hooks.autorouter_baseline_cache import AutoRouterBaselineCache
 from opentelemetry.trace import NonRecordingSpan, SpanContext
 
 from gateway_compaction.adapters.callbacks import has_pre_call_hook, is_guard, may_block_later
@@ -34,6 +35,28 @@ class Before(CustomLogger):
         return None
 
 
+class ForDeployments(CustomLogger):
+    """Runs once a deployment is chosen."""
+
+    async def async_pre_call_deployment_hook(self, kwargs: Any, call_type: Any) -> Any:
+        return kwargs
+
+
+class BesideMixin:
+    """A moderation hook to be mixed in."""
+
+    async def async_moderation_hook(self, data: Any, user_api_key_dict: Any, call_type: Any) -> Any:
+        return data
+
+
+class Mixed(BesideMixin, CustomLogger):
+    """Takes its hook from elsewhere."""
+
+
+class Inherited(ForDeployments):
+    """Takes its hook from a base of its own."""
+
+
 class Watching(CustomLogger):
     """Only listens."""
 
@@ -48,6 +71,12 @@ def guardrail(hook: Any) -> CustomGuardrail:
         (Beside(), True, False, True),
         (Before(), False, True, False),
         (Watching(), False, False, False),
+        (ForDeployments(), True, True, False),
+        (Inherited(), True, True, False),
+        (Mixed(), True, False, True),
+        # One of those that LiteLLM gives to every proxy.
+        (AutoRouterBaselineCache(None, None), False, False, False),
+        ("a name", False, True, False),
         (guardrail("pre_call"), True, True, False),
         (guardrail("during_call"), True, True, True),
         (guardrail("post_call"), True, True, True),

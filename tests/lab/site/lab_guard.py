@@ -1,4 +1,4 @@
-"""Guardrails of a lab proxy: masking what looks like ``SECRET-…``, refusing forbidden topics."""
+"""Guardrails of a lab proxy: masking ``SECRET-…`` or ``PRIVATE-…``, refusing forbidden topics."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from fastapi import HTTPException
 from litellm.integrations.custom_guardrail import CustomGuardrail
 from litellm.integrations.custom_logger import CustomLogger
 
-__all__ = ["Block", "BlockMeanwhile", "Mask", "MaskLogger", "mask_logger"]
+__all__ = ["Block", "BlockMeanwhile", "Mask", "MaskLogger", "MaskPrivate", "mask_logger"]
 
 SECRET = re.compile(r"SECRET-\w+")
+PRIVATE = re.compile(r"PRIVATE-\w+")
 
 
-def _masked(value: Any) -> Any:
+def _masked(value: Any, what: re.Pattern[str] = SECRET) -> Any:
     if isinstance(value, str):
-        return SECRET.sub("[MASKED]", value)
+        return what.sub("[MASKED]", value)
     if isinstance(value, list):
-        return [_masked(item) for item in value]
+        return [_masked(item, what) for item in value]
     if isinstance(value, dict):
-        return {key: _masked(item) for key, item in value.items()}
+        return {key: _masked(item, what) for key, item in value.items()}
     return value
 
 
@@ -35,6 +36,17 @@ class Mask(CustomGuardrail):
         """Replace ``messages`` where a secret occurs in them."""
         if "SECRET-" in json.dumps(data.get("messages")):
             data["messages"] = _masked(data["messages"])
+        return data
+
+
+class MaskPrivate(CustomGuardrail):
+    """Masks other words, for the models that name it."""
+
+    async def async_pre_call_hook(
+        self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any
+    ) -> dict[str, Any]:
+        """Replace ``messages``."""
+        data["messages"] = _masked(data["messages"], PRIVATE)
         return data
 
 
