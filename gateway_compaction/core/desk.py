@@ -191,13 +191,13 @@ class Desk:
 
         What a message gets depends on the compaction and on the questions before it, and on no count that a
         calibration may change, so it stays the same until the next compaction. The first ones get most, and
-        every one something: what they add brings the next compaction nearer.
+        every one something: what they add brings the next compaction nearer. Never more than it saves.
         """
         slack, budget = self.slack, self.quoted
         compaction = view.compaction
         if not budget or compaction is None or view.carrier is None or not self.index_ready(compaction):
             return view
-        left = max(budget, slack)
+        left, room = max(budget, slack), compaction.saved
         made: dict[int, str] = {}
         taken: frozenset[int] = frozenset()
         for number in self._asking(view, compaction):
@@ -205,11 +205,11 @@ class Desk:
             share = max(left if budget > slack else left // 2, LEAST_QUOTED, int(LEAST_SHARE * budget))
             if compaction.quotes is not None and number <= compaction.since:
                 share = min(share, compaction.quotes)
-            quote = self._recall(view, compaction, number, min(budget, share), taken)
+            quote = self._recall(view, compaction, number, min(budget, share, room), taken)
             if quote.text:
                 made[number] = quote.text
                 taken |= set(quote.passages)
-                left -= quote.tokens
+                left, room = left - quote.tokens, room - quote.tokens
         asked = ((self.transcript.history[number], text) for number, text in made.items())
         costs = sum(self.weigh(with_recall(message, text)) - self.weigh(message) for message, text in asked)
         # Reserved room that quotes now fill is not counted twice.

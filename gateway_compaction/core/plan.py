@@ -21,6 +21,7 @@ __all__ = ["LevelName", "Plan", "built_upon", "light_tokens", "make_plan", "quie
 LevelName = Literal["light", "medium", "aggressive"]
 RECENT_CALLS = 8
 EARLIEST_LIGHT = 0.5
+LEAST_SAVED = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +149,11 @@ def _asked_for(s: Situation, plan: Plan) -> Plan:
     levels = s.policy.levels
     for keep in (levels.medium.keep_last, levels.aggressive.keep_last):
         found = compacted(s.desk, keep, int(levels.aggressive.target * s.window))
-        view = s.desk.recalling(found[1]) if found else plan.view
-        if found and view.tokens < plan.view.tokens:
+        if found and found[1].tokens <= (1 - LEAST_SAVED) * plan.view.tokens:
             reason = "an operator asked for it; made without a model"
+            view = s.desk.recalling(found[1])
             return replace(plan, view=view, made=found[0], outcome="fallback", reason=reason)
-    return replace(plan, reason=f"{plan.reason}; an operator asked, but nothing would be saved")
+    return replace(plan, reason=f"{plan.reason}; an operator asked, but little would be saved")
 
 
 def _made_to_fit(s: Situation, plan: Plan) -> Plan:

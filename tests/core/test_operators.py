@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.core.compaction import Clip
+from gateway_compaction.core.compaction import Clip, Compaction
+from gateway_compaction.core.fit import compacted
 from gateway_compaction.core.layout import layout
 from gateway_compaction.core.plan import make_plan
 from gateway_compaction.core.steering import Steering, moment_of
@@ -56,7 +57,34 @@ class TestCompactNow:
     @pytest.mark.parametrize("messages", [chat(1, 60), chat(2, 10), script("user text user")])
     def test_where_nothing_would_be_saved_nothing_is_done(self, messages: list[Any]) -> None:
         plan = make_plan(bench().situation(messages).steered(NOW))
-        assert plan.made is None and "nothing would be saved" in plan.reason
+        assert plan.made is None and "little would be saved" in plan.reason
+
+    def test_once_asked_it_is_made_once(self) -> None:
+        """However short the conversation: what is quoted beside it never outweighs what it saves."""
+        desk = Bench(4_000, policy())
+        gates = [f"Gate {n} of the marina: which code has it? Was it {4700 + n}? " * 3 for n in range(24)]
+        talk = [{"role": ("user", "assistant")[n % 2], "content": gate} for n, gate in enumerate(gates)]
+        kept: list[Compaction] = []
+        outcomes: list[str] = []
+        for length in range(1, len(talk) + 1, 2):
+            situation = desk.situation(talk[:length], kept).steered(NOW)
+            plan = make_plan(situation)
+            outcomes.append(plan.outcome)
+            kept += [replace(plan.made, version=1)] if plan.made is not None else []
+            if plan.view.compaction is not None:
+                assert plan.view.tokens < situation.measure.total
+                quoted = sum(desk.count(text) for text in plan.view.recalls.values())
+                assert quoted <= plan.view.compaction.saved
+        begun = outcomes.index("fallback")
+        assert len(kept) == 1 and set(outcomes[begun + 1 :]) == {"applied"} and begun < 6
+
+    def test_a_conversation_is_not_rewritten_to_save_next_to_nothing(self) -> None:
+        desk = bench(levels__medium__keep_last=10, levels__aggressive__keep_last=10)
+        situation = desk.situation([*chat(2, 120), *chat(5, 300)]).steered(NOW)
+        covering = compacted(situation.desk, 10, 2_000)
+        assert covering is not None and covering[1].tokens < situation.measure.total
+        plan = make_plan(situation)
+        assert plan.made is None and "little would be saved" in plan.reason
 
     def test_what_is_ready_is_used(self) -> None:
         plain = bench().situation(chat(200, 60))

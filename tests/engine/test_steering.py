@@ -185,7 +185,7 @@ class TestCompact:
         await rig.archive.compact(ADMIN, where)
         await rig.attending.once()
         tiny = await rig.decide(chat(5))
-        assert tiny.messages is None and "nothing would be saved" in tiny.reason
+        assert tiny.messages is None and "little would be saved" in tiny.reason
 
     async def test_no_process_asks_for_small_sessions_without_a_wish(self, rig: Rig) -> None:
         where, _ = await compacted(rig, chat(59))
