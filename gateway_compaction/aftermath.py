@@ -146,7 +146,7 @@ class Aftermath:
         sent = used if ending.kind in ("answered", "disconnected") else None
         begins = sent is not None and self._epochs.begins(session.slot, sent.digest, sent.kind)
         self._telemetry.ended(event, ending.kind, rewritten=used is not None, cache_break=begins)
-        view = None if ending.kind == "cached" else "raw" if used is None else used.digest
+        view = None if ending.kind == "cached" else "raw" if used is None else f"{used.kind}:{used.digest}"
         self._worker.later(self._written(decision, event, view))
 
     async def _written(self, decision: Decision, event: CompactionEvent, view: str | None) -> None:

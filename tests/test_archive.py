@@ -369,6 +369,16 @@ class TestHours:
         assert (small.summaries, small.failures, small.cost) == (1, 1, 0.5)
         assert large.owner == Owner(**TEAM) and large.start % 3600 == 0
 
+    async def test_the_cache_breaks_where_a_compaction_is_sent_for_the_first_time(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        """Not on the way back to what was sent before, nor as often as two branches take turns."""
+        where = await talk(store)
+        for view in ("raw", "extractive:b", digest("a"), "raw", "extractive:b", "model:b", "extractive:b"):
+            await store.append(where, call(), ttl=TTL, about=TEAM, view=view)
+        [hour] = await archive.overview(ADMIN, 2)
+        assert (hour.requests, hour.breaks) == (8, 3)
+
     async def test_counts_that_are_none_are_nothing(self, store: RedisStore, archive: RedisArchive) -> None:
         await talk(store)
         key = f"gwc:{{{session().tenant}}}:hours"

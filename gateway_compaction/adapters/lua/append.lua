@@ -1,9 +1,9 @@
 -- Records an event, what was used, and what operators may know. Returns the session's row and whether the
--- request's beginning differs from the last one's, or nothing where the session was forgotten since.
+-- provider's cache broke: a compaction was sent for the first time; nothing where it was forgotten since.
 -- KEYS  session, claims, events, compactions, used, retired, last
 -- ARGV  1 TTL, ms  2 event, JSON  3 digest of the compaction that was sent, or empty  4 most events
---       5 most labels  6 generation, or empty  7 what stood for the beginning: a digest, raw, or empty where
---       nothing was sent  8 the last call, JSON, or empty  9… four lists, each behind its length: labels,
+--       5 most labels  6 generation, or empty  7 what stood for the beginning: kind and digest, raw, or empty
+--       where nothing was sent  8 the last call, JSON, or empty  9… four lists, each behind its length: labels,
 --       newest first; facts of the owner; fields to set; fields to count up
 if ARGV[6] ~= '' then
   -- A deed since does not matter: the call was made.
@@ -39,10 +39,10 @@ for i = 1, #facts, 2 do fact(KEYS[1], 'about:' .. facts[i], facts[i], facts[i + 
 for i = 1, #latest, 2 do redis.call('HSET', KEYS[1], latest[i], latest[i + 1]) end
 for i = 1, #counts, 2 do up(KEYS[1], counts[i], counts[i + 1]) end
 
-local before, broken = redis.call('HGET', KEYS[1], 'view'), 0
-if ARGV[7] ~= '' then
-  if before and before ~= ARGV[7] then broken = 1 end
-  redis.call('HSET', KEYS[1], 'view', ARGV[7])
+local sent, broken = redis.call('HGET', KEYS[1], 'sent') or '', 0
+if ARGV[7] ~= '' and ARGV[7] ~= 'raw' and not string.find(sent, ARGV[7], 1, true) then
+  broken = 1
+  redis.call('HSET', KEYS[1], 'sent', string.sub(ARGV[7] .. ' ' .. sent, 1, 1000))
 end
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[1]) end
 return {row(KEYS[1], KEYS[2]), broken}

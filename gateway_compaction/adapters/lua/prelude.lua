@@ -41,7 +41,7 @@ local function fact(key, field, name, value)
 end
 
 -- The session's line in the list, as JSON; empty where there is no session.
-local hidden = {v = 1, fence = 1, begun = 1, generation = 1, view = 1, pins = 1}
+local hidden = {v = 1, fence = 1, begun = 1, generation = 1, sent = 1, pins = 1}
 local function row(session, claims)
   local fields, deadline = redis.call('HGETALL', session), 0
   if #fields == 0 then return '' end
