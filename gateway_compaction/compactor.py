@@ -132,7 +132,7 @@ class Compactor:
         request, policy, facts = decision.request, decision.policy, decision.facts
         assert policy is not None and facts is not None
         try:
-            transcript = parse(request.messages)
+            transcript = await self._run(len(request.messages) > LARGE_HISTORY, parse, request.messages)
         except TranscriptError as error:
             return replace(decision, reason=str(error))
         reserve = reserved(request.body, window, policy)
@@ -151,15 +151,25 @@ class Compactor:
     async def _situation(
         self, request: Request, policy: Policy, transcript: Transcript, name: str, window: int
     ) -> Situation:
-        reserve = reserved(request.body, window, policy)
         history = transcript.history
-        digests = await self._run(_takes_long(history), history_digests, history)
+        large = _takes_long(history)
+        digests = await self._run(large, history_digests, history)
+        apart = large or self._counter.uncounted(history, digests, name) > COLD_CHARS
+        return await self._run(apart, self._laid_out, request, policy, transcript, name, window, digests)
+
+    def _laid_out(
+        self,
+        request: Request,
+        policy: Policy,
+        transcript: Transcript,
+        name: str,
+        window: int,
+        digests: list[bytes],
+    ) -> Situation:
         # The transcript keeps its messages alive, so that an id names one of them and nothing else.
-        named = dict(zip(map(id, history), digests, strict=True))
-        cold = self._counter.uncounted(history, digests, name) > COLD_CHARS
-        measure = await self._run(
-            cold, self._counter.measure, transcript, request.body, name, reserve, digests
-        )
+        named = dict(zip(map(id, transcript.history), digests, strict=True))
+        reserve = reserved(request.body, window, policy)
+        measure = self._counter.measure(transcript, request.body, name, reserve, digests)
         desk = Desk(
             transcript,
             chain(digests),

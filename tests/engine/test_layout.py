@@ -87,13 +87,15 @@ async def test_shortened_texts_are_told(rig: Rig) -> None:
 
 async def test_quotes_are_told_on_both_sides(rigs: Callable[..., Rig]) -> None:
     rig = rigs(3_000, {"recall": {"max_tokens": 400}})
-    decision = await last_of(rig, chat(79))
+    asked = " ".join(chat(79)[9]["content"].split()[2:12])
+    talk = [*chat(79)[:-1], {"role": "user", "content": f"Who said this, and why: {asked}?"}]
+    decision = await last_of(rig, talk)
     found = drawn(decision)
     quoting = [i for i, m in enumerate(decision.sent) if "<recall>" in m["content"]]
-    quoted = {chat(79)[i + 1]["content"] for i in range(78) if found.sent[i + 1][2] == "recalled"}
+    quoted = {talk[i + 1]["content"] for i in range(78) if found.sent[i + 1][2] == "recalled"}
     assert quoting == [i for i, (_, _, what) in enumerate(found.saw) if what == "quoting"] != []
     texts = "\n".join(decision.sent[i]["content"] for i in quoting)
-    assert quoted == {m["content"] for m in chat(79)[1 : found.covers + 1] if m["content"] in texts} != set()
+    assert quoted == {m["content"] for m in talk[1 : found.covers + 1] if m["content"] in texts} != set()
 
 
 async def test_messages_are_kept_only_where_the_policy_says_so(rigs: Callable[..., Rig]) -> None:

@@ -56,7 +56,8 @@ async def test_what_takes_long_to_name_is_named_apart(
     messages = chat(1_200) if many else [photo(2_000_000), *chat(20)[1:]]
     decision = await rigs(4_000, executor=thread).decide(messages)
     assert decision.situation is not None
-    assert thread.given[0] == "history_digests"
+    assert thread.given[: 1 + many] == ["parse"] * many + ["history_digests"]
+    assert thread.given[1 + many] == "_laid_out"
 
 
 async def test_a_message_is_named_once_for_each_request(rigs: Callable[..., Rig]) -> None:
