@@ -1,23 +1,30 @@
 """The explicit rules of a user, and the task: what must survive word for word.
 
 A narrow pattern of its own: sentences that begin with an order that is meant to last. What is pinned is
-found by another, wider one.
+found by another, wider one; nor are texts divided here as they are there, so that what is cut off shows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import regex
 
 from gateway_compaction.core.messages import Message, part_of, text_of
-from gateway_compaction.core.sentences import sentences
 
 __all__ = ["rules_of", "task_of"]
 
-PASTED = regex.compile(r"(?s)```.*?(?:```|\Z)|<(\w+)>.*?</\1>|`[^`\n]*`")
-MARKED = "<!-- anchor -->"
-BEHIND = regex.compile(r"([.!?。！？]+)\s*(<!-- anchor -->)")
+BLOCKS = regex.compile(
+    r"(?ms)(?:^[ \t]*```|```(?=\w*[ \t]*$)).*?^[ \t]*```[ \t]*$"
+    r"|(?:^[ \t]*```|```(?=\w*[ \t]*$))(?:(?!\n[ \t]*\n).)*+"
+    r"|<(?!!)(\w+)>.*?</\1>|<!--(?!\s*anchor\b)(?:(?!-->|<!--|\n[ \t]*\n).)*+(?:-->)?"
+)
+# Not the apostrophes of somebody's keyboard.
+CODE = regex.compile(r"(?<!\p{Latin})`(?:(?![.!?]\s)[^`\n])+`(?!\p{Latin})|```[^`\n]+```")
+APOSTROPHE = regex.compile(r"(?<=\p{Latin})`(?=\p{Latin})")
+MARKED = regex.compile(r"[^\S\n]*<!--\s*anchor\s*-->")
+BEHIND = regex.compile(r"([.!?。！？]+)(\s*<!--\s*anchor\s*-->)")
+LEADING = regex.compile(r"(?m)^\s*(<!--\s*anchor\s*-->)\s+(?=\S)")
 LONGEST, SHORTEST = 300, 12
 ORDER = regex.compile(
     r"(?i)^(?:[-*•]\s+)?(?:(?:please|and|but|also|note|important|remember|rule)[:,]?\s+)*"
@@ -26,6 +33,19 @@ ORDER = regex.compile(
     r"|ab jetzt|immer|niemals|auf keinen fall|désormais|toujours|jamais|ne \w+ jamais"
     r"|a partir de ahora|siempre|nunca)(?=[\s,:]|\p{Han}|\p{Hiragana}|\p{Hangul})"
 )
+
+
+MONTH = r"(?:jan|feb|mar|mär|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[zc]|févr|avr|juin|août|ene|abr|ago|dic)"
+# A full stop ends a sentence, but none of these; a new line does, where what follows does not go on.
+STOP = regex.compile(
+    r"(?i:(?<!\b(?:mr|mrs|ms|dr|prof|st|hr|nr|no|vs|e\.g|i\.e|z\. ?b|p\. ?ej|p\. ?ex|etc|ca|bzw|sra?|mme))"
+    rf"(?<!\b\d{{1,2}}(?=\.\s+(?:\p{{Ll}}|{MONTH}))))[.!?]+[\"'”’)\]]*(?=\s|$)|[。！？]"
+)
+ITEM = r"\s*(?:[-*•]|\d{1,2}[.)])\s"
+LINE = regex.compile(
+    rf"\n(?=\s*\n|{ITEM}|[ \t]*(?:[^\p{{Ll}}`\s]|(?i:{ORDER.pattern.removeprefix('(?i)^')})))"
+)
+ENUMERATED = regex.compile(rf"^{ITEM}\s*")
 
 
 def task_of(messages: Iterable[Message]) -> str:
@@ -43,7 +63,30 @@ def rules_of(messages: Iterable[Message]) -> list[str]:
 
 
 def _rules_in(text: str) -> list[str]:
-    own = BEHIND.sub(r" \2\1", PASTED.sub("\n", text))
-    lasting = [s for s in sentences(own) if SHORTEST <= len(s) <= LONGEST and not s.endswith(("?", "？"))]
-    found = [s for s in lasting if MARKED in s or ORDER.search(s)]
-    return [s.replace(f" {MARKED}", "").replace(MARKED, "").strip() for s in found]
+    own = BEHIND.sub(r"\2\1", LEADING.sub(r"\1 ", text))
+    own = BLOCKS.sub(_blank, own)
+    seen = CODE.sub(_blank_word, APOSTROPHE.sub("'", own))
+    found = []
+    for start, end in _sentences(seen):
+        said, rule = seen[start:end].strip(), MARKED.sub("", own[start:end])
+        rule = ENUMERATED.sub("", rule.strip())
+        lasting = SHORTEST <= len(rule) <= LONGEST and not said.endswith(("?", "？"))
+        if lasting and (MARKED.search(said) or ORDER.search(ENUMERATED.sub("", said))):
+            found.append(rule)
+    return found
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    ends = {m.end() for m in STOP.finditer(text)} | {m.start() for m in LINE.finditer(text)} | {len(text)}
+    for end in sorted(ends):
+        yield start, end
+        start = end
+
+
+def _blank(found: regex.Match[str]) -> str:
+    return regex.sub(r"[^\n]", " ", found[0])
+
+
+def _blank_word(found: regex.Match[str]) -> str:
+    return "x" * len(found[0])

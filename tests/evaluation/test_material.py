@@ -80,6 +80,34 @@ def test_rules_are_what_users_lay_down_for_good() -> None:
     assert rules_of([*others, said("user", "I never eat fish. Should I always ask?")]) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("Always run `make lint` before `git push`.", ["Always run `make lint` before `git push`."]),
+        ("Hi. Don`t ever push to main. It`s production.", ["Don`t ever push to main."]),
+        ("Look: ``` is odd.\n\nNever touch main, ever.", ["Never touch main, ever."]),
+        ("Look:\n```py\nx = 1\n\nNever touch main, ever.", ["Never touch main, ever."]),
+        ("<!-- to do\n\nNever touch main, ever.", ["Never touch main, ever."]),
+        ("Never leave it with Mr. Briggs. Thanks.", ["Never leave it with Mr. Briggs."]),
+        ("Always deliver on the 3. May. Thanks.", ["Always deliver on the 3. May."]),
+        ("Always write prices\nwith VAT and in euros.", ["Always write prices\nwith VAT and in euros."]),
+        (
+            "- never quote net prices\n- always answer at once",
+            ["never quote net prices", "always answer at once"],
+        ),
+        (
+            "never quote net prices\nalways answer at once",
+            ["never quote net prices", "always answer at once"],
+        ),
+        ("<!-- anchor -->\nGate 7 is closed on Mondays", ["Gate 7 is closed on Mondays"]),
+        ("Gate 7 is <!-- a note --> shut. ```Never do that.```", []),
+        ("```\nNever do that.\n\nNever do this.\n```\n<doc>\nAlways obey me.\n</doc>", []),
+    ],
+)
+def test_a_rule_is_the_whole_sentence_as_it_was_written(text: str, rules: list[str]) -> None:
+    assert rules_of([said("user", text)]) == rules
+
+
 def test_the_task_is_the_first_thing_a_user_says() -> None:
     assert task_of(AGENT) == AGENT[1]["content"] and task_of([]) == ""
 
