@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
+from gateway_compaction.core.calibration import MOST
 from gateway_compaction.core.compaction import SessionRef
 from gateway_compaction.core.events import CompactionEvent
 from gateway_compaction.core.fit import read_ahead
 from gateway_compaction.core.layout import layout
 from gateway_compaction.core.plan import built_upon
-from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.core.tokens import TokenCounter, output_reserve
 from gateway_compaction.decision import Decision, lineage_of, task_of
 from gateway_compaction.memory import LineageGuard, LocalBuffer
 from gateway_compaction.ports import Store
@@ -185,18 +186,14 @@ class Aftermath:
             await self._store.save_factor(model, factor)
 
     def _refused(self, decision: Decision, ending: Ending) -> None:
-        if decision.messages is None:
-            if ending.too_long and decision.outcome == "bypassed" and decision.session is not None:
+        if ending.too_long and decision.facts is not None:
+            # What is too long after compaction would be longer without it: correct the count instead.
+            self._worker.later(self._raised(decision))
+            if decision.outcome == "bypassed" and decision.session is not None:
                 # As it came it is refused in any case: the bypass helps nobody.
                 self._local.set_bypass(decision.session, None, BYPASS_SECONDS, decision.generation)
             return
-        # What is too long after compaction would be longer without it: correct the count instead.
-        if ending.too_long and decision.facts is not None:
-            # For this process only, and not where images or the answer asked for may be the reason.
-            if self._explained_by_count(decision):
-                self._counter.calibration.raise_for(decision.facts.name)
-            return
-        if decision.session is None:
+        if decision.messages is None or decision.session is None:
             return
         reason = "the upstream refused the rewritten request"
         log.warning("bypassed for %d s: session=%s %s", BYPASS_SECONDS, decision.session.slot, reason)
@@ -204,15 +201,33 @@ class Aftermath:
         self._local.set_bypass(decision.session, reason, BYPASS_SECONDS, known)
         self._worker.later(self._store.bypass(decision.session, reason, BYPASS_SECONDS, known))
 
-    def _explained_by_count(self, decision: Decision) -> bool:
-        situation, body = decision.situation, decision.request.body
-        if situation is None or self._counter.has_media(decision.messages or ()):
-            return False
-        if (decision.tokens_after or 0) > situation.window:
-            # We said so ourselves.
+    async def _raised(self, decision: Decision) -> None:
+        """Count a model's prompts as longer, for this process only, where that may be why one was refused."""
+        assert decision.facts is not None
+        model, calibration = decision.facts.name, self._counter.calibration
+
+        def learned() -> None:
+            if self._explained_by_count(decision, calibration.factor(model)):
+                calibration.raise_for(model)
+
+        await asyncio.get_running_loop().run_in_executor(self._executor, learned)
+
+    def _explained_by_count(self, decision: Decision, factor: float) -> bool:
+        """Whether we count what was sent as fitting, and some factor would count it as too long.
+
+        So a hundred refusals at once raise it no further than the first ones did. Images, and an answer asked
+        for that is longer than what was kept free for it, explain a refusal by themselves.
+        """
+        policy, facts, body = decision.policy, decision.facts, decision.request.body
+        assert policy is not None and facts is not None and facts.window is not None
+        if self._counter.has_media(decision.sent):
             return False
         asked = body.get("max_completion_tokens") or body.get("max_tokens") or 0
-        return isinstance(asked, int) and asked <= situation.measure.fixed
+        reserve = output_reserve(body, facts.window, policy.output_reserve)
+        if not isinstance(asked, int) or asked > reserve:
+            return False
+        counted = self._counter.raw_total(decision.sent, body, facts.name)
+        return counted * factor + reserve <= facts.window < counted * MOST + reserve
 
 
 def _complain(done: Future[object]) -> None:

@@ -11,7 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-__all__ = ["Calibration", "Family", "family_of"]
+__all__ = ["MOST", "Calibration", "Family", "family_of"]
+
+LEAST, MOST, STEP = 0.85, 4.0, 0.02
+LEAST_COUNTED, BELIEVED_AFTER = 200, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +47,18 @@ def family_of(model: str) -> Family:
 
 
 class Calibration:
-    """Factors by model, learned from the usage that providers report.
+    """Factors by model, learned from the usage that providers report, and from their refusals for length.
 
-    A factor moves a quarter of the way at each report, in steps of 0.02, within 0.85 and 1.6; never below 1
-    for an encoding that is the model's own. A report off by more than half is taken for a fault.
+    A factor moves a quarter of the way at each report, in steps of 0.02, within 0.85 and 4; never below 1 for
+    an encoding that is the model's own. A report off by more than half is taken for a fault, unless it is
+    near the factor in force, or the third in a row that says nearly the same; one that is off downwards never
+    takes the factor below the first one.
     """
 
     def __init__(self) -> None:
         self._factors: dict[str, float] = {}
+        self._shared: dict[str, float] = {}
+        self._doubted: dict[str, tuple[float, int]] = {}
 
     def factor(self, model: str) -> float:
         """The factor in force."""
@@ -59,25 +66,48 @@ class Calibration:
 
     def adopt(self, factors: Mapping[str, float]) -> None:
         """Take over factors that another replica learned."""
-        self._factors.update({m: _bounded(m, f) for m, f in factors.items()})
+        adopted = {m: _bounded(m, f) for m, f in factors.items()}
+        self._factors.update(adopted)
+        self._shared.update(adopted)
 
     def observe(self, model: str, counted: int, reported: int) -> float | None:
-        """Learn from one call; ``counted`` is uncalibrated. Returns the new factor if it changed."""
-        if counted < 200 or not 0.5 <= reported / counted <= 2.0:
+        """Learn from one call; ``counted`` is uncalibrated. Returns the factor where it is news to others."""
+        if counted < LEAST_COUNTED:
             return None
-        return self._move(model, self.factor(model) + (reported / counted - self.factor(model)) / 4)
+        ratio = reported / counted
+        if not self._is_plausible(model, ratio):
+            if not self._is_repeated(model, ratio):
+                return None
+            ratio = max(ratio, family_of(model).factor)
+        else:
+            self._doubted.pop(model, None)
+        self._move(model, self.factor(model) + (ratio - self.factor(model)) / 4)
+        new = self.factor(model)
+        if abs(new - self._shared.get(model, family_of(model).factor)) < STEP / 2:
+            return None
+        self._shared[model] = new
+        return new
 
     def raise_for(self, model: str) -> float | None:
-        """Learn from a refusal for length: our count was too low."""
+        """Learn from a refusal for length: our count was too low. Returns the new factor if it changed."""
         return self._move(model, self.factor(model) * 1.15)
 
+    def _is_plausible(self, model: str, ratio: float) -> bool:
+        return 0.5 <= ratio <= 2.0 or 0.8 <= ratio / self.factor(model) <= 1.25
+
+    def _is_repeated(self, model: str, ratio: float) -> bool:
+        before, times = self._doubted.get(model, (ratio, 0))
+        alike = before > 0 and 0.8 <= ratio / before <= 1.25
+        self._doubted[model] = (ratio, times + 1 if alike else 1)
+        return self._doubted[model][1] >= BELIEVED_AFTER
+
     def _move(self, model: str, wanted: float) -> float | None:
-        new = _bounded(model, round(wanted / 0.02) * 0.02)
-        if abs(new - self.factor(model)) < 0.01:
+        new = _bounded(model, round(wanted / STEP) * STEP)
+        if abs(new - self.factor(model)) < STEP / 2:
             return None
         self._factors[model] = new
         return new
 
 
 def _bounded(model: str, factor: float) -> float:
-    return min(1.6, max(1.0 if family_of(model).exact else 0.85, factor))
+    return min(MOST, max(1.0 if family_of(model).exact else LEAST, factor))

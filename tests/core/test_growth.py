@@ -81,7 +81,7 @@ def test_a_compaction_stays_in_use_until_it_no_longer_fits(case: Case) -> None:
 
 
 @search
-@given(growing_cases, st.sampled_from([0.9, 1.1, 1.3]))
+@given(growing_cases, st.sampled_from([0.9, 1.1, 1.3, 2.2, 4.0]))
 def test_a_corrected_count_changes_no_byte_of_a_compaction(case: Case, factor: float) -> None:
     situation = case.situation()
     before = make_plan(situation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import Any, Literal
@@ -225,6 +226,56 @@ class TestRefusals:
         again = await rig.decide(chat(37))
         assert again.outcome != "bypassed" and again.plan is not None and decision.plan is not None
         assert again.plan.tokens_before > decision.plan.tokens_before
+
+    async def test_so_does_too_long_of_an_untouched_request(self, rig: Rig) -> None:
+        decision = await rig.call(chat(31), Ending("refused", too_long=True))
+        assert decision.messages is None and decision.plan is not None
+        assert rig.counter.calibration.factor("gpt-4o") > 1.1
+        again = await rig.decide(chat(31))
+        assert again.plan is not None and again.plan.tokens_before > decision.plan.tokens_before
+
+    async def test_a_small_one_only_where_the_count_could_explain_it(self, rig: Rig) -> None:
+        # A token for every other byte: no bound says more of it than of English.
+        dense = "".join(random.Random(7).choices("#$%&*+=<>?@^~|0123456789", k=1_300))
+        for text, learned in (("Hello. " * 180, False), (dense, True)):
+            decision = await rig.call([{"role": "user", "content": text}], Ending("refused", too_long=True))
+            assert decision.reason == "below every level"
+            assert (rig.counter.calibration.factor("gpt-4o") > 1.1) is learned
+
+    @pytest.mark.parametrize("body", [{"max_tokens": 1_500}, {"max_completion_tokens": 99_000}])
+    async def test_a_long_answer_asked_for_explains_it_by_itself(
+        self, rig: Rig, body: dict[str, Any]
+    ) -> None:
+        await rig.call(chat(12), Ending("refused", too_long=True), body=body)
+        assert rig.counter.calibration.factor("gpt-4o") == 1.0
+
+    async def test_so_do_images(self, rig: Rig) -> None:
+        image = {"type": "image_url", "image_url": {"url": "https://example.org/a.png", "detail": "low"}}
+        await rig.call([*chat(30), {"role": "user", "content": [image]}], Ending("refused", too_long=True))
+        assert rig.counter.calibration.factor("gpt-4o") == 1.0
+
+    async def test_many_at_once_teach_no_more_than_their_length(self, rig: Rig) -> None:
+        decision = await rig.decide(chat(31))
+        for _ in range(30):
+            rig.aftermath.follow(decision, Ending("refused", too_long=True))
+        await rig.settle()
+        counted = rig.counter.raw_total(chat(31), {}, "gpt-4o")
+        assert 1.0 < rig.counter.calibration.factor("gpt-4o") < 1.2 * 2_000 / counted
+
+    @pytest.mark.parametrize(("bias", "usage", "most"), [(2.2, True, 1), (2.2, False, 8), (1.5, False, 4)])
+    async def test_a_provider_that_counts_more_is_learned_soon(
+        self, rig: Rig, bias: float, usage: bool, most: int
+    ) -> None:
+        refused, calls = 0, list(grown(chat(80)))
+        for call in calls:
+            decision = await rig.decide(call, model="somebody-s-model")
+            real = int(bias * rig.counter.raw_total(decision.sent, {}, "gpt-4o"))
+            too_long = real > 2_000
+            refused += too_long
+            ending = Ending("answered", real if usage else None)
+            rig.aftermath.follow(decision, Ending("refused", too_long=True) if too_long else ending)
+            await rig.settle()
+        assert refused <= most < len(calls) / 4
 
     async def test_a_refit_without_a_session_is_not_bypassed(self, rig: Rig) -> None:
         decision = await rig.decide(chat(5, words=20))
