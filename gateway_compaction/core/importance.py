@@ -25,6 +25,7 @@ from gateway_compaction.core.importance_words import (
     UNDECIDED,
 )
 from gateway_compaction.core.messages import PREAMBLE_ROLES, Message, part_of, text_of
+from gateway_compaction.core.quoting import fenced
 from gateway_compaction.core.sentences import sentence_spans, sentences
 from gateway_compaction.core.terms import search_terms
 
@@ -40,7 +41,6 @@ HITS = 4
 PLAIN_RESULT = 0.4
 LEAST_TERMS = 3
 DENSE, DENSITY_STRENGTH = 0.4, 0.4
-FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 QUOTED_LINE = re.compile(r"[ \t]*(?:>|\||\d+[:|]|[-+]{3} |@@ )")
 NUMBER = re.compile(r"\d")
 CAPITAL = re.compile(r"(?<=[\w,;] )[A-Z][a-z]+")
@@ -163,7 +163,7 @@ def _candidates(index: int, message: Message, scoring: Scoring) -> Iterator[Anch
     if part in PREAMBLE_ROLES:
         return
     text = text_of(message)
-    fences = [m.span() for m in FENCE.finditer(text)] if "```" in text and part != "tool" else []
+    fences = fenced(text) if "```" in text and part != "tool" else []
     seen: set[tuple[int, bool]] = set()
     for position, value_end in _hits(text, part, scoring):
         for start, end, beside in _around(text, position, value_end):

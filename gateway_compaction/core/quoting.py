@@ -20,7 +20,7 @@ from gateway_compaction.core.quoting_words import (
     WRITES_ABOUT,
 )
 
-__all__ = ["is_bulky", "own_words", "unwrapped"]
+__all__ = ["fenced", "is_bulky", "own_words", "unwrapped"]
 
 Span = tuple[int, int]
 FENCE = regex.compile(r"`{3,}+|~{3,}+")
@@ -57,7 +57,7 @@ def own_words(text: str) -> str:
     Blocks become blank lines; code and quotations within a line become one word.
     """
     own = TICK.sub("'", text)
-    own = _blanked(own, _fences(own)) if "```" in own or "~~~" in own else own
+    own = _blanked(own, fenced(own)) if "```" in own or "~~~" in own else own
     own = _blanked(own, _comments(own)) if "<!--" in own else own
     own = _blanked(own, _elements(own)) if "</" in own else own
     own = _without_pasted_lines(own, text)
@@ -77,7 +77,7 @@ def is_bulky(text: str) -> bool:
     """Whether so much was written, fenced code apart, that it is rather a document than a wish."""
     if len(text) <= BULKY_CHARS and text.count("\n") <= BULKY_LINES:
         return False
-    lines = [line for line in _blanked(text, _fences(text)).split("\n") if line.strip()]
+    lines = [line for line in _blanked(text, fenced(text)).split("\n") if line.strip()]
     return len(lines) > BULKY_LINES or sum(map(len, lines)) > BULKY_CHARS
 
 
@@ -114,7 +114,7 @@ def _paragraph_end(text: str, position: int, limit: int) -> int:
     return limit if end < 0 else end
 
 
-def _fences(text: str) -> list[Span]:
+def fenced(text: str) -> list[Span]:
     """Fenced code; where a fence is not closed, as far as its paragraph goes."""
     marks = [m.span() for m in FENCE.finditer(text)]
     spans: list[Span] = []
@@ -217,11 +217,11 @@ def _introduced(lines: Sequence[str], written: Sequence[str], said: Sequence[int
     for place, i in enumerate(said):
         line = lines[i].rstrip()[-LONGEST_INTRODUCTION:]
         if line.endswith((":", "：")) and INTRODUCES.search(line) and not RULES_FOLLOW.search(line):
-            fenced = any(
+            shown_apart = any(
                 w.strip() and not own.strip()
                 for w, own in zip(written[i + 1 : i + 3], lines[i + 1 : i + 3], strict=True)
             )
-            if not fenced:
+            if not shown_apart:
                 return list(takewhile(lambda k: not _heads_rules(lines[k]), said[place + 1 :]))
     return ()
 

@@ -148,6 +148,21 @@ class TestAnchors:
         (found,) = anchored(said("user", text))
         assert "The heron flies low tonight" in found and "anchor" not in found
 
+    @pytest.mark.parametrize("stray", ["Use ``` for code.", "So it is ```", "```py\nx = 1"])
+    def test_a_fence_that_is_never_closed_takes_no_later_paragraph_away(self, stray: str) -> None:
+        assert anchored(said("user", f"{stray}\n\n{EXPLICIT}")) == [EXPLICIT]
+
+    @pytest.mark.parametrize(
+        "decision",
+        [
+            "We decided to meet Mr. Briggs at gate 7.",
+            "Wir haben beschlossen, am 3. Mai zu liefern.",
+            "We agreed on v1.2 e.g. for the builds.",
+        ],
+    )
+    def test_abbreviations_and_dates_cut_nothing_off(self, decision: str) -> None:
+        assert anchored(said("assistant", f"Well. {decision} See you.")) == [decision]
+
     def test_a_mark_with_nothing_beside_it_is_none(self) -> None:
         assert anchored(said("user", "<!-- anchor -->")) == []
 
