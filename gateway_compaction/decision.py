@@ -121,5 +121,6 @@ def task_of(decision: Decision) -> SummaryTask | None:
         length=sum(m["role"] == "assistant" for m in situation.transcript.history),
         index=partial(situation.desk.index, job.covers) if situation.policy.recall.max_tokens else None,
         room=partial(situation.desk.text_room, job.covers, job.block),
+        shown=partial(situation.desk.shown, job.covers, job.block),
         prefix=shared_prefix(situation, job, decision.used, decision.sent, decision.request.body),
     )

@@ -43,7 +43,8 @@ class SummaryTask:
     ``since`` is the index of the request's last user message, ``length`` the number of its answers.
     ``index`` builds the search index that requests will need, where they need one.
     ``prefix`` is what the model has just read of it, where the policy shares that.
-    ``room`` tells (in some time: call it off the loop) how many tokens the summary's own text may have.
+    ``room`` tells (in some time: call it off the loop) how many tokens the summary's own text may have,
+    ``shown`` what is read beside it.
     ``chain`` holds the request's other prefix digests, ``covered`` the lineage of what is
     covered. ``generation`` is the session's when the request was decided.
     """
@@ -64,6 +65,7 @@ class SummaryTask:
     index: Callable[[], object] | None
     prefix: Prefix | None = None
     generation: str = ""
+    shown: Callable[[], str] = str
 
 
 Composer = Callable[[SummaryTask], Coroutine[Any, Any, Compaction]]

@@ -15,6 +15,7 @@ from gateway_compaction.core.memo import Memos
 from gateway_compaction.core.messages import Message, Transcript, part_of, text_of
 from gateway_compaction.core.pins import rules_in
 from gateway_compaction.core.policy import Policy
+from gateway_compaction.core.prompts import defused
 from gateway_compaction.core.recall import Recall, prepare, recall_tokens, recalled, with_recall
 from gateway_compaction.core.render import View, render
 from gateway_compaction.core.search_index import Index, build_index, query_of
@@ -102,6 +103,12 @@ class Desk:
     def text_room(self, cut: int, limit: int) -> int:
         """Tokens that a block of ``limit`` leaves for the summary's own text, pins and frame taken off."""
         return self._frame(cut, limit).room
+
+    def shown(self, cut: int, limit: int) -> str:
+        """What is read beside the text of a block of ``limit`` tokens: note, pins and the repeated opener."""
+        opener = self.transcript.openers.get(cut)
+        repeated = "" if opener is None else defused(text_of(self.transcript.history[opener]))
+        return "\n".join([*self._frame(cut, limit).lines, repeated])
 
     def view(self, compaction: Compaction) -> View:
         """A compaction as a view of this request."""

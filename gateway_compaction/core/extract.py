@@ -8,18 +8,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from gateway_compaction.core.identifiers import identifiers
 from gateway_compaction.core.ledger import Piece, Source, density, ledger, listed, sources, weights
 from gateway_compaction.core.messages import Message
 from gateway_compaction.core.prompts import defused
-from gateway_compaction.core.salience import Spoken, spoken, telling
+from gateway_compaction.core.salience import (
+    Spoken,
+    asked_for,
+    lasting,
+    share_of_talk,
+    spoken,
+    talk_of,
+    telling,
+)
 from gateway_compaction.core.terms import search_terms
 
 __all__ = ["Reading", "extract", "read"]
 
 Count = Callable[[str], int]
 DENSE = 4.0
-SPARE = 1.2
+# Pieces seem to need more one by one than they do together.
+SPARE, SPARE_TOKENS = 1.2, 6
 LEDGER_SHARE, LIST_SHARE, LEAST_SHARE = 0.8, 0.2, 0.05
+# Of a dialogue: for what is open, and for all that users tell, what is open included.
+OPEN_SHARE, USER_SHARE, DIALOGUE = 0.2, 0.35, 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,24 +48,37 @@ def read(message: Message) -> Reading:
 
 
 def extract(
-    messages: Sequence[Message], max_tokens: int, count: Count, readings: Sequence[Reading] | None = None
+    messages: Sequence[Message],
+    max_tokens: int,
+    count: Count,
+    readings: Sequence[Reading] | None = None,
+    shown: str = "",
 ) -> str:
     """At most ``max_tokens`` of what matters most in some messages, in time order.
 
-    The denser identifiers stand in the messages, the more of the room is theirs: as lines that tell of them,
-    then as a bare list of the next ones. ``readings`` are those of the messages, where they are known.
+    The more of a dialogue they are, the more of the room is kept for what users asked for and have not got,
+    and for what they tell. The denser identifiers stand elsewhere, the more of it is theirs: as lines that
+    tell of them, then as a bare list of the next ones. ``readings`` are those of the messages, where known.
+    What stands in the text ``shown`` is read beside the extract, and so not told in it.
     """
     if readings is None:
         readings = [read(message) for message in messages]
-    found = [r.sources for r in readings]
+    found, heard = [r.sources for r in readings], [r.spoken for r in readings]
     dense = min(1.0, density(found) / DENSE)
-    weight = weights(found)
-    pieces = ledger(found, weight, int(max_tokens * max(LEAST_SHARE, LEDGER_SHARE * dense)), count)
+    talk, talks = talk_of(messages, heard, dense), share_of_talk(heard)
+    known = search_terms(shown)
+    pieces = asked_for(talk, heard, int(max_tokens * OPEN_SHARE * talks), count)
+    left = int(max_tokens * USER_SHARE * talks) - count(_told(pieces))
+    pieces += lasting(talk, [*known, *search_terms(_told(pieces))], left, count, shown)
+    there = frozenset(identifiers(shown))
+    weight = {name: w for name, w in weights(found).items() if name not in there}
+    most = int(max_tokens * max(LEAST_SHARE, LEDGER_SHARE * dense * min(1.0, 2 - 2 * talks)))
+    pieces += ledger(found, weight, most, count, known=_told(pieces), whole=talks >= DIALOGUE)
     told = _told(pieces)
     names = listed(weight, told, int(max_tokens * LIST_SHARE * dense), count)
     room = max_tokens - count(told) - count(names)
-    heard = [r.spoken for r in readings]
-    pieces += telling(messages, heard, search_terms(told), int(room * SPARE), count)
+    known += search_terms(told)
+    pieces += telling(talk, known, int(room * SPARE) + SPARE_TOKENS, count, shown)
     return _fitted(pieces, names, max_tokens, count)
 
 

@@ -111,7 +111,7 @@ def _extended(desk: Desk, base: Compaction | None, cut: int, limit: int) -> tupl
         old = shorten(base.text, max(LEAST_TEXT, int(room * OLD_SHARE)), desk.count, "[…]")
         segments = (Segment(0, start, old),)
         room -= desk.count(old)
-    text = _extract(desk, start, cut, room) if room >= LEAST_TEXT else ""
+    text = _extract(desk, start, cut, room, desk.shown(cut, limit)) if room >= LEAST_TEXT else ""
     if text:
         segments = (*segments, Segment(start, cut, text))
     parent = base.digest if base else None
@@ -148,14 +148,14 @@ def _readings(desk: Desk, start: int, end: int) -> list[Reading]:
     return [desk.memos.readings.get(digest, partial(read, message)) for digest, message in named]
 
 
-def _extract(desk: Desk, start: int, cut: int, room: int) -> str:
+def _extract(desk: Desk, start: int, cut: int, room: int, shown: str) -> str:
     """An extract of some messages, and what there is in each: both are kept for the next request."""
 
     def make() -> str:
         some = desk.transcript.history[start:cut]
-        return extract(some, room, desk.count, _readings(desk, start, cut))
+        return extract(some, room, desk.count, _readings(desk, start, cut), shown)
 
-    return desk.memos.frames.get(("extract", start, desk.chain[cut], room), make)
+    return desk.memos.frames.get(("extract", start, desk.chain[cut], room, shown), make)
 
 
 def _clipped(

@@ -47,12 +47,13 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a text, or the words around an identifier in a long one, and the identifiers in it."""
+    """A line of a text with its identifiers, or, not ``whole``, the words around one in a long line."""
 
     place: int
     text: str
     names: tuple[str, ...]
     cost: float
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class _Candidate:
     names: tuple[str, ...]
     cost: float
     boost: float
+    whole: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +139,12 @@ def _windows(start: int, words: Sequence[str], names: Sequence[str]) -> Iterator
         first, end = max(0, at - WORDS_BEFORE), at + 1 + WORDS_BEHIND
         text = " ".join(words[first:end])
         if len(text) <= WHOLE_CHARS:
-            yield _line(start + at, text, tuple(identifiers(text)))
+            yield _line(start + at, text, tuple(identifiers(text)), whole=False)
         behind = max(at + 1, end - WORDS_BEFORE)
 
 
-def _line(place: int, text: str, names: tuple[str, ...]) -> Line:
-    return Line(place, text, names, rough_tokens(text) + PIECE_TOKENS)
+def _line(place: int, text: str, names: tuple[str, ...], *, whole: bool = True) -> Line:
+    return Line(place, text, names, rough_tokens(text) + PIECE_TOKENS, whole)
 
 
 def density(found: Sequence[Sequence[Source]]) -> float:
@@ -170,13 +172,22 @@ def weights(found: Sequence[Sequence[Source]]) -> dict[str, float]:
 
 
 def ledger(
-    found: Sequence[Sequence[Source]], weight: Mapping[str, float], max_tokens: int, count: Count
+    found: Sequence[Sequence[Source]],
+    weight: Mapping[str, float],
+    max_tokens: int,
+    count: Count,
+    *,
+    known: str = "",
+    whole: bool = False,
 ) -> list[Piece]:
-    """Lines, or the words around, that tell of the weightiest identifiers within ``max_tokens``."""
+    """Lines, or the words around, that tell of the weightiest identifiers within ``max_tokens``.
+
+    Those in the text ``known`` are told already. ``whole``: whole lines only.
+    """
     top = _top(weight)
     value = {name: weight[name] ** 2 for name in top}
-    lines = _candidates(found, value)
-    told: set[str] = set()
+    lines = [c for c in _candidates(found, value) if c.whole or not whole]
+    told = {name for name in top if known and spelled_in(name, known)}
     chosen: list[Piece] = []
     room = max_tokens
 
@@ -203,7 +214,13 @@ def ledger(
 def _candidates(found: Sequence[Sequence[Source]], value: Mapping[str, float]) -> list[_Candidate]:
     """The lines that name something of value."""
     return [
-        _Candidate(Piece(number, line.place, source.role, line.text), known, line.cost, _boost(source, line))
+        _Candidate(
+            Piece(number, line.place, source.role, line.text),
+            known,
+            line.cost,
+            _boost(source, line),
+            line.whole,
+        )
         for number, texts in enumerate(found)
         for source in texts
         for line in source.lines

@@ -5,18 +5,31 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from gateway_compaction.core.greedy import by_gain, rough_tokens
 from gateway_compaction.core.ledger import Piece
 from gateway_compaction.core.messages import PREAMBLE_ROLES, RESULT_ROLES, Message, part_of, text_of
+from gateway_compaction.core.open_requests import NO_TURN, Turn, is_question, open_requests, turn_of
+from gateway_compaction.core.prompts import defused
 from gateway_compaction.core.search_index import user_weight
 from gateway_compaction.core.sentences import sentence_spans
 from gateway_compaction.core.shorten import shorten
 from gateway_compaction.core.terms import search_terms
 
-__all__ = ["Sentence", "Spoken", "spoken", "telling"]
+__all__ = [
+    "Sentence",
+    "Spoken",
+    "Talk",
+    "asked_for",
+    "lasting",
+    "share_of_talk",
+    "spoken",
+    "talk_of",
+    "telling",
+]
 
 Count = Callable[[str], int]
 DIGIT = re.compile(r"\d")
@@ -31,11 +44,26 @@ DATES = frozenset(
 # Stemmed, as the terms are: "last night", "next week".
 NEAR = frozenset(search_terms("last next past"))
 SPANS = frozenset(search_terms("night morning week weekend month year spring summer autumn fall winter"))
-OF_ONESELF = re.compile(r"\b(?:I|[Mm]y|[Ww]e|[Oo]ur)\b")
+# What a first letter can tell is told by it, so that most words are looked at once.
+OF_ONESELF = re.compile(
+    r"\b(?=[IiMmWwOoUuJjNnYy])(?:I|[Mm]y|[Ww]e|[Oo]ur|Ich|ich|[Mm]ir|[Mm]eine?[rmns]?|[Ww]ir|[Uu]nsere?[rmns]?"
+    r"|[Jj]e|[Mm]on|[Mm]a|[Mm]es|[Nn]ous|[Nn]otre|[Nn]os|[Yy]o|[Mm]is?|[Nn]uestr[oa]s?|[Jj](?=['’]))\b"
+)
+ELSEWHERE = re.compile(r"저는|저의|제가|제\s|나는|내가|내\s|우리|私|僕|我")
+# What holds instead of something said before, and amounts: what a user cannot be asked for twice.
+CORRECTS = re.compile(
+    r"(?i)\b(?:correction|i meant|actually|instead|rather than|no longer|not any ?more|(?:is|are) now|changed"
+    r"|moved to|update:)(?!\w)|[,;] not\b|정정|수정|아니라|아니고|바뀌|변경|訂正|ではなく|じゃなくて|変更"
+    r"|更正|更改|不是|改成|改为|改為|\b(?:korrektur|sondern|stattdessen|geändert|nicht mehr|nicht am|en fait"
+    r"|plutôt|rectifi\w+|au lieu|changé|déménagé|corrección|corrijo|en realidad|sino|en lugar|en vez|ya no)\b"
+)
+AMOUNT = re.compile(r"(?<![\w.-])\d[\d.,:]*\s?(?:[%€$£¥₩°]|[^\W\d_])|[$€£¥₩]\s?\d")
 NAMED = re.compile(r"(?<=[\w,;] )[A-Z][a-z]+")
 SYMBOLS = re.compile(r"[{}()\[\]<>=;_/\\|]")
-ASKS = ("?", "？")
 SAID_AGAIN = 0.6
+CORRECTED, COUNTED = 1.0, 0.5
+# A text with more symbols than this is pasted, or a program's.
+MOST_SYMBOLS = 0.03
 DATE, NAME, MOST_NAMES, ANSWER, ONESELF, QUESTION, TOOL, CODE = 0.6, 0.4, 2, 0.2, 0.5, 0.6, 0.5, 0.5
 PIECE_TOKENS = 3
 LONGEST, LEAST_TERMS, LEAST_CHARS = 100, 3, 12
@@ -55,14 +83,20 @@ class Sentence:
     cost: float
     asks: bool
     of_oneself: bool
+    lasts: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """What one message says; ``asks``: it ends with a question. Depends on nothing but the message."""
+    """What one message says; ``asks``: it ends with a question. Depends on nothing but the message.
+
+    ``prose``: a user wrote it as one talks.
+    """
 
     sentences: tuple[Sentence, ...]
     asks: bool
+    turn: Turn = NO_TURN
+    prose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +104,21 @@ class _Candidate:
     message: int
     sentence: Sentence
     boost: float
+    total: int
+    user: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What some messages say: every sentence, its worth where it stands, and how rare each term is.
+
+    ``dense``, from 0 to 1, tells how many codes and numbers there are.
+    """
+
+    messages: Sequence[Message]
+    found: Sequence[_Candidate]
+    rarity: Mapping[str, int]
+    dense: float
 
 
 def spoken(message: Message) -> Spoken:
@@ -81,17 +130,16 @@ def spoken(message: Message) -> Spoken:
     first = READ_OF_USER if role == "user" else FIRST_READ
     if len(spans) > first + LAST_READ:
         spans = [*spans[:first], *spans[-LAST_READ:]]
-    found = (_sentence(text, a, b, role) for a, b in spans)
-    asks = bool(spans) and text[: spans[-1][1]].endswith(ASKS)
-    return Spoken(tuple(s for s in found if s is not None), asks)
+    terms = [tuple(dict.fromkeys(search_terms(text[a:b]))) for a, b in spans]
+    found = (_sentence(text[a:b], a, t, role) for (a, b), t in zip(spans, terms, strict=True))
+    asks = bool(spans) and is_question(text[slice(*spans[-1])])
+    prose = role == "user" and bool(spans) and len(SYMBOLS.findall(text)) <= MOST_SYMBOLS * len(text)
+    turn = turn_of(role, text, spans, chain.from_iterable(terms))
+    return Spoken(tuple(s for s in found if s is not None), asks, turn, prose)
 
 
-def _sentence(text: str, start: int, end: int, role: str) -> Sentence | None:
-    piece = text[start:end]
-    if len(piece) < LEAST_CHARS and piece.isascii():
-        return None
-    terms = tuple(dict.fromkeys(search_terms(piece)))
-    if len(terms) < LEAST_TERMS:
+def _sentence(piece: str, start: int, terms: tuple[str, ...], role: str) -> Sentence | None:
+    if (len(piece) < LEAST_CHARS and piece.isascii()) or len(terms) < LEAST_TERMS:
         return None
     worth = 1.0 + DATE * _dated(piece, terms) + NAME * min(MOST_NAMES, len(NAMED.findall(piece)))
     if role in RESULT_ROLES:
@@ -99,8 +147,17 @@ def _sentence(text: str, start: int, end: int, role: str) -> Sentence | None:
     if len(SYMBOLS.findall(piece)) > 0.06 * len(piece):
         worth *= CODE
     cost = min(rough_tokens(piece), LONGEST) + PIECE_TOKENS
-    of_oneself = role not in RESULT_ROLES and OF_ONESELF.search(piece) is not None
-    return Sentence(start, end, terms, worth, cost, piece.endswith(ASKS), of_oneself)
+    of_oneself = role not in RESULT_ROLES and _of_oneself(piece)
+    lasts = 1.0
+    if role == "user":
+        lasts += CORRECTED * bool(CORRECTS.search(piece)) + COUNTED * bool(AMOUNT.search(piece))
+    return Sentence(start, start + len(piece), terms, worth, cost, is_question(piece), of_oneself, lasts)
+
+
+def _of_oneself(piece: str) -> bool:
+    if OF_ONESELF.search(piece) is not None:
+        return True
+    return not piece.isascii() and ELSEWHERE.search(piece) is not None
 
 
 def _dated(piece: str, terms: Sequence[str]) -> bool:
@@ -109,43 +166,76 @@ def _dated(piece: str, terms: Sequence[str]) -> bool:
     return not (NEAR.isdisjoint(terms) or SPANS.isdisjoint(terms))
 
 
-def telling(
-    messages: Sequence[Message],
-    heard: Sequence[Spoken],
-    known: Iterable[str],
-    max_tokens: int,
-    count: Count,
-) -> list[Piece]:
+def share_of_talk(heard: Sequence[Spoken]) -> float:
+    """How far some messages are a dialogue: 1 where every other one is a user's and in prose."""
+    return min(1.0, 2 * sum(one.prose for one in heard) / max(1, len(heard)))
+
+
+def talk_of(messages: Sequence[Message], heard: Sequence[Spoken], dense: float) -> Talk:
+    """What some messages say, each given with what was heard in it."""
+    rarity = _rarity(heard)
+    return Talk(messages, _candidates(messages, heard, rarity), rarity, dense)
+
+
+def telling(talk: Talk, known: Iterable[str], max_tokens: int, count: Count, shown: str = "") -> list[Piece]:
     """The most telling sentences within ``max_tokens``.
 
-    ``heard`` is what each message says; ``known`` terms are said already.
+    ``known`` terms are said already, and what stands in the text ``shown`` need not be said again.
     """
-    rarity = _rarity(heard)
-    found = _candidates(messages, heard)
-    totals = [sum(map(rarity.__getitem__, c.sentence.terms)) for c in found]
+    return _chosen(talk, talk.found, known, max_tokens, count, shown)
+
+
+def lasting(talk: Talk, known: Iterable[str], max_tokens: int, count: Count, shown: str = "") -> list[Piece]:
+    """What a user tells: corrections and amounts before all else, and no questions; else as ``telling``."""
+    own = [replace(c, boost=c.boost * c.sentence.lasts) for c in talk.found if c.user and not c.sentence.asks]
+    return _chosen(talk, own, known, max_tokens, count, shown)
+
+
+def asked_for(talk: Talk, heard: Sequence[Spoken], max_tokens: int, count: Count) -> list[Piece]:
+    """What users asked for and have not got: what was put off first, and of that the latest."""
+    said = ((part_of(m), one.turn) for m, one in zip(talk.messages, heard, strict=True))
+    chosen: list[Piece] = []
+    for found in sorted(
+        open_requests(said), key=lambda o: (o.put_off, o.message, o.asked.start), reverse=True
+    ):
+        text = text_of(talk.messages[found.message])[found.asked.start : found.asked.end]
+        cost = count(text) + PIECE_TOKENS
+        if cost <= max_tokens:
+            chosen.append(Piece(found.message, found.asked.start, "user", text, prose=True))
+            max_tokens -= cost
+    return chosen
+
+
+def _chosen(
+    talk: Talk, found: Sequence[_Candidate], known: Iterable[str], room: int, count: Count, shown: str
+) -> list[Piece]:
     said = set(known)
     chosen: list[Piece] = []
-    room = max_tokens
 
     def gain(i: int) -> float:
-        fresh = sum(rarity[t] for t in found[i].sentence.terms if t not in said)
-        if not fresh:
+        fresh = [t for t in found[i].sentence.terms if t not in said]
+        worded = any(map(str.isalpha, fresh))
+        if not fresh or (found[i].sentence.asks and not worded):
             return 0.0
-        worth = SAID_AGAIN * totals[i] + (1 - SAID_AGAIN) * fresh
+        # The same about another code or number says little, where there are many; the same question nothing.
+        again = SAID_AGAIN * (1.0 if worded else 1 - talk.dense)
+        worth = again * found[i].total + (1 - SAID_AGAIN) * sum(talk.rarity[t] for t in fresh)
         return found[i].boost * worth / found[i].sentence.cost
 
     def take(i: int) -> bool:
         nonlocal room
-        piece = _piece(messages, found[i], count)
+        piece = _piece(talk.messages, found[i], count)
         cost = count(piece.text) + PIECE_TOKENS
-        if cost > room:
+        there = bool(shown) and defused(piece.text) in shown
+        if cost > room and not there:
             return False
-        chosen.append(piece)
         said.update(found[i].sentence.terms)
-        room -= cost
+        if not there:
+            chosen.append(piece)
+            room -= cost
         return True
 
-    by_gain([c.boost * total / c.sentence.cost for c, total in zip(found, totals, strict=True)], gain, take)
+    by_gain([c.boost * c.total / c.sentence.cost for c in found], gain, take)
     return chosen
 
 
@@ -158,8 +248,9 @@ def _rarity(heard: Sequence[Spoken]) -> dict[str, int]:
     return {term: of[n] for term, n in number.items()}
 
 
-def _candidates(messages: Sequence[Message], heard: Sequence[Spoken]) -> list[_Candidate]:
-    """Every sentence with what it is worth where it stands."""
+def _candidates(
+    messages: Sequence[Message], heard: Sequence[Spoken], rarity: Mapping[str, int]
+) -> list[_Candidate]:
     lead = user_weight(messages)
     found: list[_Candidate] = []
     asked = False
@@ -173,7 +264,7 @@ def _candidates(messages: Sequence[Message], heard: Sequence[Spoken]) -> list[_C
                 boost *= 1.0 + ONESELF
             if s.asks and not (user and lead):
                 boost *= QUESTION
-            found.append(_Candidate(number, s, boost))
+            found.append(_Candidate(number, s, boost, sum(map(rarity.__getitem__, s.terms)), user))
         asked = one.asks
     return found
 

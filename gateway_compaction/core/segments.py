@@ -115,8 +115,12 @@ def extracted(
     policy: Policy,
     longest: int,
     count: Count,
+    shown: str = "",
 ) -> tuple[Segment, ...]:
-    """The summary without a model: one text, or by turns one for each few of them."""
+    """The summary without a model: one text, or by turns one for each few of them.
+
+    What stands in the text ``shown`` is read beside it.
+    """
     start, room = 0, longest
     kept: tuple[Segment, ...] = ()
     if base is not None and base.text:
@@ -124,13 +128,15 @@ def extracted(
         kept = (Segment(0, start, shorten(base.text, int(room * OLD_SHARE), count, "[…]")),)
         room -= count(kept[0].text)
     if policy.summary.strategy != "turns":
-        return (*kept, Segment(start, covers, extract(messages, max(LEAST_EXTRACT, room), count)))
+        text = extract(messages, max(LEAST_EXTRACT, room), count, shown=shown)
+        return (*kept, Segment(start, covers, text))
     rate, limit = policy.summary.rate, new_limit(room, room)
     tokens = [count(text_of(m)) for m in messages]
     cuts = [*_turn_cuts(messages, policy.triggers.turns or TURNS), len(messages)]
     pieces = [_piece(messages, start, tokens, a, b, limit, rate) for a, b in pairwise(cuts)]
     pieces = _recent(pieces, room)
-    return (*kept, *(Segment(p.start, p.end, extract(p.messages, p.limit, count)) for p in pieces))
+    told = [extract(p.messages, p.limit, count, shown=shown) for p in pieces]
+    return (*kept, *(Segment(p.start, p.end, text) for p, text in zip(pieces, told, strict=True)))
 
 
 def _recent(pieces: list[Piece], room: int) -> list[Piece]:

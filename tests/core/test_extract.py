@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_compaction.core.extract import extract, read
+from gateway_compaction.core.salience import lasting, spoken, talk_of
 from gateway_compaction.core.tokens import TokenCounter
 from tests.core.desks import Bench, policy
 from tests.core.scripts import script
@@ -167,6 +168,126 @@ class TestExtract:
 
     def test_without_room_there_is_nothing(self) -> None:
         assert extract(CHAT, 5, count) == ""
+
+
+OPEN = "Is the gasket still missing from my parcel? Please check with the depot."
+TOLD = (
+    "Reply only in bullet points and keep every answer below 40 words.",
+    "Correction: my address is now 7 Harbour Row, Hull.",
+    "My budget is 900 euros at most, I can't go above that.",
+)
+SHOP = (
+    (
+        "Do you have valve {0} in brass?",
+        "Valve {0} is available in brass for 62 euros and ships from Bremen.",
+    ),
+    ("How wide is flange T-{1}?", "Flange T-{1} is 502 mm wide and 6 mm deep with a zinc coating on it."),
+    (
+        "How long does kit {0}-{1} take?",
+        "Kit {0}-{1} arrives in {2} days, and the carrier calls ahead of it.",
+    ),
+)
+
+
+def shop(turns: int) -> list[Json]:
+    """A spare-parts chat with a code in every line; early in it what a user tells, and what is put off."""
+    pairs = []
+    for i in range(turns):
+        codes = (f"{'ABCDEF'[i % 6]}{100 + i * 7}", str(1000 + i * 37), str(2 + i))
+        pairs.append(tuple(text.format(*codes) for text in SHOP[i % 3]))
+    pairs[4:4] = [*((told, "Noted.") for told in TOLD), (OPEN, "I will check.")]
+    return [{"role": ROLES[i], "content": text} for pair in pairs for i, text in enumerate(pair)]
+
+
+class TestDialogue:
+    """Where people talk, what they tell and still wait for has room of its own, whatever the codes."""
+
+    @pytest.mark.parametrize("turns", [30, 60, 120])
+    def test_many_codes_do_not_push_out_what_a_user_tells(self, turns: int) -> None:
+        text = extract(shop(turns), 200, count)
+        assert all(told in text for told in TOLD)
+
+    @pytest.mark.parametrize("turns", [30, 60, 120])
+    def test_what_a_user_still_waits_for_is_kept(self, turns: int) -> None:
+        assert OPEN in extract(shop(turns), 120, count)
+
+    def test_what_was_answered_later_is_not(self) -> None:
+        asked = {"role": "user", "content": "And the gasket?"}
+        found = {"role": "assistant", "content": "The gasket is still at the depot, your parcel lacks it."}
+        text = extract([*shop(60), asked, found], 120, count)
+        assert OPEN not in text
+
+    def test_there_are_whole_sentences_and_bare_names_only(self) -> None:
+        messages = shop(60)
+        names, *lines = extract(messages, 300, count).splitlines()
+        assert names.startswith("identifiers: ")
+        said = {str(m["content"]) for m in messages}
+        for line in lines:
+            told = line.removeprefix("[user] ").removeprefix("[assistant] ")
+            assert told in said or any(told in one and told.endswith((".", "?")) for one in said)
+
+    def test_the_same_question_about_other_codes_gives_way(self) -> None:
+        text = extract(shop(120), 300, count)
+        assert sum(line.count("How long does kit") for line in text.splitlines()) <= 2
+
+    @pytest.mark.parametrize(
+        ("telling", "plain"),
+        [
+            ("Correction: the lamp on the pier is green.", "As ever: the lamp on the pier is green."),
+            ("The lamp hangs on the pier, not the gate.", "The lamp hangs on the pier, by the gate."),
+            ("They pay 90 euros for the pier's lamp.", "They pay ninety for another pier's lamp."),
+            ("Der Steg ist jetzt nicht mehr gesperrt.", "Der Steg bleibt heute weiter gesperrt."),
+            ("桟橋の灯りは赤ではなく緑になる。", "桟橋の灯りは赤くて緑色にもなる。"),
+        ],
+    )
+    def test_corrections_and_amounts_come_first(self, telling: str, plain: str) -> None:
+        for order in ((telling, plain), (plain, telling)):
+            messages = [{"role": "user", "content": text} for text in order]
+            talk = talk_of(messages, [spoken(m) for m in messages], 0.0)
+            assert [p.text for p in lasting(talk, (), 20, count)] == [telling]
+
+    def test_questions_are_none_of_what_a_user_tells(self) -> None:
+        messages = [{"role": "user", "content": f"{OPEN.split('?')[0]}?"}, *CHAT[:1]]
+        talk = talk_of(messages, [spoken(m) for m in messages], 0.0)
+        told = [p.text for p in lasting(talk, (), 400, count)]
+        assert len(told) == 2 and not any("gasket" in text for text in told)
+
+    def test_agents_keep_the_words_around(self) -> None:
+        long = "It takes the whole night and half of the day until it ends, so wait. " * 3
+        told = {"role": "tool", "content": f"{long} then run src/shop/till.py before noon. {long}"}
+        assert "then run src/shop/till.py before noon." in extract([*AGENT, told, *AGENT[1:]], 110, count)
+
+
+class TestShown:
+    """What stands beside an extract has no place in it."""
+
+    def test_sentences_are_not_told_again(self) -> None:
+        text = extract(CHAT, 400, count, shown="<task>\nWe booked the ferry to Bergen for 14 March.\n</task>")
+        assert "Bergen" not in text and "It leaves at 7:45 in the morning." in text
+
+    def test_their_room_is_for_others(self) -> None:
+        shown = "\n".join(TOLD)
+        assert len(extract(shop(60), 200, count, shown=shown).splitlines()) > 5
+        assert all(told not in extract(shop(60), 200, count, shown=shown) for told in TOLD)
+
+    def test_identifiers_are_not_told_again(self) -> None:
+        text = extract(AGENT, 200, count, shown="Look at src/shop/cart.py first.")
+        assert "total_price" in text and "src/shop/cart.py" not in text
+
+    @search
+    @given(talks, st.integers(24, 300))
+    def test_with_everything_shown_little_is_left(self, talk: Talk, budget: int) -> None:
+        text = extract(talk.messages, budget, count)
+        assert count(extract(talk.messages, budget, count, shown=text)) <= budget
+
+    def test_a_request_does_not_tell_its_task_twice(self) -> None:
+        story = [{"role": r, "content": f"{FACTS[i % 4]} Day {i}."} for i, r in enumerate(ROLES * 40)]
+        task = "Plan the summer of the western harbour with Ingrid, day by day, please."
+        plan = bench().plan(
+            [{"role": "user", "content": task}, story[1], *story, {"role": "user", "content": "?"}]
+        )
+        assert plan.view.carrier is not None
+        assert str(plan.view.carrier["content"]).count(task) == 1
 
 
 class TestKept:

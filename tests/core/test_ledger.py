@@ -205,6 +205,17 @@ class TestLedger:
         assert ledger(found, weights(found), 500, count) == []
         assert "a_lone_name" in listed(weights(found), "", 500, count)
 
+    def test_what_is_known_is_not_told(self) -> None:
+        found = found_in(self.MESSAGES[:1])
+        assert len(ledger(found, weights(found), 200, count)) == 1
+        assert ledger(found, weights(found), 200, count, known="see src/shop/cart.py") == []
+
+    def test_whole_lines_alone_where_words_around_would_say_little(self) -> None:
+        found = found_in(self.MESSAGES)
+        told = [p.text for p in ledger(found, weights(found), 400, count, whole=True)]
+        assert any("FAILED" in text for text in told) and not any("of order" in text for text in told)
+        assert any("of order" in p.text for p in ledger(found, weights(found), 400, count))
+
     def test_the_list_leaves_out_what_is_told(self) -> None:
         found = weights(found_in(self.MESSAGES))
         assert "cart.py" not in listed({"src/shop/cart.py": 1.0}, "in src/shop/cart.py", 100, count)

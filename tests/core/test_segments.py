@@ -230,6 +230,17 @@ class TestExtracted:
         assert len(extracted(messages, 12, None, policy(), 900, count)) == 1
         assert spans(extracted(messages, 12, None, turns, 900, count)) == [(0, 4), (4, 8), (8, 12)]
 
+    @pytest.mark.parametrize("strategy", ["segments", "turns"])
+    def test_what_is_read_beside_it_is_not_told(self, strategy: str) -> None:
+        way = policy(summary__strategy=strategy, triggers__turns=1)
+        lines = ("The harbour crane broke in Bergen.", "A new pump was ordered from Hull.")
+        messages = tuple({"role": "user", "content": line} for line in lines)
+        texts = [
+            "".join(s.text for s in extracted(messages, 2, None, way, 400, count, shown))
+            for shown in ("", lines[0])
+        ]
+        assert [[line in text for line in lines] for text in texts] == [[True, True], [False, True]]
+
     def test_where_all_are_too_long_the_old_ones_join(self) -> None:
         messages = tuple(weighing(r, 200) for _ in range(20) for r in ("user", "assistant"))
         turns = policy(summary__strategy="turns", triggers__turns=1, summary__rate=0.5)
