@@ -25,10 +25,15 @@ __all__ = ["evaluate"]
 BUDGETS = [2000, 4000]
 WIDTH = 200
 PRINTED = Path("-")
+CONVERSATION = (
+    'JSON lines of conversations, {"messages": [...], "qa": [{"question": "...", "answer": "...", "evidence":'
+    " [3, 7]}]}, or one list of messages. Evidence are the messages that hold the answer, counted from 0;"
+    " qa may be absent, fields about something else (id, source) may stand beside it."
+)
 
 FilesOption = Annotated[
     list[Path],
-    typer.Argument(metavar="FILE...", help="JSON lines of conversations, or one list of messages."),
+    typer.Argument(metavar="FILE...", help=CONVERSATION),
 ]
 BudgetOption = Annotated[
     list[int] | None,
@@ -90,10 +95,6 @@ def evaluate(
     A budget is a context window; everything that is sent counts: summary, marks, labels. Requests that fit
     as they are are left out, unless all of them fit; a note below the table says so. Conversations without
     questions are asked for sentences of their own, in changed words.
-
-    A conversation is {"messages": [...], "qa": [{"question": "...", "answer": "...", "evidence": [3, 7]}]}.
-    evidence are the messages that hold the answer, counted from 0; qa may be absent. Fields about something
-    else (id, source, tools) may stand beside them.
 
     This gateway runs the code that serves requests, without a model. Question known: recall may take three
     quarters of what the preamble leaves. Question unknown: the summary may take three quarters of the budget,

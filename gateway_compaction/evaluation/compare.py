@@ -89,15 +89,10 @@ async def compare(
         step,
     )
     total = sum(bench.steps(conversations) for conversations in sets.values())
-    made = [
-        Comparison(
-            title,
-            rows_of(await bench.run(conversations), not wanted.known),
-            absent,
-            unasked(conversations) if wanted.known else None,
-        )
-        for title, conversations in sets.items()
-    ]
+    made = []
+    for title, conversations in sets.items():
+        rows = rows_of(await bench.run(conversations), not wanted.known)
+        made.append(Comparison(title, rows, absent, unasked(conversations) if wanted.known else None))
     await ours.aclose()
     return made
 

@@ -55,17 +55,6 @@ def test_where_everything_fits_it_is_said_below_the_table(chat: Path) -> None:
     assert "fits as it is" not in small.stdout and "larger than" not in small.stdout
 
 
-def test_a_request_that_is_sent_larger_than_it_came_is_explained() -> None:
-    talk = EXAMPLES / "support_chat.json"
-    shown = run(talk, *NAMES, "--budget", "9000", "--question", "known").stdout
-    [ours] = [line for line in shown.splitlines() if "gateway-compaction" in line and "│" in line]
-    [other] = [line for line in shown.splitlines() if "BM25" in line]
-    assert "larger than it came: " in ours and "larger than" not in other
-    assert "counts the room that its policy keeps for excerpts as used" in shown
-    rows = json.loads(run(talk, *NAMES, "--budget", "9000", "--json", "-").stdout)
-    assert rows[0]["larger"] > 0 == rows[1]["larger"] and rows[0]["tokens"] > rows[1]["tokens"]
-
-
 def test_conversations_of_which_nothing_is_asked_are_counted_with_the_reason(tmp_path: Path) -> None:
     alike = [
         said("user" if n % 2 == 0 else "assistant", f"Line {n} of the list that we go through.")

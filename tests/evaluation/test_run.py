@@ -16,8 +16,9 @@ from gateway_compaction.core.tokens import TokenCounter
 from gateway_compaction.evaluation.compare import NoStrategyError, Wanted, compare
 from gateway_compaction.evaluation.material import Conversation, conversation_of
 from gateway_compaction.evaluation.plot import chart
-from gateway_compaction.evaluation.report import MEASURES, Row, plain, rows_of, table_of
+from gateway_compaction.evaluation.report import MEASURES, Row, markdown_of, plain, rows_of, table_of
 from gateway_compaction.evaluation.run import Bench
+from gateway_compaction.evaluation.strategies import OURS
 from tests.evaluation.talks import AGENT, CHAT, KOREAN, QUESTIONS
 
 COUNTER = TokenCounter()
@@ -120,6 +121,29 @@ async def test_errors_and_too_large_requests_are_counted_not_hidden() -> None:
     assert (row.counts["errors"], row.counts["over_budget"], row.faults) == (1, 2, ("AttributeError",))
     assert row.figures["evidence"].value == 1.0 and row.over
     assert "errors: 1 (AttributeError)" in str(list(table_of("t", [row], []).columns[-1].cells))
+
+
+@dataclass(frozen=True)
+class Growing:
+    """A strategy that adds a message to those that are asked something."""
+
+    name: str
+    reads_question: bool = True
+
+    async def send(self, messages: Sequence[Message], budget: int, asked: bool) -> list[Message]:
+        """See ``Strategy``."""
+        return [*([{"role": "user", "content": "Mind the ponies."}] if asked else []), *messages]
+
+
+@pytest.mark.parametrize("name", [OURS, "another"])
+async def test_requests_that_are_made_larger_are_counted_and_for_ours_explained(name: str) -> None:
+    bench = Bench([Growing(name)], [9000], weigh, lambda text: COUNTER.text(text, "gpt-4o"))
+    row = rows_of(await bench.run([conversation(CHAT, QUESTIONS)]), unknown_only=False)[0]
+    assert (row.counts["fitting"], row.counts["larger"], row.counts["over_budget"]) == (3, 2, 0)
+    table = table_of("t", [row], [])
+    assert "larger than it came: 2 of 3" in str(list(table.columns[-1].cells))
+    explained = f"{OURS} counts the room that its policy keeps for excerpts as used"
+    assert (explained in str(table.caption)) == (explained in markdown_of("t", [row], [])) == (name == OURS)
 
 
 async def test_rows_have_the_promised_keys() -> None:
