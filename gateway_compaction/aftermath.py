@@ -36,9 +36,9 @@ class Ending:
 
     Attributes:
         kind: ``answered``, ``cached`` (LiteLLM's response cache), ``disconnected`` (the client left a
-            stream) or ``refused`` (400).
+            stream) or ``refused`` (400, 413 or 422).
         prompt_tokens: as the provider reported them, None where it did not.
-        too_long: a refusal because of the context length.
+        too_long: a refusal because of the length: of the context, or of the request (413).
     """
 
     kind: Literal["answered", "cached", "disconnected", "refused"]

@@ -50,6 +50,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 CHAT = frozenset({"completion", "acompletion"})
 SETTLED_SECONDS = 120.0
+TOO_LARGE = 413
+REFUSALS = frozenset({400, TOO_LARGE, 422})
 
 
 def fail_open(entry: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R | None]]:
@@ -156,11 +158,12 @@ class CompactionHook(CustomLogger):
         """A refusal by the provider: what was rewritten bypasses its session. Other failures are not ours."""
         state, error = kwargs.get(KEY), kwargs.get("exception")
         # A guardrail's refusal passes here too: that is not the provider's, and leaves nothing behind.
-        if not isinstance(state, CallState) or not isinstance(error, OpenAIError) or _status(error) != 400:
+        status = _status(error) if isinstance(error, OpenAIError) else None
+        if not isinstance(state, CallState) or status not in REFUSALS:
             return
         if state.decision is not None and not state.refused and not state.altered:
             state.refused = True
-            too_long = isinstance(error, ContextWindowExceededError)
+            too_long = isinstance(error, ContextWindowExceededError) or status == TOO_LARGE
             self._runtime.aftermath.follow(state.decision, Ending("refused", None, too_long))
 
     def start(self) -> None:

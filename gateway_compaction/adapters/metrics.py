@@ -43,7 +43,7 @@ COUNTERS = {
     "tokens_before": ("Tokens that clients sent, in calls near their window.", ("policy", "mode")),
     "tokens_after": ("Tokens sent upstream in their place; in observe: would be.", ("policy", "mode")),
     "cache_breaks": ("Calls that were sent a compaction for the first time.", ("policy",)),
-    "refusals": ("Rewritten requests that the provider refused with 400.", ("policy",)),
+    "refusals": ("Rewritten requests that the provider refused with 400, 413 or 422.", ("policy",)),
     "summaries": ("Summaries in the background.", ("outcome",)),
     "summary_cost_dollars": ("What the summaries that were made cost.", ("policy",)),
 }

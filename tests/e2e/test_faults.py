@@ -169,19 +169,22 @@ async def test_a_summariser_that_comes_back_is_used_again(fleet: Fleet, stage: S
             await asyncio.sleep(0.2)
 
 
-async def test_a_rewriting_that_the_provider_refuses_costs_one_call(client: Client, stage: Stage) -> None:
+@pytest.mark.parametrize("status", [400, 422])
+async def test_a_rewriting_that_the_provider_refuses_costs_one_call(
+    client: Client, stage: Stage, status: int
+) -> None:
     mark = marker()
     talk = chat(mark, 60)
     await stage.prepare(client, stage.at(talk, 0.8), mark)
 
     def picky(seen: Seen) -> Reply:
-        rewritten = stage.summariser.name in seen.text
-        return Reply.bad_request("I do not like summaries.") if rewritten else Reply(text="Fine.")
+        refusal = Reply.failing(status, "I do not like summaries.", kind="invalid_request_error")
+        return refusal if stage.summariser.name in seen.text else Reply(text="Fine.")
 
     stage.upstream.scripts[served("chat-4k")] = picky
     history = stage.at(talk, 0.9)
     refused = await client.chat("chat-4k", history)
-    assert refused.status == 400
+    assert refused.status == status
     for _ in range(2):
         call = await stage.call(client, history)
         assert call.answer.outcome == "bypassed"

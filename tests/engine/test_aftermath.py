@@ -183,7 +183,7 @@ class TestCalibration:
 
 
 class TestRefusals:
-    """The upstream answered 400."""
+    """The upstream answered 400, 413 or 422."""
 
     async def test_a_rewritten_request_bypasses_its_session_everywhere(
         self, rigs: Callable[..., Rig], caplog: pytest.LogCaptureFixture

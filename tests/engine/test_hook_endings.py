@@ -9,7 +9,13 @@ from typing import Any
 
 import httpx
 import pytest
-from litellm.exceptions import BadRequestError, ContextWindowExceededError, ServiceUnavailableError
+from litellm.exceptions import (
+    APIError,
+    BadRequestError,
+    ContextWindowExceededError,
+    ServiceUnavailableError,
+    UnprocessableEntityError,
+)
 from litellm.proxy._types import UserAPIKeyAuth
 
 from gateway_compaction.callstate import KEY
@@ -34,6 +40,14 @@ def bad_request(kind: type[Exception] = BadRequestError) -> Exception:
     """A refusal as LiteLLM raises it."""
     made: Exception = kind(message="refused", model="gpt-4o", llm_provider="openai")  # type: ignore[call-arg]
     return made
+
+
+def refusal(status: int) -> Exception:
+    """Another refusal, as LiteLLM raises it: with a class of its own for 422 only."""
+    response = httpx.Response(status, request=httpx.Request("POST", "http://localhost"))
+    if status == 422:
+        return UnprocessableEntityError("refused", "gpt-4o", "openai", response)
+    return APIError(status, "refused", "openai", "gpt-4o")
 
 
 def unavailable() -> Exception:
@@ -126,10 +140,11 @@ class TestEndings:
         event = next(e for e in await recorded(call) if e["type"] == "request")
         assert event["reason"].endswith(f"; {told}" if told else "without a model")
 
-    async def test_a_refused_rewrite_costs_that_one_call(self, host: Host) -> None:
+    @pytest.mark.parametrize("status", [400, 422])
+    async def test_a_refused_rewrite_costs_that_one_call(self, host: Host, status: int) -> None:
         call = host.call(list(LONG))
         await call.pre()
-        await call.failure(bad_request())
+        await call.failure(bad_request() if status == 400 else refusal(status))
         assert (await recorded(call))[0]["reason"].endswith("; refused")
         following = host.call(list(LONG))
         await following.pre()
@@ -147,10 +162,11 @@ class TestEndings:
         await following.pre()
         assert following.data["messages"] is following.messages
 
-    async def test_too_long_is_no_reason_to_send_more(self, host: Host) -> None:
+    @pytest.mark.parametrize("status", [400, 413])
+    async def test_too_long_is_no_reason_to_send_more(self, host: Host, status: int) -> None:
         call = host.call(list(LONG))
         await call.pre()
-        await call.failure(bad_request(ContextWindowExceededError))
+        await call.failure(bad_request(ContextWindowExceededError) if status == 400 else refusal(status))
         await host.runtime.worker.drain(5.0)
         assert host.runtime.counter.calibration.factor(BIG) > 1.1
         following = host.call(list(LONG))
