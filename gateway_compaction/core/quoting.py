@@ -9,6 +9,7 @@ from itertools import groupby, pairwise, takewhile
 import regex
 
 from gateway_compaction.core.quoting_words import (
+    ASKS,
     CODED,
     HEADS_RULES,
     INTRODUCES,
@@ -18,6 +19,7 @@ from gateway_compaction.core.quoting_words import (
     RULES_FOLLOW,
     STARTS_ANEW,
     WRITES_ABOUT,
+    WRITES_ON,
 )
 
 __all__ = ["fenced", "is_bulky", "own_words", "unwrapped"]
@@ -33,10 +35,14 @@ INLINE = regex.compile(
 )
 TAG = regex.compile(r"<(/?)([A-Za-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?+>")
 EMPHASIS = frozenset("b i em strong u s br code sub sup mark small span".split())
-OWN_TAG = regex.compile(r"(?i)rule|instruction|guideline|constraint|requirement|reminder|important|note")
+OWN_TAG = regex.compile(
+    r"(?i)rule|instruction|guideline|constraint|requirement|reminder|important|note"
+    r"|task|query|request|question|prompt|user|goal|objective|feedback"
+)
 MARK = regex.compile(r"<!--\s*+anchor\b")
 QUOTED_LINE = regex.compile(r"[ \t]*(?:>|\||\d+[:|]|[-+]{3} |@@ )")
 ENDED = regex.compile(r"[.!?:;。！？…：；]['\"”’)\]*_]*\s*$")
+SIGNS = frozenset("(){}[]<>=")
 INDENT = regex.compile(r"[ \t]{2,}")
 BLANK = regex.compile(r"[^\n]")
 PASTED_LINES = 12
@@ -203,7 +209,8 @@ def _without_pasted_lines(own: str, text: str) -> str:
 
 
 def _is_coded(line: str) -> bool:
-    return line.rstrip().endswith((";", "{", "}")) or CODED.match(line) is not None
+    end = line.rstrip()[-1:]
+    return end in ("{", "}") or (end == ";" and not SIGNS.isdisjoint(line)) or CODED.match(line) is not None
 
 
 def _before_inline(line: str) -> str:
@@ -222,8 +229,16 @@ def _introduced(lines: Sequence[str], written: Sequence[str], said: Sequence[int
                 for w, own in zip(written[i + 1 : i + 3], lines[i + 1 : i + 3], strict=True)
             )
             if not shown_apart:
-                return list(takewhile(lambda k: not _heads_rules(lines[k]), said[place + 1 :]))
+                rest = list(takewhile(lambda k: not _heads_rules(lines[k]), said[place + 1 :]))
+                return rest if WRITES_ON.search(line) else _without_own_end(lines, rest)
     return ()
+
+
+def _without_own_end(lines: Sequence[str], shown: Sequence[int]) -> Sequence[int]:
+    """What is shown, without a last paragraph that asks something about it."""
+    last = (_blocks(shown) or [[]])[-1]
+    asks = any(ASKS.search(lines[i]) for i in last) and not any(_is_coded(lines[i]) for i in last)
+    return shown[: -len(last)] if asks and 0 < len(last) < len(shown) else shown
 
 
 def _heads_rules(line: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import regex
 
 __all__ = [
+    "ASKS",
     "CODED",
     "HEADS_RULES",
     "INTRODUCES",
@@ -14,6 +15,7 @@ __all__ = [
     "RULES_FOLLOW",
     "STARTS_ANEW",
     "WRITES_ABOUT",
+    "WRITES_ON",
 ]
 
 # A line of a log, of a program, of a recorded conversation, or of the head of a mail.
@@ -69,6 +71,10 @@ SHOWS = (
 # What ends with a colon and is followed by text of somebody else's.
 INTRODUCES = regex.compile(rf"(?i){WRITES}|{SHOWS}")
 # Not where rules follow, or where a case is named: "When you translate:".
+WRITES_ON = regex.compile(rf"(?i){WRITES}")
+ASKS = regex.compile(
+    r"(?i)[?？]|^\W*(?:please|can you|could you|fix|help|tell me|bitte|merci de|por favor)\b"
+)
 HEADS_RULES = regex.compile(
     r"(?i)\brules?\b|instruction|guideline|requirement|constraint|condition|regeln|règles|reglas|규칙|지침|ルール"
     r"|规则|要求"

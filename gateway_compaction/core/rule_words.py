@@ -22,14 +22,20 @@ VERB = (
     r"|store|talk"
     r"|tell|test|translate|use|wait|write)"
 )
+# Said with "only", these tell how to answer; others may ask for a part of something, once.
+ONLY_VERB = (
+    r"(?:answer|call|cite|communicate|contact|email|express|format|give|include|mention|quote|reply|respond"
+    r"|speak|talk|use|write)"
+)
 LASTING = (
-    r"(?:always|never|only|exclusively|ever|every time|each time|at all times|without exception"
+    r"(?:always|never|exclusively|ever|every time|each time|at all times|without exception"
     r"|in (?:the )?future"
     r"|from (?:now|here|today|this point) on|in this (?:chat|conversation|thread|session)|for the rest of)"
 )
 PLACE = r"(?:chat|conversation|thread|session|project|repo(?:sitory)?|discussion)"
 TALES = (
     r"(?:be(?:en)?|gonna|had|seen|heard|thought|knew|tried|felt|got|did|was|wanted|loved|again\W*$"
+    r"|again (?:will|did|am|do|have|would|can|shall)"
     r"|have|know|ever$)"
 )
 STATES = (
@@ -47,17 +53,25 @@ ENGLISH = regex.compile(
     r"|please note that|from (?:now|here|today|this point)(?: on|,)|in (?:the )?future,? (?!i\b|we\b)"
     r"|whenever (?:i|you)\b(?![^,]*, (?:i|the|my|we)\b)|under no circumstances?|at all times"
     r"|avoid (?:using|any)"
-    rf"|refrain from|only (?:{VERB}|ever)\b|use only|stick to\b|stop (?!worry|kidd|jok|ly|cry|doubt"
+    rf"|refrain from|only (?:{ONLY_VERB}|ever)\b|use only|stick to\b|stop (?!worry|kidd|jok|ly|cry|doubt"
     rf"|be)\w+ing\b"
-    rf"|{VERB}\b[^.!?]{{0,80}}\b{LASTING}\b(?! if (?:i|we)\b)"
+    rf"|{VERB}\b[^.!?]{{0,80}}\b{LASTING}\b(?! if (?:i|we)\b)|(?!give"
+    rf"|call){ONLY_VERB}\b[^.!?]{{0,80}}\bonly\b"
+    r"|treat (?:everything|all|every)\b|when in doubt,|going forward,? (?!i\b|we\b)"
     r"|keep (?:\w+ ){0,3}(?:answers?|repl(?:y|ies)|responses?|lines?|messages?|sentences?|summaries)\b"
     r"|(?:write|use|add|include|send|make|give) no \w|(?:call|address) me (?!back|later|when|tomorrow|at"
     r"|on|if|by|now)"
-    r"|use [^.!?,]{1,30}, (?:not|never) \w|important:|rule(?: \d{1,3})?:"
+    r"|use (?!the (?:first|second|third|last|other)\b|this|that|it\b)[^.!?,]{1,30}, (?:not|never) \w"
+    r"|important:|rule(?: \d{1,3})?:"
     rf"|(?:in|for|throughout|during) (?:this|our|the rest of (?:this|our|the)) {PLACE},? (?:please )?"
     rf"(?:always|never|only|do not|don['’]t|no|{VERB})\b)"
-    r"|^\W*no [\w -]{2,40}?(?:,? (?:ever|please|at all|anywhere)\b|(?<=emojis|abbreviations|jargon"
+    r"|^\W*no (?!problem|worries|idea|thanks|way|doubt|rush|need|offen|trouble|reason|matter|one"
+    r"|big)[\w -]{2,40}?(?:,? (?:ever|please|at all|anywhere)\b|(?<=emojis|abbreviations|jargon"
     r"|markdown|slang)\W*$)"
+    r"|^\W*no more than [^.!?]{1,40}\b(?:per|in|for) (?:each |every |your |an? |the )?(?:answer|repl"
+    r"|response|message)"
+    r"|^(?!\W*(?:i|we|he|she|they|it|things?)\b(?!['’]d| would| want| need))[^.!?]*\bfrom (?:now|here"
+    r"|today) on\b"
     r"|^(?:all|every|each) [^.!?]{1,60}\b(?:must|has to|have to|needs? an?)\b"
     r"|\byou should(?: not| never| always| only)\b|\byou (?:have to|need to|are to|will|can|may)(?: not"
     r"| never| only)\b"
@@ -67,7 +81,8 @@ ENGLISH = regex.compile(
     r"|love|see|visit|try|admit))\b|\byou mustn['’]t"
     r"|\bi(?:['’]d| would)? (?:want|need|like|love|prefer|rather|expect|ask)\b[^.!?]{0,20}\byou\b"
     r"[^.!?]{0,12}\b(?:always|never|only|not|to stop)\b"
-    r"|\bi (?:do not|don['’]t|never) (?:want|like|need) (?:you to|to see|any)\b"
+    r"|\bi (?:do not|don['’]t|never) (?:want|like|need) (?:you to|to see)\b|\bi (?:do not"
+    r"|don[’\']t) want any\b"
     r"|\bit(?:['’]s| is) (?:essential|important|crucial|vital|critical|imperative) that (?:you|the|all"
     r"|every|your|it)\b"
     r"|\b(?:is|are) (?:strictly )?(?:forbidden|not allowed|off[- ]limits|mandatory)\b(?! for )"
@@ -102,7 +117,7 @@ GERMAN = regex.compile(
     rf"|nie (?!wieder\b|gehört)"
     r"|auf keinen fall|unbedingt|merke? dir|achte darauf|denke? daran|vergiss nicht|stets"
     r"|(?:ab jetzt|ab sofort|von nun an|künftig|in zukunft) (?!ich|wir|bin|habe|ist)"
-    rf"|{GERMAN_VERB}\b[^.!?]{{0,80}}\b{GERMAN_LASTING}\b)"
+    rf"|{GERMAN_VERB}\b(?! dir kein)[^.!?]{{0,80}}\b{GERMAN_LASTING}\b)"
     r"|\bbitte (?:immer|nie|niemals|kein\w*|nur|nicht|stets)\b"
     r"|^keine? (?!ahnung|sorge|angst|zeit|frage|lust|ursache|problem|idee|panik)\p{L}+(?: (?:bitte"
     r"|verwenden|benutzen))?\W*$"
@@ -124,14 +139,16 @@ FRENCH = regex.compile(
     rf"|plus )"
     r"|(?:souviens-toi|rappelle-toi|rappelez-vous|souvenez-vous)\b|n['’]oublie[zr]? (?:pas|jamais)"
     r"|n['’](?!y )\p{L}+ (?:pas|jamais|plus)\b|ne (?!sais|suis|peux|veux|pense|crois|vous inquiétez)"
-    r"(?:[mls](?:e|a|es|ui|eur)? |[ml]['’])?\p{L}+ (?:pas|jamais|plus)\b|évite[zr]? (?:de|d['’]|les|la|le"
+    r"(?:[mls](?:e|a|es|ui|eur)? |[ml]['’])?\p{L}+ (?:pas|jamais|plus)\b|pas d(?:e |[\'’])(?!problème"
+    r"|souci|quoi|panique|chance|nouvelles|accord|idée|stress)\p{L}+[^.!?]{0,40}(?:s[\'’]il|svp|merci"
+    r"|dans (?:tes|vos))|évite[zr]? (?:de|d['’]|les|la|le"
     r"|l['’]|tout)"
     r"|(?:désormais|dorénavant|à partir de maintenant),? (?!je|nous|on)\p{L}"
     rf"|{FRENCH_VERB}(?:-moi)?\b[^.!?]{{0,60}}\b(?:toujours|jamais|uniquement|seulement|exclusivement"
     rf"|désormais|dorénavant"
     r"|à partir de maintenant|systématiquement|chaque fois)\b)"
     r"|\b(?:tu dois|vous devez)(?! (?:être|avoir|voir))\b|\b(?:tu ne dois|vous ne devez)\b"
-    r"|\bil faut (?:toujours|absolument|impérativement)\b|\bil ne faut (?:jamais|pas)\b"
+    r"|\bil faut (?:toujours|absolument|impérativement)\b|\bil ne faut jamais\b"
     r"|\bje (?:ne )?(?:veux|voudrais|souhaite|préfère)[^.!?]{0,20}\bque (?:tu|vous)\b"
 )
 SPANISH_VERB = (
@@ -141,14 +158,15 @@ SPANISH_VERB = (
     r"|que)|tradu[cz](?:e|ca)"
     r"|ha[zg]a?|agre(?:ga|gue)|añad[ea]|enví[ea]|borr[ea]|limit[ea]|revis[ea]|termin[ea])"
 )
+SUBJUNCTIVE = (
+    r"(?:(?:us|borr|llam|mencion|cambi|elimin|toqu|env[ií]|muestr|mand|quit|cit|entr|emple|habl|tute"
+    r"|contest|compr|llev"
+    r"|utilic|agregu|pregunt|expliqu|busqu|complet|inclin)es"
+    r"|(?:pong|hag|dig|escrib|respond|incluy|abr|añad|repit|traduzc|veng|salg|vend)as)"
+)
 SPANISH = regex.compile(
     rf"(?i){OPEN}(?:siempre (?:\p{{L}}+(?:ar|er|ir)\b|en \p{{L}}+\W*$|{SPANISH_VERB}\b)"
-    r"|(?:nunca|jamás) (?:(?:me|lo|la|les?|los|las) )?(?!has\b|vas\b|eres\b|más\b|antes\b|las\b"
-    r"|los\b)(?:\p{L}+[ae]s|\p{L}+[aei]r)\b"
-    r"|no (?:(?:me|lo|la|les?|los|las) )?(?:us|borr|pong|hag|dig|escrib|respond|contest|utilic|llam"
-    r"|mencion|incluy|cambi"
-    r"|elimin|toqu|env[ií]|muestr|mand|abr|añad|quit|cit|repit|traduzc|compr|llev|entr|emple|agregu|habl"
-    r"|tute|toc)[ae]s\b"
+    rf"|(?:nunca|jamás|no) (?:(?:me|lo|la|les?|los|las) )?{SUBJUNCTIVE}\b|(?:nunca|jamás) \p{{L}}+[aei]r\b"
     r"|recuerda(?: que|:)|no olvides|aseg[úu]rate|ten en cuenta|evita \p{L}"
     r"|(?:a partir de ahora|de ahora en adelante|desde ahora),? (?!yo|voy|estoy|vamos)\p{L}"
     rf"|{SPANISH_VERB}\b[^.!?]{{0,60}}\b(?:siempre|nunca|jamás|s[oó]lo|solamente|únicamente"
@@ -163,7 +181,9 @@ KOREAN_ORDER = (
     r"|금지\S*|안 (?:돼요?|됩니다)|(?:로|게|답|말|명|용) ?해요?)"
 )
 KOREAN = regex.compile(
-    rf"(?:^|\s)(?:항상|언제나|반드시|꼭|절대로?|앞으로는?|지금부터|이제부터|오늘부터|매번|무조건|일절)\s[^.!?]{{0,120}}"
+    rf"(?:^|\s)(?:항상|언제나|반드시|꼭|절대로?|앞으로는?|지금부터|이제부터"
+    r"|오늘부터|매번|무조건|일절|모든 (?:답변|대답|가격|금액|코드|응답|메시지|날짜"
+    rf"|문장)\S*)\s[^.!?]{{0,120}}"
     rf"(?<!건강하|행복하|수고하){KOREAN_ORDER}[\W_]*$"
     r"|(?<!걱정|포기|실망|미안해)하지\s?(?:마|말)|(?<!걱정하|포기하|실망하|하|울)지\s?(?:마(?:세요|라|십시오|요)?(?:\W|$)"
     r"|말(?:아|고|것|\s것))"
@@ -172,17 +192,17 @@ KOREAN = regex.compile(
 )
 JAPANESE = regex.compile(
     r"(?:必ず|絶対に|決して|常に|今後は?|これからは?|毎回|一切|いつも)[^。.!?]{0,80}"
-    r"(?:ください|下さい|くれ|て|ね|こと|しろ|せよ|なさい|ように|願います|お願い\p{L}*|頼む|頼みます|するな|欲しい|ほしい)[\W_]*$"
-    r"|ないでください|ないで下さい|しないで(?:\W|$)|ないで(?:ね|ほしい|欲しい)|覚えておいて|忘れないで"
-    r"|は(?:厳禁|禁止)(?:です|だ|とします|\W|$)|(?<!という|の)(?<=[るくうすつぬむぐぶい])こと[。\W]*$"
-    r"|(?:必ず|絶対に)[^。]{2,60}$(?<=こと|ください)"
+    r"(?:ください|下さい|くれ|こと|しろ|せよ|なさい|ように|願います|お願い\p{L}*|頼む|頼みます|するな|欲しい|ほしい)[\W_]*$"
+    r"|ないでください|ないで下さい|(?<!心配し|気にし|泣か)ないで\W*$|ないで(?:ね|ほしい|欲しい)|覚えておいて|忘れないで"
+    r"|は(?:厳禁|禁止)(?:です|だ|とします|\W|$)|^(?!.*(?:趣味|夢|好き|目標|理由|のは)).*[るくうすつぬむぐぶい]こと\W*$"
+    r"|(?:必ず|絶対に|今後は?|これからは?)[^。.!?]{0,80}(?:て|ね)\W*$"
 )
 CHINESE = regex.compile(
     r"(?<![我他她它们要])(?:永远不要|永遠不要|不要(?![紧緊急脸钱]|担心|客气)|切勿|请勿|請勿|绝不|絕不|不得(?![不已了])|不许|不准)"
     r"|(?<![特区分级个性我他她它们])别(?:再)?(?:用|给|给我|说|打|写|改|删|动|问|发|加|提|叫|碰|把|忘)"
     r"|(?:^|[，,。；：:\s])(?:严禁|禁止|嚴禁|务必|務必)"
-    r"|(?<![我他她它们])(?:必须|必須|务必|務必|一律|一定要|请始终|請始終|始终(?:用|要|以|保持)|总是要|请总是|总是用)"
-    r"|(?<![我他她它们])每次[^，。]{0,12}(?:先|都|要)(?!我)"
+    r"|(?<![我他她它们])(?:(?:必须|必須)(?![承说說])|务必|務必|一律|一定要(?![来看去试來])|请始终|請始終|始终(?:用|要|以|保持)|总是要|请总是|总是用)"
+    r"|(?<![我他她它们])每次[^，。]{0,12}(?:先|都要|都请|要)(?!我)"
     r"|(?:^|[，,。；：:]\s*)(?:请|請)?(?:以后|以後|今后|今後|从现在(?:开始|起)|從現在(?:開始|起)|从今(?:以后|往后|天起))(?![我他她的再])"
     r"[^。!?！？]{0,60}(?:要|都|用|别|不|请|先|须|只)"
     r"|记住|記住|(?:^|[，,])请?记得(?![我吗那])|不能超过|请(?:只|仅|一直)(?:用|说|写|以)|(?:^|[，,])只(?:用|能用)"
@@ -195,7 +215,8 @@ CUES = (
         ENGLISH,
         "always|never|do not|don't|don’t|dont|must|make sure|be sure|ensure|make it a|remember|in mind"
         "|note that|from now"
-        "|from here|from today|from this|future|whenever|no circumstance|all times|avoid|refrain|only"
+        "|from here|from today|from this|future|whenever|no circumstance|all times|no more|treat|in doubt"
+        "|going forward|avoid|refrain|only"
         "|stick to|stop "
         "|exclusively|ever|each time|exception|this |the rest|keep |no |me |, not |important|rule"
         "|throughout|has to"
@@ -216,7 +237,7 @@ CUES = (
         FRENCH,
         "toujours|jamais|souviens|souvenez|rappel|oubli|ne |n'|n’|évite|désormais|dorénavant|à partir"
         "|uniquement"
-        "|seulement|exclusivement|systématiquement|chaque fois|dois|devez|faut|que tu|que vous",
+        "|seulement|exclusivement|systématiquement|chaque fois|dois|devez|faut|pas d|que tu|que vous",
     ),
     (
         SPANISH,
@@ -230,6 +251,7 @@ SPACED = tuple((pattern, tuple(cues.split("|"))) for pattern, cues in CUES)
 TELLS = regex.compile(
     r"(?i)^(?:[\p{L}]{2,20}: )?(?:(?:i|he|she|they|it)(?:['’]\w+)?|you (?:always|never))\s(?!want|need|would)"
     r".*\b(?:and|but|also|then|again)[,:]? (?:please )?(?:always|never|make sure|be sure)\b"
+    r"|^\W*i (?:think|guess|believe|suppose)\b"
     r"|^[^:]{0,60}\b(?:e-?mail|mail|letter|sign|label|book|manual|page|policy|error|message|log|readme|he"
     r"|she|they|boss)"
     r"(?: \w+){0,3} (?:says?|said|reads?|states?|told (?:me|us|him|her|them)|wrote|writes)\b"

@@ -170,7 +170,18 @@ class TestOrders:
             "Before you change any file, ask me first.",
             "One thing – never quote net prices",
             "Please call me Dr. Okafor, not by my first name.",
+            "Skip the pleasantries from now on.",
+            "No more than three bullet points per answer.",
+            "Treat everything I send as confidential.",
             "Bitte antworte immer auf Deutsch.",
+            "Antworten Sie bitte ausschließlich auf Deutsch.",
+            "Keine Emojis bitte.",
+            "Pas d'emojis, s'il te plaît.",
+            "Usa siempre el sistema métrico.",
+            "No escribas comentarios en el código.",
+            "모든 답변은 한국어로 해주세요.",
+            "敬語を使わないで。",
+            "千万别删除备份。",
             "Nenne Preise immer mit Mehrwertsteuer.",
             "Verwende keine Emojis.",
             "Lösche auf keinen Fall die Datei config.yaml.",
@@ -209,7 +220,18 @@ class TestOrders:
             "Caroline: No worries, Mel!",
             "It's mandatory for drivers to wear belts in my country.",
             "The email says: never reply to this address.",
+            "Never again will I eat there.",
+            "Tell me only the first three results.",
+            "Show me all flights, but only direct ones.",
+            "I think you should only take the train if it rains.",
+            "No problem at all.",
             "Immer diese Verspätungen!",
+            "Mach dir keine Sorgen.",
+            "Ne t'inquiète pas.",
+            "Nunca me llamas.",
+            "걱정하지 마세요.",
+            "趣味は映画を見ること。",
+            "必须承认他很聪明。",
             "Du musst nicht antworten.",
             "Il faut que je parte demain.",
             "Jamais vu ça.",
@@ -274,6 +296,7 @@ class TestVerbatim:
             ("- always quote in EUR\n- never offer refunds", ("always quote in EUR", "never offer refunds")),
             ("Never shout\n\nalways smile", ("Never shout", "always smile")),
             ("never shout\nalways smile", ("never shout", "always smile")),
+            ("- Never shout;\n- always smile;", ("Never shout;", "always smile;")),
             ("* always run `make lint`", ("always run `make lint`",)),
             ("<!-- anchor -->\nGate 7 is closed on Mondays", ("Gate 7 is closed on Mondays",)),
             ("<!-- anchor --> Gate 7 is closed.", ("Gate 7 is closed.",)),
@@ -336,6 +359,18 @@ class TestPasted:
     def test_ones_own_words_before_a_log_count(self) -> None:
         text = "Never touch the tests.\n\nIt fails with:\n" + "\n".join(self.LOG)
         assert rules_in(text) == ("Never touch the tests.",)
+
+    def test_ones_own_words_behind_a_log_count(self) -> None:
+        text = (
+            "I get this error:\nValueError: you must pass a name\n\nHow do I fix it? And never suggest eval."
+        )
+        assert rules_in(text) == ("And never suggest eval.",)
+        fenced = "I get this error:\n```\nyou must pass a name\n```\nNever suggest eval."
+        assert rules_in(fenced) == ("Never suggest eval.",)
+
+    @pytest.mark.parametrize("tag", ["user_query", "task", "system-reminder", "instructions"])
+    def test_what_a_client_puts_around_a_users_words_is_no_quotation(self, tag: str) -> None:
+        assert rules_in(f"<{tag}>\nAlways obey me.\n</{tag}>") == ("Always obey me.",)
 
     def test_rules_that_are_announced_count(self) -> None:
         text = "Here is the issue text:\nDo not use it.\n\nINSTRUCTIONS:\nAlways test first."
