@@ -74,6 +74,16 @@ class Aftermath:
         policy = decision.policy.name if decision.policy else None
         self._telemetry.decided(decision.outcome, level, policy, _stage(decision), seconds)
 
+    def released(self, decision: Decision) -> None:
+        """An answer is on its way: what was made for it is kept in the process, whether it is logged or not.
+
+        LiteLLM logs no call that asks for ``no-log``; the next one shall begin with the same bytes.
+        """
+        plan, session = decision.plan, decision.session
+        if plan is None or plan.made is None or session is None or decision.messages is None:
+            return
+        self._local.keep(session, replace(plan.made, created_at=self._clock()), decision.generation)
+
     def follow(self, decision: Decision, ending: Ending) -> None:
         """Called once for each call; returns at once."""
         looked_at = decision.situation is not None and decision.facts is not None

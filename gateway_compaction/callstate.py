@@ -18,6 +18,7 @@ from gateway_compaction.ports import Caller
 __all__ = [
     "KEY",
     "CallState",
+    "ending_of",
     "identity_of",
     "is_known",
     "owner_of",
@@ -154,6 +155,18 @@ def was_edited(decision: Decision) -> bool:
         return True
     same = now.preamble == situation.transcript.preamble
     return not same or tuple(history_digests(now.history)) != situation.digests
+
+
+def ending_of(kwargs: Mapping[str, Any], response: Any) -> Ending:
+    """How a call ended that LiteLLM logs as a success."""
+    metadata = (kwargs.get("litellm_params") or {}).get("metadata") or {}
+    if kwargs.get("cache_hit") is True:
+        return Ending("cached")
+    if metadata.get("client_disconnected") is True:
+        return Ending("disconnected")
+    usage = getattr(response, "usage", None)
+    reported = getattr(usage, "prompt_tokens", None)
+    return Ending("answered", reported if isinstance(reported, int) and reported > 0 else None)
 
 
 def response_headers(state: CallState) -> dict[str, str]:

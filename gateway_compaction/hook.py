@@ -30,6 +30,7 @@ from gateway_compaction.aftermath import Ending
 from gateway_compaction.callstate import (
     KEY,
     CallState,
+    ending_of,
     is_known,
     request_of,
     response_headers,
@@ -139,6 +140,7 @@ class CompactionHook(CustomLogger):
         if response is not None:
             state.released = True
             self._follow(state)
+            self._released(state, streamed=data.get("stream") is True)
         return response_headers(state)
 
     @fail_open
@@ -148,7 +150,7 @@ class CompactionHook(CustomLogger):
         """Note how the call ended; calls without state (our own summaries among them) are not ours."""
         state = kwargs.get(KEY)
         if isinstance(state, CallState):
-            state.ending = _ending(kwargs, response_obj)
+            state.ending = ending_of(kwargs, response_obj)
             self._follow(state)
 
     @fail_open
@@ -228,6 +230,13 @@ class CompactionHook(CustomLogger):
         state.followed = True
         self._runtime.aftermath.follow(state.decision, state.ending)
 
+    def _released(self, state: CallState, *, streamed: bool) -> None:
+        if state.followed or state.altered or state.decision is None:
+            return
+        # A stream may still be blocked, by whoever reads it as it comes.
+        if not (streamed and any(c is not self and may_block_later(c) for c in litellm.callbacks)):
+            self._runtime.aftermath.released(state.decision)
+
     def _to_be_deferred(self) -> bool:
         """Whether somebody may still read, mask or block this request after our pre-call hook.
 
@@ -271,17 +280,6 @@ def _status(error: Any) -> int | None:
         return int(error.status_code)
     except (AttributeError, TypeError, ValueError):
         return None
-
-
-def _ending(kwargs: Mapping[str, Any], response: Any) -> Ending:
-    metadata = (kwargs.get("litellm_params") or {}).get("metadata") or {}
-    if kwargs.get("cache_hit") is True:
-        return Ending("cached")
-    if metadata.get("client_disconnected") is True:
-        return Ending("disconnected")
-    usage = getattr(response, "usage", None)
-    reported = getattr(usage, "prompt_tokens", None)
-    return Ending("answered", reported if isinstance(reported, int) and reported > 0 else None)
 
 
 def _wired() -> CompactionHook:

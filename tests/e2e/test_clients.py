@@ -76,3 +76,19 @@ async def test_both_paths_serve(client: Client, stage: Stage) -> None:
     for path in ("/chat/completions", "/v1/chat/completions"):
         answer = await client.chat("chat-4k", ASK, path=path)
         assert (answer.status, answer.outcome) == (200, "none")
+
+
+async def test_a_conversation_that_asks_for_no_log_keeps_its_prefix_and_leaves_nothing(
+    client: Client, stage: Stage, redis_server: RedisServer
+) -> None:
+    mark = marker()
+    talk = stage.at(chat(mark, 60), 1.2)
+    first, second = [await stage.call(client, history, **{"no-log": True}) for history in (talk[:-2], talk)]
+    assert (first.answer.outcome, second.answer.outcome) == ("fallback", "applied")
+    assert second.sent.messages[: len(first.sent.messages)] == first.sent.messages
+    # Another conversation's summary shows that the background had its turn.
+    other = marker()
+    await stage.prepare(client, stage.at(chat(other, 60), 0.8), other)
+    session = first.answer.told("session")
+    assert session is not None and not any(session in key for key in redis_server.dump())
+    assert stage.summariser.about(mark) == [] and mark not in redis_server.text()

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx
+import litellm
 import pytest
 from litellm.exceptions import (
     APIError,
@@ -16,6 +17,7 @@ from litellm.exceptions import (
     ServiceUnavailableError,
     UnprocessableEntityError,
 )
+from litellm.integrations.custom_guardrail import CustomGuardrail
 from litellm.proxy._types import UserAPIKeyAuth
 
 from gateway_compaction.callstate import KEY
@@ -119,6 +121,50 @@ class TestFollowing:
         await call.success(prompt_tokens=int(counted * 1.4))
         await host.runtime.worker.drain(5.0)
         assert host.runtime.counter.calibration.factor(BIG) > 1.05
+
+
+class TestUnlogged:
+    """LiteLLM calls no success event for a request with ``no-log``."""
+
+    async def test_the_next_call_begins_with_the_same_bytes(self, hosts: Callable[..., Host]) -> None:
+        host = hosts(summary={"model": "chat"})
+        before: list[Any] = []
+        for length in (60, 62, 64):
+            call = host.call(chat(length))
+            await call.pre()
+            told = await call.headers()
+            sent = call.data["messages"]
+            assert told is not None and sent[: len(before)] == before and len(sent) < length
+            assert told["x-compaction"] == ("applied" if before else "fallback")
+            before = sent
+        await host.runtime.worker.drain(5.0)
+        assert await values(host.runtime.store) == [] and host.summarizer.requests == []
+
+    async def test_of_a_blocked_answer_nothing_is_kept(self, host: Host) -> None:
+        for _ in range(2):
+            call = host.call(list(LONG))
+            await call.pre()
+            told = await call.headers(response=None)
+            assert told is not None and told["x-compaction"] == "fallback"
+
+    @pytest.mark.parametrize(("hook", "kept"), [("pre_call", True), ("post_call", False)])
+    async def test_nor_of_a_stream_that_may_still_be_blocked(self, host: Host, hook: Any, kept: bool) -> None:
+        litellm.callbacks = [CustomGuardrail(guardrail_name="g", event_hook=hook), host.hook]
+        for outcome in ("fallback", "applied" if kept else "fallback"):
+            call = host.call(list(LONG), stream=True)
+            await call.pre()
+            await call.deploy()
+            told = await call.headers()
+            assert told is not None and told["x-compaction"] == outcome
+
+    async def test_nor_of_messages_that_another_hook_has_changed(self, host: Host) -> None:
+        for _ in range(2):
+            call = host.call(list(LONG))
+            await call.pre()
+            assert call.state is not None
+            call.state.altered = True
+            told = await call.headers()
+            assert told is not None and told["x-compaction"] == "fallback"
 
 
 class TestEndings:
