@@ -124,7 +124,7 @@ def _said(covered: Sequence[Message], rules_of: RulesIn) -> list[_Said]:
             place: tuple[int, ...] = (len(found), len(found))
             changed = None
             if not marked and changes(text) and not lays_down_a_rule(text):
-                earlier = None if bulky else _changed(words, places)
+                earlier = _changed(words, places)
                 if earlier is None:
                     continue
                 place, changed = (found[earlier].place[0], len(found)), found[earlier].text
@@ -144,7 +144,7 @@ def _changed(words: frozenset[str], places: Mapping[str, Sequence[int]]) -> int 
 
 
 def _rules_in(text: str) -> list[str]:
-    own = own_words(text)
+    own, bulky = own_words(text), is_bulky(text)
     marks = [m.start() for m in MARK.finditer(own)]
     own = MARK.sub(lambda m: " " * len(m[0]), own)
     spans = list(_spans(own))
@@ -157,11 +157,11 @@ def _rules_in(text: str) -> list[str]:
             continue
         if start in marked:
             rule = f"{ANCHOR} {rule}"
-        elif not _is_long_enough(rule) or not (lays_down_a_rule(said) or changes(said)):
+        elif not _is_long_enough(rule) or not (lays_down_a_rule(said) or (changes(said) and not bulky)):
             continue
         if not poses(said):
             found.append(rule)
-    return _few(found) if is_bulky(text) else found[:MOST_OF_ONE]
+    return _few(found) if bulky else found[:MOST_OF_ONE]
 
 
 def _is_long_enough(rule: str) -> bool:

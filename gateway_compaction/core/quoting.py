@@ -39,7 +39,7 @@ OWN_TAG = regex.compile(
     r"(?i)rule|instruction|guideline|constraint|requirement|reminder|important|note"
     r"|task|query|request|question|prompt|user|goal|objective|feedback"
 )
-MARK = regex.compile(r"<!--\s*+anchor\b")
+MARK = regex.compile(r"(?i)<!--\s*+anchor\b")
 QUOTED_LINE = regex.compile(r"[ \t]*(?:>|\||\d+[:|]|[-+]{3} |@@ )")
 ENDED = regex.compile(r"[.!?:;。！？…：；]['\"”’)\]*_]*\s*$")
 SIGNS = frozenset("(){}[]<>=")

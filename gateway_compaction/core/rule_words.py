@@ -34,7 +34,7 @@ LASTING = (
 )
 PLACE = r"(?:chat|conversation|thread|session|project|repo(?:sitory)?|discussion)"
 TALES = (
-    r"(?:be(?:en)?|gonna|had|seen|heard|thought|knew|tried|felt|got|did|was|wanted|loved|again\W*$"
+    r"(?:be(?:en)?|before\W*$|gonna|had|seen|heard|thought|knew|tried|felt|got|did|was|wanted|loved|again\W*$"
     r"|again (?:will|did|am|do|have|would|can|shall)"
     r"|have|know|ever$)"
 )

@@ -301,6 +301,7 @@ class TestVerbatim:
             ("<!-- anchor -->\nGate 7 is closed on Mondays", ("Gate 7 is closed on Mondays",)),
             ("<!-- anchor --> Gate 7 is closed.", ("Gate 7 is closed.",)),
             ("<!--anchor--> Gate 7", ("Gate 7",)),
+            ("Gate 7 is closed. <!-- ANCHOR --> Good.", ("Gate 7 is closed.",)),
             ("<!-- anchor -->", ()),
         ],
     )
@@ -381,6 +382,8 @@ class TestPasted:
         filler = "The harbour office opens at nine and the keys are kept behind the door. "
         document = " ".join(f"{filler * 3} Never open gate {n}." for n in range(9))
         assert len(rules_in(document)) == 3
+        told = "Forget the gates, they are fine again. " * 3
+        assert rules_in(told + document) == rules_in(document)
         said = "Always answer in short and friendly words."
         rules = pinned(user(TASK), user(said), user(document), rules=count(said) + 2).rules
         assert rules == (said,)
