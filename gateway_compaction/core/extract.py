@@ -31,7 +31,7 @@ DENSE = 4.0
 SPARE, SPARE_TOKENS = 1.2, 6
 LEDGER_SHARE, LIST_SHARE, LEAST_SHARE = 0.8, 0.2, 0.05
 # Of a dialogue: for what is open, and for all that users tell, what is open included.
-OPEN_SHARE, USER_SHARE, DIALOGUE = 0.2, 0.35, 0.7
+OPEN_SHARE, USER_SHARE, CALLING, DIALOGUE = 0.2, 0.35, 1.5, 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,10 @@ def extract(
     dense = min(1.0, density(found) / DENSE)
     talk, talks = talk_of(messages, heard, dense), share_of_talk(heard)
     known = search_terms(shown)
-    pieces = asked_for(talk, heard, int(max_tokens * OPEN_SHARE * talks), count)
-    left = int(max_tokens * USER_SHARE * talks) - count(_told(pieces))
+    # With a call in each turn a dialogue is one still.
+    own = min(1.0, CALLING * talks)
+    pieces = asked_for(talk, heard, int(max_tokens * OPEN_SHARE * own), count)
+    left = int(max_tokens * USER_SHARE * own) - count(_told(pieces))
     pieces += lasting(talk, [*known, *search_terms(_told(pieces))], left, count, shown)
     there = frozenset(identifiers(shown))
     weight = {name: w for name, w in weights(found).items() if name not in there}

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from gateway_compaction.core.greedy import by_gain, rough_tokens
 from gateway_compaction.core.identifiers import identifiers, spelled_in
 from gateway_compaction.core.messages import Message, part_of, text_of
+from gateway_compaction.core.sentences import sentence_spans
 from gateway_compaction.core.shorten import ERROR_LINE
 
 __all__ = ["Line", "Piece", "Source", "density", "ledger", "listed", "sources", "weights"]
@@ -23,7 +24,9 @@ OWN, USER, OTHER, LATE = 3.0, 2.0, 1.0, 1.0
 CROWD = 20
 RANKED = 400
 WORDS_BEFORE, WORDS_BEHIND, WHOLE_WORDS, WHOLE_CHARS = 3, 2, 14, 240
+SENTENCE_WORDS = 24
 LONGEST_LINE, FEW = 2_000, 8
+SPEAKERS = ("assistant", "user")
 BREAK = re.compile(r"\n")
 ERROR_BOOST, SAID_BOOST = 1.3, 1.2
 PIECE_TOKENS = 1
@@ -69,41 +72,45 @@ class _Candidate:
 class Source:
     """A text of a message, its own or the arguments of a call: the identifiers in it, and where they stand.
 
-    Depends on nothing but the message.
+    ``said`` by a user or an assistant, not printed by a tool or given to one. Depends on nothing but the
+    message.
     """
 
     role: str
     words: int
     names: tuple[str, ...]
     lines: tuple[Line, ...]
+    said: bool = False
 
 
 def sources(message: Message) -> tuple[Source, ...]:
     """Every text of a message."""
-    return tuple(_source(part_of(message), text) for text in _texts(message))
+    role = part_of(message)
+    return tuple(_source(role, text, said and role in SPEAKERS) for text, said in _texts(message))
 
 
-def _source(role: str, text: str) -> Source:
+def _source(role: str, text: str, said: bool) -> Source:
     names = tuple(identifiers(text))
-    lines = tuple(_lines(text, frozenset(names))) if names else ()
-    return Source(role, text.count(" ") + text.count("\n") + 1, names, lines)
+    lines = tuple(_lines(text, frozenset(names), said)) if names else ()
+    return Source(role, text.count(" ") + text.count("\n") + 1, names, lines, said)
 
 
-def _texts(message: Message) -> Iterator[str]:
+def _texts(message: Message) -> Iterator[tuple[str, bool]]:
+    """The text of a message and the arguments of its calls, and whether each is its text."""
     text = text_of(message)
     if text:
-        yield text
+        yield text, True
     calls = message.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
         function = call.get("function") if isinstance(call, Mapping) else None
         arguments = function.get("arguments") if isinstance(function, Mapping) else None
         if isinstance(arguments, str) and arguments:
             # Escaped line breaks would glue a letter to the word behind them.
-            yield arguments.replace("\\n", "\n").replace('\\"', '"').replace("\\t", " ")
+            yield arguments.replace("\\n", "\n").replace('\\"', '"').replace("\\t", " "), False
 
 
-def _lines(text: str, names: frozenset[str]) -> Iterator[Line]:
-    """Short lines whole, of long ones the words around the identifiers."""
+def _lines(text: str, names: frozenset[str], said: bool) -> Iterator[Line]:
+    """Short lines whole, of long ones the sentences if ``said``, else the words around the identifiers."""
     for start in _starts(text, names):
         end = text.find("\n", start)
         line = text[start : end if end >= 0 else len(text)]
@@ -113,8 +120,21 @@ def _lines(text: str, names: frozenset[str]) -> Iterator[Line]:
         words = line.split()
         if len(words) <= WHOLE_WORDS and len(line) <= WHOLE_CHARS:
             yield _line(start, line.strip(), found)
+        elif said:
+            yield from _sentences(start, line)
         else:
             yield from _windows(start, words, found)
+
+
+def _sentences(start: int, line: str) -> Iterator[Line]:
+    """The sentences of a line that hold identifiers; of very long ones the words around them."""
+    for first, end in sentence_spans(line):
+        text = line[first:end]
+        found, words = tuple(identifiers(text)), text.split()
+        if found and len(words) <= SENTENCE_WORDS and len(text) <= WHOLE_CHARS:
+            yield _line(start + first, text, found)
+        elif found:
+            yield from _windows(start + first, words, found)
 
 
 def _starts(text: str, names: frozenset[str]) -> list[int]:
@@ -182,7 +202,7 @@ def ledger(
 ) -> list[Piece]:
     """Lines, or the words around, that tell of the weightiest identifiers within ``max_tokens``.
 
-    Those in the text ``known`` are told already. ``whole``: whole lines only.
+    Those in the text ``known`` are told already. ``whole``: of what was said whole sentences only.
     """
     top = _top(weight)
     value = {name: weight[name] ** 2 for name in top}
@@ -219,7 +239,7 @@ def _candidates(found: Sequence[Sequence[Source]], value: Mapping[str, float]) -
             known,
             line.cost,
             _boost(source, line),
-            line.whole,
+            line.whole or not source.said,
         )
         for number, texts in enumerate(found)
         for source in texts
@@ -247,7 +267,7 @@ def _top(weight: Mapping[str, float]) -> list[str]:
 
 
 def _boost(source: Source, line: Line) -> float:
-    if source.role in ("assistant", "user"):
+    if source.role in SPEAKERS:
         return SAID_BOOST
     return ERROR_BOOST if ERROR_LINE.search(line.text) else 1.0
 

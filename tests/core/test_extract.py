@@ -226,6 +226,20 @@ class TestDialogue:
             told = line.removeprefix("[user] ").removeprefix("[assistant] ")
             assert told in said or any(told in one and told.endswith((".", "?")) for one in said)
 
+    def test_calls_in_between_change_nothing(self) -> None:
+        messages: list[Json] = []
+        for i, message in enumerate(shop(60)):
+            if message["role"] == "assistant":
+                look = {"name": "look_up", "arguments": f'{{"part": "P{i}", "depot": "HB"}}'}
+                result = {"role": "tool", "content": f'{{"part": "P{i}", "stock": {i}, "drawing": "DR-{i}"}}'}
+                messages += [
+                    {"role": "assistant", "content": None, "tool_calls": [{"function": look}]},
+                    result,
+                ]
+            messages.append(message)
+        text = extract(messages, 300, count)
+        assert all(told in text for told in (OPEN, *TOLD)) and "Valve A100 is available\n" not in text
+
     def test_the_same_question_about_other_codes_gives_way(self) -> None:
         text = extract(shop(120), 300, count)
         assert sum(line.count("How long does kit") for line in text.splitlines()) <= 2

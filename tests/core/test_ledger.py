@@ -183,6 +183,14 @@ class TestLedger:
         assert "FAILED tests/test_cart.py::test_total" in told
         assert "src/shop/cart.py" in told and "before anything else is done" not in told
 
+    @pytest.mark.parametrize(("role", "whole"), [("assistant", True), ("user", True), ("tool", False)])
+    def test_of_a_long_line_that_was_said_whole_sentences_stand(self, role: str, whole: bool) -> None:
+        told = "The pump of order ORD-4711 is on its way to the depot in Hull and should be there soon."
+        text = f"{'We looked at all that has been sent so far, as you asked us to. ' * 3}{told} That is all."
+        found = found_in([said(role, text)])
+        [piece] = ledger(found, weights(found), 200, count)
+        assert piece.text == (told if whole else "pump of order ORD-4711 is on")
+
     def test_what_is_told_is_not_told_again(self) -> None:
         found = found_in([said("user", "Look at src/shop/cart.py now.")] * 9)
         assert len(ledger(found, weights(found), 500, count)) == 1
