@@ -17,7 +17,7 @@ from gateway_compaction.core.messages import Message, part_of, text_of
 from gateway_compaction.core.sentences import sentence_spans
 from gateway_compaction.core.shorten import ERROR_LINE
 
-__all__ = ["Line", "Piece", "Source", "density", "ledger", "listed", "sources", "weights"]
+__all__ = ["SPEAKERS", "Line", "Piece", "Source", "density", "ledger", "listed", "sources", "weights"]
 
 Count = Callable[[str], int]
 OWN, USER, OTHER, LATE = 3.0, 2.0, 1.0, 1.0

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from gateway_compaction.core.greedy import by_gain, rough_tokens
-from gateway_compaction.core.ledger import Piece
+from gateway_compaction.core.ledger import SPEAKERS, Piece
 from gateway_compaction.core.messages import PREAMBLE_ROLES, RESULT_ROLES, Message, part_of, text_of
 from gateway_compaction.core.open_requests import NO_TURN, Turn, is_question, open_requests, turn_of
 from gateway_compaction.core.prompts import defused
@@ -90,13 +90,14 @@ class Sentence:
 class Spoken:
     """What one message says; ``asks``: it ends with a question. Depends on nothing but the message.
 
-    ``prose``: a user wrote it as one talks.
+    ``prose``: a user or an assistant, the ``role``, wrote it as one talks.
     """
 
     sentences: tuple[Sentence, ...]
     asks: bool
     turn: Turn = NO_TURN
     prose: bool = False
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +134,9 @@ def spoken(message: Message) -> Spoken:
     terms = [tuple(dict.fromkeys(search_terms(text[a:b]))) for a, b in spans]
     found = (_sentence(text[a:b], a, t, role) for (a, b), t in zip(spans, terms, strict=True))
     asks = bool(spans) and is_question(text[slice(*spans[-1])])
-    prose = role == "user" and bool(spans) and len(SYMBOLS.findall(text)) <= MOST_SYMBOLS * len(text)
+    prose = role in SPEAKERS and bool(spans) and len(SYMBOLS.findall(text)) <= MOST_SYMBOLS * len(text)
     turn = turn_of(role, text, spans, chain.from_iterable(terms))
-    return Spoken(tuple(s for s in found if s is not None), asks, turn, prose)
+    return Spoken(tuple(s for s in found if s is not None), asks, turn, prose, role)
 
 
 def _sentence(piece: str, start: int, terms: tuple[str, ...], role: str) -> Sentence | None:
@@ -167,8 +168,9 @@ def _dated(piece: str, terms: Sequence[str]) -> bool:
 
 
 def share_of_talk(heard: Sequence[Spoken]) -> float:
-    """How far some messages are a dialogue: 1 where every other one is a user's and in prose."""
-    return min(1.0, 2 * sum(one.prose for one in heard) / max(1, len(heard)))
+    """How far some messages are a dialogue: 1 where users and assistants speak by turns, both in prose."""
+    spoken_by = Counter(one.role for one in heard if one.prose)
+    return min(1.0, 2 * min(spoken_by["user"], spoken_by["assistant"]) / max(1, len(heard)))
 
 
 def talk_of(messages: Sequence[Message], heard: Sequence[Spoken], dense: float) -> Talk:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_compaction.core.extract import extract, read
-from gateway_compaction.core.salience import lasting, spoken, talk_of
+from gateway_compaction.core.salience import lasting, share_of_talk, spoken, talk_of
 from gateway_compaction.core.tokens import TokenCounter
 from tests.core.desks import Bench, policy
 from tests.core.scripts import script
@@ -239,6 +239,15 @@ class TestDialogue:
             messages.append(message)
         text = extract(messages, 300, count)
         assert all(told in text for told in (OPEN, *TOLD)) and "Valve A100 is available\n" not in text
+
+    @pytest.mark.parametrize(
+        ("answer", "talks"),
+        [("It is on the shelf by the door.", 1.0), ("def find(self): return self.items[0].name", 0.0)],
+    )
+    def test_where_answers_are_programs_it_is_none(self, answer: str, talks: float) -> None:
+        said = (("user", "Where is the lamp of the pier?"), ("assistant", answer))
+        heard = [spoken({"role": role, "content": text}) for role, text in said * 4]
+        assert share_of_talk(heard) == talks
 
     def test_the_same_question_about_other_codes_gives_way(self) -> None:
         text = extract(shop(120), 300, count)
