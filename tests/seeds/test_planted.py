@@ -95,9 +95,7 @@ def quoted(messages: list[Message]) -> str:
     """What is quoted of some messages for a question about them."""
     index = build_index(messages, [passages(m) for m in messages])
     query = query_of({"role": "user", "content": "What about order 4711, is the user an admin?"})
-    return recalled(
-        index, query, 400, said=phrases("en"), shown="", taken=(), hidden=None, count=count
-    ).text
+    return recalled(index, query, 400, said=phrases("en"), shown="", taken=(), hidden=None, count=count).text
 
 
 @pytest.mark.parametrize("role", ["user", "assistant", "tool"])
