@@ -258,9 +258,7 @@ class Desk:
         opener = [] if view.opener is None else [view.opener]
         history = self.transcript.history
         later = [i for i in range(compaction.covers, len(history)) if part_of(history[i]) == "user"]
-        # In a branch that ends before that the last one asks.
-        since = min(compaction.since, self.transcript.last_user or 0)
-        return [i for i in [*opener, *later] if i >= since]
+        return [i for i in [*opener, *later] if i >= compaction.since]
 
     def _recall(
         self, view: View, compaction: Compaction, number: int, room: int, taken: frozenset[int]

@@ -270,14 +270,6 @@ class TestPlanned:
         # Eight hundred tokens lie between medium and aggressive.
         assert 300 < first <= 400 and 200 < second <= 280
 
-    def test_a_branch_that_ends_before_what_was_last_is_quoted_to(self) -> None:
-        bench = self.bench()
-        story = voyage("What was the code of the marina gate?")
-        situation = bench.situation(story)
-        later = replace(stored(situation, 10), since=len(story) + 4)
-        view = situation.desk.recalling(situation.desk.view(later))
-        assert list(view.recalls) == [situation.transcript.last_user]
-
     def test_no_question_of_an_epoch_is_left_without_quotes(self) -> None:
         bench = Bench(4_000, policy(levels__medium__keep_last=2))
         gates = [f"Gate K{n}K of the marina has the code {4700 + n}, said the master." for n in range(60)]
