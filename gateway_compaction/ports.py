@@ -133,8 +133,8 @@ class Store(Protocol):
         """Record an event; ``used`` is the digest of the compaction that was sent (it counts as used).
 
         ``labels`` are ids that the client sent; ``about`` says whose the call is, by the names of
-        ``archive.Owner``; ``view`` names what stood for the beginning, ``raw`` where nothing did. What was not
-        sent before breaks the provider's cache;
+        ``archive.Owner``; ``view`` names what stood for the beginning, ``raw`` where nothing did: what was
+        never sent before breaks the provider's cache;
         ``last`` is kept until the next one.
         """
         ...
