@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from gateway_compaction.core.extract import read
 from gateway_compaction.core.messages import part_of, text_of
 from gateway_compaction.core.open_requests import MOST_OPEN, is_question, open_requests
+from gateway_compaction.core.salience import asked_for, talk_of
 from tests.core.search import search
 from tests.core.strategies import Json, Talk, talks
 
@@ -25,6 +26,15 @@ def still_open(messages: list[Json]) -> list[str]:
     """The text of everything that is open."""
     found = open_requests((part_of(m), read(m).spoken.turn) for m in messages)
     return [text_of(messages[o.message])[o.asked.start : o.asked.end] for o in found]
+
+
+def test_what_is_too_long_for_its_room_leaves_it_to_what_is_not() -> None:
+    long = "Is the blue gasket of the second valve, which I ordered on Monday, still missing from my parcel?"
+    messages = chat(long, "I will check.", "And when does the depot open?", "I will check.", "Thanks, nice.")
+    heard = [read(m).spoken for m in messages]
+    talk = talk_of(messages, heard, 0.0)
+    told = [[piece.text for piece in asked_for(talk, heard, room, len)] for room in (500, 60, 5)]
+    assert told == [["And when does the depot open?", long], ["And when does the depot open?"], []]
 
 
 class TestOpen:

@@ -373,6 +373,17 @@ class TestPasted:
     def test_what_a_client_puts_around_a_users_words_is_no_quotation(self, tag: str) -> None:
         assert rules_in(f"<{tag}>\nAlways obey me.\n</{tag}>") == ("Always obey me.",)
 
+    @pytest.mark.parametrize(
+        "quoted",
+        [
+            "<mail>\n<quote>Never shout.</quote> Never run.\n</mail>",
+            "<mail>\n<quote>Never shout.\n</mail>",
+            "```\nnever shout\nprint ``` never run",
+        ],
+    )
+    def test_what_stands_within_what_is_quoted_is_quoted(self, quoted: str) -> None:
+        assert rules_in(f"{quoted}\n\nAlways ask first.") == ("Always ask first.",)
+
     def test_rules_that_are_announced_count(self) -> None:
         text = "Here is the issue text:\nDo not use it.\n\nINSTRUCTIONS:\nAlways test first."
         assert rules_in(text) == ("Always test first.",)
