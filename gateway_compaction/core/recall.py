@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from gateway_compaction.core.language import Phrases
 from gateway_compaction.core.messages import RESULT_ROLES, Message
 from gateway_compaction.core.prompts import defused
-from gateway_compaction.core.search_index import Index, Query, names_something, ranked
+from gateway_compaction.core.search_index import Index, Query, named, ranked
 
 __all__ = ["Recall", "prepare", "recall_reserve", "recall_tokens", "recalled", "with_recall"]
 
@@ -65,16 +65,13 @@ def recalled(
     agent is told "go on" a hundred times.
     """
     left = room - count(_block([said.quoted]))
-    if left < LEAST_ROOM or not (query.asks or names_something(index, query)):
-        return NOTHING
-    least = LEAST_MATCH if query.asks else LEAST_UNASKED
     chosen: list[int] = []
     told = {own.strip(), *(index.passages[n].text for n in taken)}
-    for match, number in ranked(index, query)[:TRIED]:
+    for number in _matching(index, query):
         if left < LEAST_ROOM:
             break
         text = index.passages[number].text
-        if match < least or index.message[number] == hidden or text in shown or text in told:
+        if index.message[number] == hidden or text in shown or text in told:
             continue
         cost = _line(index, number, count)[1]
         if cost <= left:
@@ -85,6 +82,15 @@ def recalled(
         return NOTHING
     chosen.sort()
     return Recall(tuple(chosen), _block([said.quoted, *_lines(index, chosen, count)]), room - left)
+
+
+def _matching(index: Index, query: Query) -> Iterator[int]:
+    """The passages that a query needs, best first; where it asks nothing, those that tell what it names."""
+    needed = frozenset() if query.asks else named(index, query)
+    least = LEAST_MATCH if query.asks else LEAST_UNASKED
+    for match, number in ranked(index, query)[:TRIED] if query.asks or needed else ():
+        if match >= least and (query.asks or not needed.isdisjoint(index.passages[number].terms)):
+            yield number
 
 
 def prepare(index: Index, count: Count) -> None:

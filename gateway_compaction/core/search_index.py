@@ -113,10 +113,10 @@ def build_index(messages: Sequence[Message], by_message: Sequence[tuple[Passage,
     )
 
 
-def names_something(index: Index, query: Query) -> bool:
-    """Whether a query has a term that few of the passages have."""
+def named(index: Index, query: Query) -> frozenset[str]:
+    """The terms of a query that some of the passages have, but few."""
     few = max(RARE_LEAST, RARE_SHARE * len(index.passages))
-    return any(t in index.postings and len(index.postings[t][0]) <= few for t in query.terms)
+    return frozenset(t for t in query.terms if t in index.postings and len(index.postings[t][0]) <= few)
 
 
 def ranked(index: Index, query: Query) -> list[tuple[float, int]]:

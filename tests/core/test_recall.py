@@ -132,7 +132,8 @@ class TestQuotes:
             )
         ]
         assert [quoted(order, talk).text for order in orders] == [""] * 4
-        assert "m_7.py" in quoted("Run the tests of m_7.py again.", talk).text
+        assert quoted("Port module m_7.py once more.", talk).text.count("[") == 1, "and only what tells of it"
+        assert "m_7.py" in quoted("Port module m_7.py once more.", talk).text
 
     def test_nothing_is_said_twice(self) -> None:
         asked = "When does the ferry to Bergen go?"
