@@ -65,6 +65,8 @@ def recalled(
     agent is told "go on" a hundred times.
     """
     left = room - count(_block([said.quoted]))
+    if left < LEAST_ROOM:
+        return NOTHING
     chosen: list[int] = []
     told = {own.strip(), *(index.passages[n].text for n in taken)}
     for number in _matching(index, query):
