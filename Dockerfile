@@ -1,5 +1,5 @@
 # Stage 1: a virtual environment with the pinned dependencies and the package.
-FROM python:3.11-slim AS build
+FROM python:3.12-slim AS build
 
 ENV PIP_NO_CACHE_DIR=1 \
     PIP_DISABLE_PIP_VERSION_CHECK=1
@@ -22,7 +22,7 @@ RUN /opt/build/bin/pip wheel --no-deps --no-build-isolation --wheel-dir /wheels 
     && /opt/venv/bin/pip install --no-deps --no-index /wheels/*.whl
 
 # Stage 2: what runs.
-FROM python:3.11-slim
+FROM python:3.12-slim
 
 RUN useradd --system --uid 10001 --create-home --shell /usr/sbin/nologin gateway
 COPY --from=build /opt/venv /opt/venv
