@@ -90,11 +90,6 @@ class Compaction:
     unsourced: int = 0
 
     @property
-    def saved(self) -> int:
-        """Tokens that it saves, as counted when it was made; no end of them where that is unknown."""
-        return max(0, self.tokens_before - self.tokens_after) if self.tokens_before else 10**9
-
-    @property
     def text(self) -> str:
         """The summary: its segments in order."""
         return "\n\n".join(s.text for s in self.segments if s.text)

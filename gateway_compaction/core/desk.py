@@ -198,13 +198,13 @@ class Desk:
 
         What a message gets depends on the compaction and on the questions before it, and on no count that a
         calibration may change, so it stays the same until the next compaction. The first ones get most, and
-        every one something: what they add brings the next compaction nearer. Never more than it saves.
+        every one something, never more than half of what it saves: each brings the next compaction nearer.
         """
         slack, budget = self.slack, self.quoted
         compaction = view.compaction
         if not budget or compaction is None or view.carrier is None or not self.index_ready(compaction):
             return view
-        left, room = max(budget, slack), compaction.saved
+        left, room = max(budget, slack), self._spared(compaction, view.carrier)
         made: dict[int, str] = {}
         taken: frozenset[int] = frozenset()
         for number in self._asking(view, compaction):
@@ -222,6 +222,11 @@ class Desk:
         # Reserved room that quotes now fill is not counted twice.
         reserve = budget - min(budget, slack)
         return replace(view, tokens=view.tokens + max(0, costs - reserve), recalls=made)
+
+    def _spared(self, compaction: Compaction, carrier: Message) -> int:
+        """Half of what a compaction saves, uncalibrated; no end of tokens where it does not tell."""
+        before = compaction.tokens_before
+        return max(0, before - self.count(text_of(carrier))) // 2 if before else 10**9
 
     @property
     def slack(self) -> int:
