@@ -754,14 +754,31 @@ class TestDocuments:
         document = json.loads(json.dumps(await archive.export(OWN, S)))
         await archive.forget(OWN, S)
         await archive.load(OWN, document)
-        assert (await archive.detail(mine, S)).row.owner == Owner(**TEAM)
+        # What the key is called and whose it is is only said: policies go by these.
+        proven = replace(Owner(**TEAM), user_id=None, key_alias=None) if others else Owner(**TEAM)
+        assert (await archive.detail(mine, S)).row.owner == proven
         assert len(await listed(archive, mine)) == 2 and len(await listed(archive, OWN)) == len(kept)
         with pytest.raises(NotThere):
             await archive.detail(Scope(key_hash="other"), S)
         # Its calls go on as before: they do not make it somebody else's.
         await called_again(store, TEAM)
         row = (await archive.detail(mine, S)).row
-        assert (row.owner.key_hash, row.calls) == (TEAM["key_hash"], 2)
+        assert (row.owner, row.calls) == (Owner(**TEAM), 2)
+
+    async def test_a_team_admin_gives_a_key_no_name_that_is_not_its_own(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await talk(store)
+        await talk(store, "other", about={**TEAM, "user_id": "kim", "key_hash": "other", "key_alias": "k8"})
+        document = json.loads(json.dumps(await archive.export(OWN, S)))
+        document["owner"] |= {"user_id": "eve", "key_alias": "vip"}
+        await archive.forget(OWN, S)
+        await archive.load(OWN, document)
+        for name in ("user_id", "key_alias"):
+            assert getattr((await archive.detail(OWN, S)).row.owner, name) is None
+        await called_again(store, TEAM)
+        owner = (await archive.detail(OWN, S)).row.owner
+        assert "eve" not in (owner.user_id, owner.key_alias) and owner.key_alias != "vip"
 
     @pytest.mark.parametrize(
         "said",

@@ -96,4 +96,7 @@ async def _made_by(
     if name == known.key_hash:
         return known, {}
     [called] = await store.send(("ZSCORE", owner_key("key", name), document.tenant), seconds=seconds)
-    return (team, said) if called is None else (replace(team, **said), {})
+    if called is None:
+        return team, said
+    # Only the hash is proven: what that key is called, and whose it is, its next call tells.
+    return replace(team, key_hash=name), {n: value for n, value in said.items() if n != "key_hash"}
