@@ -27,7 +27,7 @@ from gateway_compaction.settings import Runtime, use_bundled_encodings
 
 MODEL = "gpt-4o"
 WINDOWS = (4_000, 8_000, 16_000)
-QUESTIONS, BEFORE_THE_END = 30, (0, 12, 25)
+QUESTIONS, BEFORE_THE_END = 30, (25, 12, 0)
 POLICY = {"version": 1, "defaults": {"mode": "enforce", "summary": {"model": "extractive"}}}
 
 
@@ -55,10 +55,9 @@ async def measured(one: Conversation, window: int) -> str:
     """One line about a conversation in a window."""
     found: list[float] = []
     cold: list[float] = []
-    quoted = 0
-    for behind in BEFORE_THE_END:
-        calls = calls_of(one.messages)
-        calls = calls[: len(calls) - behind]
+    quoted, whole = 0, calls_of(one.messages)
+    # The whole conversation last: the figures below the evidence are its own.
+    for calls in [whole[: len(whole) - behind] for behind in BEFORE_THE_END if behind < len(whole)]:
         gateway = runtime(window)
         played = [c async for c in replay(gateway, calls, {}, Identity(model=MODEL), "bench")]
         for asked in [q for q in one.questions[:QUESTIONS] if max(q.evidence) < len(calls[-1]) - 10]:
@@ -69,6 +68,8 @@ async def measured(one: Conversation, window: int) -> str:
             cold.append((await ask(alone, calls[-1], asked))[0])
             await alone.aclose()
         await gateway.aclose()
+    if not found:
+        return f"{one.id}, window {window:,}: no question is old enough"
     begun = sum(a.covers != b.covers for a, b in pairwise(played))
     sent = sum(c.tokens_upstream for c in played) / max(1, sum(c.tokens_client for c in played))
     return (
