@@ -18,12 +18,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
-from gateway_compaction.adapters.redis_archive import RedisArchive
-from gateway_compaction.adapters.redis_store import RedisStore, connect
+from gateway_compaction.adapters.redis.archive import RedisArchive
+from gateway_compaction.adapters.redis.connection import RedisStore, connect
 from gateway_compaction.archive import Query, Scope
-from gateway_compaction.core.compaction import SessionRef
-from gateway_compaction.core.digest import fingerprint
-from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.conversation.digest import fingerprint
+from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.core.records.event import CompactionEvent
 from tests.lab.redis_server import RedisServer
 from tests.store_contract import digest, record
 

@@ -19,10 +19,11 @@ import litellm
 
 from bench.recall_cost import MODEL, WORDS
 from gateway_compaction.cli.recordings import read_recordings
-from gateway_compaction.core.extract import extract, read
-from gateway_compaction.core.messages import Message, parse
-from gateway_compaction.core.tokens import TokenCounter
-from gateway_compaction.settings import use_bundled_encodings
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.extractive.extract import extract, read
+from gateway_compaction.core.tokens.counter import TokenCounter
+from gateway_compaction.runtime import use_bundled_encodings
 
 T = TypeVar("T")
 

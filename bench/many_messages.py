@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gateway_compaction.core.plan import make_plan
-from gateway_compaction.settings import use_bundled_encodings
+from gateway_compaction.core.planning.plan import make_plan
+from gateway_compaction.runtime import use_bundled_encodings
 from tests.core.desks import Bench, policy, sent_by, stored
 
 SMALL, LARGE = 2_000, 8_000

@@ -13,7 +13,7 @@ import time
 import httpx
 
 from bench.archive_10k import fill, team_of
-from gateway_compaction.adapters.redis_store import connect
+from gateway_compaction.adapters.redis.connection import connect
 from tests.lab import Client, Model, Proxy, RedisServer, Reply, Upstream
 from tests.lab.proxy import MASTER_KEY, proxy_config
 

@@ -18,12 +18,12 @@ from pathlib import Path
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 from gateway_compaction.cli.recordings import read_recordings
-from gateway_compaction.core.messages import Message, part_of
-from gateway_compaction.core.policy_book import Identity, PolicyBook
+from gateway_compaction.core.conversation.messages import Message, part_of
+from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.evaluation.material import Conversation, Question, conversation_of
 from gateway_compaction.evaluation.metrics import Context, answer_words
-from gateway_compaction.replaying import Call, FixedModels, NoSummarizer, replay, replay_runtime
-from gateway_compaction.settings import Runtime, use_bundled_encodings
+from gateway_compaction.replay import Call, FixedModels, NoSummarizer, replay, replay_runtime
+from gateway_compaction.runtime import Runtime, use_bundled_encodings
 
 MODEL = "gpt-4o"
 WINDOWS = (4_000, 8_000, 16_000)

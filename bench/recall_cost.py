@@ -15,14 +15,15 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 import litellm
 
-from gateway_compaction.core.compaction import Compaction, Segment
-from gateway_compaction.core.desk import Desk
-from gateway_compaction.core.digest import chain, message_digest
-from gateway_compaction.core.memo import Memos
-from gateway_compaction.core.messages import Message, parse
-from gateway_compaction.core.policy import Policy
-from gateway_compaction.core.tokens import TokenCounter
-from gateway_compaction.settings import use_bundled_encodings
+from gateway_compaction.core.conversation.digest import chain, message_digest
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.planning.caches import Memos
+from gateway_compaction.core.planning.views import Desk
+from gateway_compaction.core.policy.model import Policy
+from gateway_compaction.core.records.compaction import Compaction, Segment
+from gateway_compaction.core.tokens.counter import TokenCounter
+from gateway_compaction.runtime import use_bundled_encodings
 
 MODEL, WINDOW, OLDER, ROUNDS = "gpt-4o", 128_000, 1_000, 15
 HEADS = (

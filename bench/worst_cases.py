@@ -12,25 +12,28 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from gateway_compaction.core.accuracy import checked
-from gateway_compaction.core.chunks import passages
-from gateway_compaction.core.digest import message_digest
-from gateway_compaction.core.extract import extract
-from gateway_compaction.core.identifiers import forget_identifiers, identifiers, spelled_in
-from gateway_compaction.core.importance import Scoring, anchors_of
-from gateway_compaction.core.language import language_of, phrases
-from gateway_compaction.core.messages import Message
-from gateway_compaction.core.pins import pins_of
-from gateway_compaction.core.prompts import defused, rendered
-from gateway_compaction.core.recall import prepare, recalled
-from gateway_compaction.core.search_index import build_index, query_of, user_weight
-from gateway_compaction.core.sentences import sentence_spans
-from gateway_compaction.core.shorten import clear_result, shorten
-from gateway_compaction.core.summary import accept, carrier, frame
-from gateway_compaction.core.terms import forget_words, search_terms
-from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.core.conversation.digest import message_digest
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.transcript import user_weight
+from gateway_compaction.core.extractive.extract import extract
+from gateway_compaction.core.pins.anchors import Scoring, anchors_of
+from gateway_compaction.core.pins.pins import pins_of
+from gateway_compaction.core.recall.index import build_index, query_of
+from gateway_compaction.core.recall.passages import passages
+from gateway_compaction.core.recall.recall import prepare, recalled
+from gateway_compaction.core.summary.acceptance import accept
+from gateway_compaction.core.summary.block import carrier, frame
+from gateway_compaction.core.summary.identifier_check import checked
+from gateway_compaction.core.summary.prompts import rendered
+from gateway_compaction.core.text.escaping import defused
+from gateway_compaction.core.text.identifiers import forget_identifiers, identifiers, spelled_in
+from gateway_compaction.core.text.language import language_of, phrases
+from gateway_compaction.core.text.sentences import sentence_spans
+from gateway_compaction.core.text.shorten import clear_result, shorten
+from gateway_compaction.core.text.terms import forget_words, search_terms
+from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.errors import SummaryRejected
-from gateway_compaction.settings import use_bundled_encodings
+from gateway_compaction.runtime import use_bundled_encodings
 from tests.core.hostile import KEYS, texts
 
 MODEL = "gpt-4o"

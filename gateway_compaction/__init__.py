@@ -6,8 +6,8 @@ summariser of their own, or read the records. Nothing here imports LiteLLM or Re
 
 from __future__ import annotations
 
-from gateway_compaction.core.compaction import Clip, Compaction, Segment, SessionRef
-from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.records.compaction import Clip, Compaction, Segment, SessionRef
+from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.errors import (
     ArchiveError,
     BadDocument,

@@ -10,10 +10,10 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from gateway_compaction.core.compaction import Compaction, SessionRef
-from gateway_compaction.core.events import CompactionEvent
-from gateway_compaction.core.last_call import LastCall
-from gateway_compaction.core.steering import Steering
+from gateway_compaction.core.records.call_snapshot import LastCall
+from gateway_compaction.core.records.compaction import Compaction, SessionRef
+from gateway_compaction.core.records.controls import Steering
+from gateway_compaction.core.records.event import CompactionEvent
 
 __all__ = [
     "Archive",

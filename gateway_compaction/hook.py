@@ -22,12 +22,11 @@ from litellm.integrations.custom_logger import CustomLogger
 from litellm.proxy._types import UserAPIKeyAuth
 from openai import OpenAIError
 
-from gateway_compaction.adapters.callbacks import has_pre_call_hook, is_guard, may_block_later
-from gateway_compaction.adapters.litellm_models import ProxyModels, RouterSummarizer
-from gateway_compaction.adapters.metrics import prometheus
+from gateway_compaction.adapters.litellm.callbacks import has_pre_call_hook, is_guard, may_block_later
+from gateway_compaction.adapters.litellm.models import ProxyModels, RouterSummarizer
+from gateway_compaction.adapters.prometheus import prometheus
 from gateway_compaction.admin.mount import mount
-from gateway_compaction.aftermath import Ending
-from gateway_compaction.callstate import (
+from gateway_compaction.call_state import (
     KEY,
     CallState,
     ending_of,
@@ -39,10 +38,12 @@ from gateway_compaction.callstate import (
     tenant_of,
     was_edited,
 )
-from gateway_compaction.decision import Decision
+from gateway_compaction.engine.post_call import Ending
+from gateway_compaction.engine.request import Decision
 from gateway_compaction.errors import CompactionError
 from gateway_compaction.ports import ModelFacts
-from gateway_compaction.settings import Runtime, Settings, build, log_to_stderr, policies_from
+from gateway_compaction.runtime import Runtime, build, log_to_stderr, policies_from
+from gateway_compaction.settings import Settings
 
 __all__ = ["CompactionHook", "handler", "startup", "tenant_of"]
 

@@ -2,40 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
-import importlib.util
 import logging
-import os
-from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from gateway_compaction.adapters.redis_archive import RedisArchive
-from gateway_compaction.adapters.redis_store import RedisStore, connect
-from gateway_compaction.aftermath import Aftermath
-from gateway_compaction.attending import Attending
-from gateway_compaction.compactor import Compactor
-from gateway_compaction.composer import Composing
-from gateway_compaction.core.desk import INDEX_TOKENS
-from gateway_compaction.core.policy_book import PolicyBook
-from gateway_compaction.core.tokens import TokenCounter
-from gateway_compaction.errors import StoreError
-from gateway_compaction.memory import LineageGuard, LocalBuffer
-from gateway_compaction.policy_files import env_overrides
-from gateway_compaction.policy_source import PolicySource, PolicyState
-from gateway_compaction.ports import Models, Summarizer
-from gateway_compaction.telemetry import Sample, Silent, Telemetry
-from gateway_compaction.worker import Limits, Worker
+from gateway_compaction.core.planning.views import INDEX_TOKENS
 
-__all__ = ["Runtime", "Settings", "build", "log_to_stderr", "policies_from", "use_bundled_encodings"]
+__all__ = ["Settings"]
 
 log = logging.getLogger("gateway_compaction")
-SAMPLE_SECONDS = 2.0
 PREFIX = "GATEWAY_COMPACTION_"
 
 
@@ -57,134 +34,3 @@ class Settings(BaseSettings):
     drain_seconds: float = Field(10.0, ge=0, description="How long shutdown waits for background work.")
     calibration_seconds: float = Field(60.0, gt=0, description="How often factors of replicas are read.")
     metrics_public: bool = Field(False, description="Whether /compaction/metrics asks for no key.")
-
-
-@dataclass(frozen=True, slots=True)
-class Runtime:
-    """One process's parts, wired; ``executors`` are the threads of requests and of the background."""
-
-    settings: Settings
-    store: RedisStore
-    worker: Worker
-    compactor: Compactor
-    aftermath: Aftermath
-    counter: TokenCounter
-    executors: tuple[ThreadPoolExecutor, ThreadPoolExecutor]
-    composer: Composing
-    policies: Callable[[], PolicyBook]
-    telemetry: Telemetry
-    archive: RedisArchive
-    attending: Attending
-
-    @property
-    def policy_state(self) -> PolicyState | None:
-        """Which policies are in force, where they come from a file or the lack of one."""
-        return self.policies.state if isinstance(self.policies, PolicySource) else None
-
-    @property
-    def tasks(self) -> tuple[Callable[[], Coroutine[Any, Any, None]], ...]:
-        """What runs in the background as long as the process does; each for a task of its own."""
-        watch = (self.policies.watch,) if isinstance(self.policies, PolicySource) else ()
-        return (self.calibrate, self.measure, self.attending.run, *watch)
-
-    async def measure(self) -> None:
-        """Tell now and then how the process is doing."""
-        while True:
-            self.telemetry.sampled(self.sample())
-            await asyncio.sleep(SAMPLE_SECONDS)
-
-    def sample(self) -> Sample:
-        """How the process is doing now."""
-        policies = self.policy_state
-        return Sample(
-            queued=self.worker.queued,
-            counts={name: count for name, count in self.worker.counts.items() if name != "submitted"},
-            store_open=self.store.state == "open",
-            summarisers_open=len(self.composer.resting),
-            policies_loaded_at=policies.loaded_at if policies else None,
-            policies_refused=policies is not None and policies.problem is not None,
-        )
-
-    async def calibrate(self) -> None:
-        """Take over the factors that other replicas learned, now and then."""
-        while True:
-            try:
-                self.counter.calibration.adopt(await self.store.factors())
-            except StoreError as error:
-                log.debug("factors not read: %s", error)
-            await asyncio.sleep(self.settings.calibration_seconds)
-
-    async def aclose(self) -> None:
-        """Finish background work, then close connections."""
-        await self.worker.drain(self.settings.drain_seconds)
-        await self.store.aclose()
-        for executor in self.executors:
-            executor.shutdown(wait=False, cancel_futures=True)
-
-
-def policies_from(settings: Settings) -> PolicySource:
-    """The policies that the environment names.
-
-    Raises:
-        PolicyError: the file or a variable cannot be used.
-    """
-    return PolicySource(settings.policies, env_overrides(os.environ))
-
-
-def build(
-    settings: Settings,
-    models: Models,
-    summarizer: Summarizer,
-    policies: Callable[[], PolicyBook],
-    telemetry: Telemetry | None = None,
-) -> Runtime:
-    """Wire one process. Connects to nothing yet."""
-    telemetry = telemetry or Silent()
-    use_bundled_encodings()
-    store = connect(settings.redis_url, timeout_seconds=settings.redis_timeout_seconds)
-    # A request never waits for the work of the background.
-    front = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gateway-compaction-front")
-    back = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gateway-compaction-back")
-    counter, local, guard = TokenCounter(), LocalBuffer(), LineageGuard()
-    limits = Limits(settings.concurrency, settings.queue, settings.lease_seconds)
-    composer = Composing(summarizer, models, back)
-    worker = Worker(store, composer, local, guard, limits, telemetry=telemetry)
-    cold, on = settings.recall_cold_tokens, settings.enabled
-    compactor = Compactor(store, worker, policies, models, counter, front, local, guard, cold, enabled=on)
-    aftermath = Aftermath(store, worker, counter, local, guard, back, telemetry=telemetry)
-    archive = RedisArchive(store)
-    return Runtime(
-        settings=settings,
-        store=store,
-        worker=worker,
-        compactor=compactor,
-        aftermath=aftermath,
-        counter=counter,
-        executors=(front, back),
-        composer=composer,
-        policies=policies,
-        telemetry=telemetry,
-        archive=archive,
-        attending=Attending(store, worker, compactor, local, [archive.clear]),
-    )
-
-
-def log_to_stderr() -> None:
-    """Give our logger a handler with time, level and name, unless the host has set one up."""
-    if not log.handlers and not logging.getLogger().handlers:
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-        log.addHandler(handler)
-        log.setLevel(logging.INFO)
-        log.propagate = False
-
-
-def use_bundled_encodings() -> None:
-    """Let tiktoken find the encoding files that LiteLLM ships: nothing is downloaded at run time."""
-    if "TIKTOKEN_CACHE_DIR" in os.environ:
-        return
-    spec = importlib.util.find_spec("litellm")
-    if spec is not None and spec.origin is not None:
-        folder = Path(spec.origin).parent / "litellm_core_utils" / "tokenizers"
-        if folder.is_dir():
-            os.environ["TIKTOKEN_CACHE_DIR"] = str(folder)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.records.event import CompactionEvent
 
 __all__ = ["Epochs", "Sample", "Silent", "Stage", "Telemetry"]
 

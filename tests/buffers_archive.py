@@ -20,9 +20,9 @@ from gateway_compaction.archive import (
     SessionRow,
     Steering,
 )
-from gateway_compaction.cli.buffers_reach import Opener, Source
-from gateway_compaction.core.compaction import Compaction, Segment, SessionRef
-from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.cli.buffers.reach import Opener, Source
+from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
+from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.errors import NotThere, Refused
 from tests.store_contract import digest
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.adapters.redis_store import RedisStore, connect
+from gateway_compaction.adapters.redis.connection import RedisStore, connect
 from tests.lab.redis_server import RedisServer
 from tests.lab.skips import REASONS
 from tests.lab.upstream import Upstream

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.core.policy_book import PolicyBook
+from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.errors import PolicyError
 
 SOURCE = "config/policies.yaml"

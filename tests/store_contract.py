@@ -6,13 +6,13 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
-from gateway_compaction.adapters.redis_archive import RedisArchive
-from gateway_compaction.adapters.redis_store import RedisStore
+from gateway_compaction.adapters.redis.archive import RedisArchive
+from gateway_compaction.adapters.redis.connection import RedisStore
 from gateway_compaction.archive import Query, Scope
-from gateway_compaction.core.compaction import Compaction, Kind, Segment, SessionRef
-from gateway_compaction.core.events import CompactionEvent
-from gateway_compaction.core.last_call import LastCall
-from gateway_compaction.core.steering import Steering
+from gateway_compaction.core.records.call_snapshot import LastCall
+from gateway_compaction.core.records.compaction import Compaction, Kind, Segment, SessionRef
+from gateway_compaction.core.records.controls import Steering
+from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.ports import Buffer
 
 __all__ = [

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.adapters.redis_archive import RedisArchive
-from gateway_compaction.adapters.redis_store import RedisStore
+from gateway_compaction.adapters.redis.archive import RedisArchive
+from gateway_compaction.adapters.redis.connection import RedisStore
 from gateway_compaction.archive import Archive, Owner, Query, Scope, SessionRow
-from gateway_compaction.core.compaction import SessionRef
-from gateway_compaction.core.events import CompactionEvent
-from gateway_compaction.core.last_call import LastCall
+from gateway_compaction.core.records.call_snapshot import LastCall
+from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.errors import NotThere, Refused
 from tests.lab.waiting import until
 from tests.store_contract import TTL, digest, event, raw, record, session, stored
@@ -210,7 +210,7 @@ class TestList:
         key = f"gwc:{{{where.tenant}}}:rows"
         old = await raw(store).hget(key, where.key)
         await talk(store)
-        from gateway_compaction.adapters.indexing import listing
+        from gateway_compaction.adapters.redis.index import listing
 
         await store.send(*listing(where, old, TTL))
         assert [r.calls for r in await listed(archive)] == [2]

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.adapters.erasure import note_voided
-from gateway_compaction.adapters.indexing import Command, dropping
-from gateway_compaction.adapters.redis_archive import RedisArchive
-from gateway_compaction.adapters.redis_store import RedisStore, connect
+from gateway_compaction.adapters.redis.archive import RedisArchive
+from gateway_compaction.adapters.redis.connection import RedisStore, connect
+from gateway_compaction.adapters.redis.erase import note_voided
+from gateway_compaction.adapters.redis.index import Command, dropping
 from gateway_compaction.archive import Owner, Query, Scope
-from gateway_compaction.core.compaction import SessionRef
-from gateway_compaction.core.last_call import LastCall
+from gateway_compaction.core.records.call_snapshot import LastCall
+from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import BadDocument, NotThere, PartNotThere, Refused
 from tests.store_contract import TTL, digest, event, knows_nothing, raw, record, session, stored
 from tests.test_archive import ADMIN, TEAM, USER, call, listed, talk

@@ -10,10 +10,10 @@ from typing import Any
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from gateway_compaction.adapters.redis_archive import RedisArchive
-from gateway_compaction.adapters.redis_store import connect
+from gateway_compaction.adapters.redis.archive import RedisArchive
+from gateway_compaction.adapters.redis.connection import connect
 from gateway_compaction.archive import Owner, Query, Scope
-from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import NotThere
 from tests.store_contract import TTL, digest, session
 from tests.test_archive import call

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 import uvloop
 
-from gateway_compaction.adapters.breaker import Breaker, deadline
+from gateway_compaction.adapters.redis.breaker import Breaker, deadline
 from gateway_compaction.errors import StoreBusy
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from gateway_compaction.adapters.policy_file import load_policy_file
 from gateway_compaction.cli.banner import Wanted, announce
 from gateway_compaction.cli.launch import CALLBACK, read_config
-from gateway_compaction.policy_files import load_policy_file
 
 MODELS = """
 model_list:

@@ -15,10 +15,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from gateway_compaction.archive import Archive, Owner, SessionDetail, SessionRow
-from gateway_compaction.cli.buffers import app
-from gateway_compaction.cli.buffers_reach import Source
+from gateway_compaction.cli.buffers.commands import app
+from gateway_compaction.cli.buffers.reach import Source
 from gateway_compaction.cli.findings import unknown_variables
-from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import StoreBusy, StoreError
 from tests.buffers_archive import FIRST, HOSTILE, SECOND, FakeArchive, opener, sessions
 from tests.lab.ports import HOST, free_port

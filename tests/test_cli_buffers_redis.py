@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from gateway_compaction.adapters.redis_store import connect
-from gateway_compaction.cli.buffers_reach import Source, open_archive
+from gateway_compaction.adapters.redis.connection import connect
+from gateway_compaction.cli.buffers.reach import Source, open_archive
 from gateway_compaction.cli.main import app
-from gateway_compaction.core.compaction import Segment, SessionRef
+from gateway_compaction.core.records.compaction import Segment, SessionRef
 from gateway_compaction.errors import StoreError
 from tests.buffers_archive import HOSTILE
 from tests.lab.ports import HOST, free_port

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from gateway_compaction.cli import findings
 from gateway_compaction.cli.launch import CALLBACK, DEFAULTS, ProxyConfig
 from gateway_compaction.cli.main import app
-from gateway_compaction.core.policy import Policy
+from gateway_compaction.core.policy.model import Policy
 
 ROOT = Path(__file__).resolve().parents[1]
 KEY = "sk-a-long-and-random-value-1234567890"

@@ -12,7 +12,7 @@ import pytest
 
 from gateway_compaction.cli import findings
 from gateway_compaction.cli.doctor import ENCODINGS
-from gateway_compaction.core.calibration import FAMILIES, UNKNOWN, family_of
+from gateway_compaction.core.tokens.calibration import FAMILIES, UNKNOWN, family_of
 from tests.lab.ports import free_port
 from tests.lab.redis_server import HungServer, RedisServer
 from tests.test_cli_doctor import ROOT, prepare, run, written

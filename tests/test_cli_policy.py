@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from gateway_compaction.cli.policy import app
-from gateway_compaction.core.policy import leaf_paths
-from gateway_compaction.core.policy_document import policy_schema
+from gateway_compaction.core.policy.document import policy_schema
+from gateway_compaction.core.policy.model import leaf_paths
 
 PREFIX = "GATEWAY_COMPACTION_DEFAULTS__"
 GOOD = """\

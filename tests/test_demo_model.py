@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.adapters.demo_model import DemoModel
-from gateway_compaction.core.asking import merge_question, question
-from gateway_compaction.core.compaction import Segment
-from gateway_compaction.core.policy import Policy
-from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.adapters.litellm.demo_model import DemoModel
+from gateway_compaction.core.policy.model import Policy
+from gateway_compaction.core.records.compaction import Segment
+from gateway_compaction.core.summary.prompts import merge_question, question
+from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.engine.histories import chat, loop
 
 COUNTER = TokenCounter()

@@ -15,7 +15,7 @@ import pytest
 
 from gateway_compaction.adapters.http_archive import HttpArchive
 from gateway_compaction.archive import Query, Scope, SessionPage
-from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import NotThere, Refused, StoreError
 from tests.buffers_archive import FIRST, HOSTILE, sessions
 from tests.lab.ports import HOST, free_port

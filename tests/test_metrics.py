@@ -17,7 +17,8 @@ import yaml
 from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 
-from gateway_compaction.adapters.metrics import (
+from gateway_compaction.adapters.policy_watcher import PolicySource
+from gateway_compaction.adapters.prometheus import (
     COUNTERS,
     GAUGES,
     HISTOGRAMS,
@@ -26,13 +27,13 @@ from gateway_compaction.adapters.metrics import (
     prometheus,
     render,
 )
-from gateway_compaction.aftermath import Ending
-from gateway_compaction.core.events import CompactionEvent
-from gateway_compaction.core.policy_book import Identity
-from gateway_compaction.decision import Request
-from gateway_compaction.policy_source import PolicySource
+from gateway_compaction.core.policy.book import Identity
+from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.engine.post_call import Ending
+from gateway_compaction.engine.request import Request
 from gateway_compaction.ports import Caller
-from gateway_compaction.settings import Runtime, Settings, build
+from gateway_compaction.runtime import Runtime, build
+from gateway_compaction.settings import Settings
 from gateway_compaction.telemetry import Epochs, Sample, Silent, Telemetry
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Fixed, Scripted

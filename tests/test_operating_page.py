@@ -11,10 +11,10 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from gateway_compaction.adapters.metrics import COUNTERS, GAUGES, HISTOGRAMS
+from gateway_compaction.adapters.prometheus import COUNTERS, GAUGES, HISTOGRAMS
 from gateway_compaction.cli.main import app
-from gateway_compaction.core.compaction import KIND_RANK
-from gateway_compaction.core.policy_book import PolicyBook
+from gateway_compaction.core.policy.book import PolicyBook
+from gateway_compaction.core.records.compaction import KIND_RANK
 from gateway_compaction.settings import PREFIX, Settings
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -7,11 +7,11 @@ from typing import Any, get_args
 import pytest
 from pydantic import ValidationError
 
-from gateway_compaction.core.policy import Policy, PolicyBody, conflicts, flatten, leaf_paths
-from gateway_compaction.core.policy_book import Identity
-from gateway_compaction.core.policy_document import policy_schema
-from gateway_compaction.core.policy_fields import Preset
-from gateway_compaction.core.presets import PRESETS
+from gateway_compaction.core.policy.book import Identity
+from gateway_compaction.core.policy.document import policy_schema
+from gateway_compaction.core.policy.fields import Preset
+from gateway_compaction.core.policy.model import Policy, PolicyBody, conflicts, flatten, leaf_paths
+from gateway_compaction.core.policy.presets import PRESETS
 from tests.policy_books import book, tree
 
 DESIGN_DEFAULTS = {

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway_compaction.core.policy import flatten
-from gateway_compaction.core.policy_book import EntryMode, Identity, MatchReport, PolicyBook
-from gateway_compaction.core.policy_document import Match
-from gateway_compaction.core.policy_match import RANK_NAMES, RANKS, globs_meet, may_meet
+from gateway_compaction.core.policy.book import EntryMode, Identity, MatchReport, PolicyBook
+from gateway_compaction.core.policy.document import Match
+from gateway_compaction.core.policy.matching import RANK_NAMES, RANKS, globs_meet, may_meet
+from gateway_compaction.core.policy.model import flatten
 from gateway_compaction.errors import PolicyError
 from tests.policy_books import SOURCE, book, entry, refused, tree
 

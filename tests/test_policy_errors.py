@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway_compaction.core.policy import conflicts, flatten, leaf_paths
-from gateway_compaction.core.policy_book import Identity, PolicyBook
+from gateway_compaction.core.policy.book import Identity, PolicyBook
+from gateway_compaction.core.policy.model import conflicts, flatten, leaf_paths
 from gateway_compaction.errors import CompactionError, PolicyError
 from tests.policy_books import SOURCE, book, entry, refused, tree
 

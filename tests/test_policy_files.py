@@ -11,11 +11,11 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway_compaction.core.policy import PolicyBody, flatten, leaf_paths
-from gateway_compaction.core.policy_book import Identity, PolicyBook
-from gateway_compaction.core.policy_document import Match, PolicyEntry, PolicyFile, policy_schema
+from gateway_compaction.adapters.policy_file import env_overrides, load_policy_file
+from gateway_compaction.core.policy.book import Identity, PolicyBook
+from gateway_compaction.core.policy.document import Match, PolicyEntry, PolicyFile, policy_schema
+from gateway_compaction.core.policy.model import PolicyBody, flatten, leaf_paths
 from gateway_compaction.errors import PolicyError
-from gateway_compaction.policy_files import env_overrides, load_policy_file
 from tests.policy_books import tree
 
 ROOT = Path(__file__).parent.parent

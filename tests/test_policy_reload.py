@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from gateway_compaction.core.policy_book import Identity
+from gateway_compaction.adapters.policy_file import load_policy_file
+from gateway_compaction.adapters.policy_watcher import PolicySource
+from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.errors import PolicyError
-from gateway_compaction.policy_files import load_policy_file
-from gateway_compaction.policy_source import PolicySource
 from tests.lab.waiting import until
 
 FIRST = "version: 1\ndefaults: {mode: observe}\n"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.core import policy_book
-from gateway_compaction.core.policy_book import Identity, PolicyBook
+from gateway_compaction.core.policy import book as policy_book
+from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.errors import PolicyError
 from tests.policy_books import SOURCE, book, entry, refused
 

@@ -9,9 +9,9 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from gateway_compaction.adapters.policy_file import load_policy_file
 from gateway_compaction.cli.main import app
-from gateway_compaction.core.policy_book import Identity
-from gateway_compaction.policy_files import load_policy_file
+from gateway_compaction.core.policy.book import Identity
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

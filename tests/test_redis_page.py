@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from redis.asyncio import Redis
 
-from gateway_compaction.adapters.redis_archive import RedisArchive
-from gateway_compaction.adapters.redis_store import RedisStore, connect
+from gateway_compaction.adapters.redis.archive import RedisArchive
+from gateway_compaction.adapters.redis.connection import RedisStore, connect
 from gateway_compaction.archive import Scope
-from gateway_compaction.core.compaction import SessionRef
-from gateway_compaction.core.last_call import LastCall
+from gateway_compaction.core.records.call_snapshot import LastCall
+from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import StoreError
 from tests.lab.redis_server import RedisServer
 from tests.store_contract import digest, everything_an_operator_does, fill, raw, record, session

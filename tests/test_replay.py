@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from gateway_compaction.cli.recordings import Recording, calls_of, read_recordings
-from gateway_compaction.core.policy_book import Identity
+from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.errors import SummaryError
 from gateway_compaction.ports import Caller, Summarizer, SummaryRequest
-from gateway_compaction.replaying import (
+from gateway_compaction.replay import (
     Call,
     FixedModels,
     NoSummarizer,
@@ -19,7 +19,7 @@ from gateway_compaction.replaying import (
     replay,
     replay_runtime,
 )
-from gateway_compaction.settings import Runtime
+from gateway_compaction.runtime import Runtime
 from tests.engine.histories import chat, loop
 from tests.lab.data import shared
 from tests.lab.skips import skip_loudly

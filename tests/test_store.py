@@ -9,9 +9,9 @@ from hashlib import sha1
 
 import pytest
 
-from gateway_compaction.adapters.records import Script
-from gateway_compaction.adapters.redis_store import RedisStore, connect
-from gateway_compaction.core.compaction import KIND_RANK, Clip, Compaction, Kind, Segment, SessionRef
+from gateway_compaction.adapters.redis.codec import Script
+from gateway_compaction.adapters.redis.connection import RedisStore, connect
+from gateway_compaction.core.records.compaction import KIND_RANK, Clip, Compaction, Kind, Segment, SessionRef
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Buffer, Store
 from tests.lab.redis_server import RedisServer

@@ -11,9 +11,9 @@ import pytest
 from redis.asyncio import Connection, ConnectionPool, Redis
 from redis.exceptions import TimeoutError as SlowError
 
-from gateway_compaction.adapters.breaker import Breaker
-from gateway_compaction.adapters.redis_archive import RedisArchive
-from gateway_compaction.adapters.redis_store import RedisStore, connect
+from gateway_compaction.adapters.redis.archive import RedisArchive
+from gateway_compaction.adapters.redis.breaker import Breaker
+from gateway_compaction.adapters.redis.connection import RedisStore, connect
 from gateway_compaction.archive import Query, Scope
 from gateway_compaction.errors import StoreBusy, StoreError
 from tests.lab.ports import HOST, free_port

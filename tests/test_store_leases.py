@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 from redis.crc import key_slot
 
-from gateway_compaction.adapters.redis_store import RedisStore, connect
+from gateway_compaction.adapters.redis.connection import RedisStore, connect
 from tests.lab.redis_server import RedisServer
 from tests.lab.waiting import until
 from tests.store_contract import TTL, digest, event, fill, raw, record, session

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from redis.asyncio import Redis
 
-from gateway_compaction.adapters.redis_archive import RedisArchive
-from gateway_compaction.adapters.redis_store import RedisStore, connect
+from gateway_compaction.adapters.redis.archive import RedisArchive
+from gateway_compaction.adapters.redis.connection import RedisStore, connect
 from gateway_compaction.errors import StoreError
 from tests.lab.ports import HOST, free_port
 from tests.lab.redis_server import redis_binary

@@ -16,7 +16,7 @@ import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from gateway_compaction.archive import Hour, Query, Scope, SessionDetail, SessionPage, SessionRow
-from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import NotThere, Refused, StoreError
 
 __all__ = ["HttpArchive", "Unreached"]

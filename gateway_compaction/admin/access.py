@@ -20,9 +20,9 @@ from starlette.exceptions import HTTPException
 
 from gateway_compaction.admin.origin import COOKIE, PATH, csrf_token, refuse_others, refuse_unmarked
 from gateway_compaction.admin.problems import PROBLEMS, Problem, ProblemRoute
-from gateway_compaction.admin.roster import administered_teams
+from gateway_compaction.admin.teams import administered_teams
 from gateway_compaction.archive import Scope
-from gateway_compaction.core.digest import fingerprint
+from gateway_compaction.core.conversation.digest import fingerprint
 
 __all__ = [
     "Doer",

@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 
 from gateway_compaction.admin.schemas import Change, EventPage, Version
 from gateway_compaction.archive import SessionDetail
-from gateway_compaction.core.compaction import Compaction
+from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.errors import NotThere, PartNotThere
 
 __all__ = ["changes", "events_after", "version_of"]

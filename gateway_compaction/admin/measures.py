@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
-from gateway_compaction.admin.parts import Parts
+from gateway_compaction.admin.dependencies import Parts
 from gateway_compaction.admin.schemas import Overview, Share, ShareKind, Totals
 from gateway_compaction.archive import Hour, Query, Scope
 

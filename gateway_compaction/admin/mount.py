@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from gateway_compaction.settings import Runtime
+from gateway_compaction.runtime import Runtime
 
 __all__ = ["health_of", "mount"]
 
@@ -28,9 +28,9 @@ def mount(runtime: Runtime) -> None:
 
 def _include(app: Any, runtime: Runtime) -> None:
     # LiteLLM's authentication takes seconds to import: only in a proxy, which has done so already.
-    from gateway_compaction.adapters.metrics import render
+    from gateway_compaction.adapters.prometheus import render
     from gateway_compaction.admin.access import declare_routes
-    from gateway_compaction.admin.parts import STATE, Parts
+    from gateway_compaction.admin.dependencies import STATE, Parts
     from gateway_compaction.admin.prices import InputPrices
     from gateway_compaction.admin.routes import include
 

@@ -12,7 +12,7 @@ from ipaddress import ip_address
 from fastapi import Request, Response
 
 from gateway_compaction.admin.problems import Problem
-from gateway_compaction.core.digest import fingerprint
+from gateway_compaction.core.conversation.digest import fingerprint
 
 __all__ = [
     "COOKIE",

@@ -6,10 +6,10 @@ from typing import Any
 
 from gateway_compaction.admin.access import Viewer
 from gateway_compaction.admin.problems import Problem
-from gateway_compaction.admin.roster import BLOCK, team_block
 from gateway_compaction.admin.schemas import Explanation, MatchedPolicy, Value
+from gateway_compaction.admin.teams import BLOCK, team_block
 from gateway_compaction.archive import SessionRow
-from gateway_compaction.core.policy_book import Identity, PolicyBook
+from gateway_compaction.core.policy.book import Identity, PolicyBook
 
 __all__ = ["explained", "identity_for", "identity_of"]
 

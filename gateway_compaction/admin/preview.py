@@ -12,16 +12,17 @@ from typing import Any
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.schemas import Preview, PreviewBody
 from gateway_compaction.archive import LastCall, Owner, SessionDetail
-from gateway_compaction.core.compaction import Compaction
-from gateway_compaction.core.desk import FRAME_TOKENS, Desk
-from gateway_compaction.core.jobs import Job, job_of
-from gateway_compaction.core.messages import Message, Transcript, part_of
-from gateway_compaction.core.numbering import parted
-from gateway_compaction.core.plan import make_plan
-from gateway_compaction.core.policy import Policy, conflicts, flatten
-from gateway_compaction.core.situation import Situation
-from gateway_compaction.core.summary import ACKNOWLEDGEMENT, block_tokens
-from gateway_compaction.core.tokens import Measure
+from gateway_compaction.core.conversation.messages import Message, part_of
+from gateway_compaction.core.conversation.transcript import Transcript
+from gateway_compaction.core.planning.context import Situation
+from gateway_compaction.core.planning.plan import make_plan
+from gateway_compaction.core.planning.summary_job import Job, job_of
+from gateway_compaction.core.planning.views import FRAME_TOKENS, Desk
+from gateway_compaction.core.policy.model import Policy, conflicts, flatten
+from gateway_compaction.core.records.call_snapshot import parted
+from gateway_compaction.core.records.compaction import Compaction
+from gateway_compaction.core.summary.block import ACKNOWLEDGEMENT, block_tokens
+from gateway_compaction.core.tokens.counter import Measure
 
 __all__ = ["ACKNOWLEDGED", "openers_of", "previewed"]
 

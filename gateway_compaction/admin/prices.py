@@ -8,7 +8,7 @@ from typing import Any
 
 import litellm
 
-from gateway_compaction.adapters.litellm_models import live_router
+from gateway_compaction.adapters.litellm.models import live_router
 
 __all__ = ["InputPrices"]
 

@@ -14,7 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from gateway_compaction.admin.answers import UNCACHED
+from gateway_compaction.admin.json_response import UNCACHED
 from gateway_compaction.errors import BadDocument, NotThere, PartNotThere, PolicyError, Refused, StoreError
 
 __all__ = [

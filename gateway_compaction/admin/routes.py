@@ -5,12 +5,14 @@ from __future__ import annotations
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import RedirectResponse
 
-from gateway_compaction.admin import acting, reading, watching
+from gateway_compaction.admin import read_routes as reading
+from gateway_compaction.admin import watch_routes as watching
+from gateway_compaction.admin import write_routes as acting
 from gateway_compaction.admin.origin import PATH, root_of
 from gateway_compaction.admin.problems import Problem, problem_response
-from gateway_compaction.admin.ui import doing as page_forms
+from gateway_compaction.admin.ui import forms as page_forms
 from gateway_compaction.admin.ui import routes as page
-from gateway_compaction.admin.ui.failing import nowhere as no_page
+from gateway_compaction.admin.ui.errors import nowhere as no_page
 
 __all__ = ["API", "include"]
 

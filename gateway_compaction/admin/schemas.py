@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from gateway_compaction.archive import Hour
-from gateway_compaction.core.compaction import Compaction
-from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.records.compaction import Compaction
+from gateway_compaction.core.records.event import CompactionEvent
 
 __all__ = [
     "Change",

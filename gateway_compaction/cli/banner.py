@@ -16,7 +16,7 @@ from rich.table import Table
 
 from gateway_compaction.cli.findings import deployments_in, providers_in
 from gateway_compaction.cli.launch import CALLBACK, ProxyConfig, apply_defaults, without_password
-from gateway_compaction.core.policy_book import Identity, PolicyBook
+from gateway_compaction.core.policy.book import Identity, PolicyBook
 
 __all__ = ["Wanted", "announce"]
 
@@ -110,7 +110,7 @@ def _windows(loaded: ProxyConfig) -> dict[str, int | None]:
     apply_defaults(os.environ)
     # What LiteLLM makes of a config is its own affair: it must not keep the proxy from starting.
     with suppress(Exception), Console(stderr=True).status("Looking up the windows of the models"):
-        from gateway_compaction.adapters.probes import config_models
+        from gateway_compaction.adapters.litellm.probes import config_models
 
         raw = yaml.safe_load(loaded.path.read_text("utf-8"))
         offered = config_models(deployments_in(raw), providers_in(raw))

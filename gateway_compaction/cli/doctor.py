@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from gateway_compaction.adapters.policy_file import env_overrides, load_policy_file
 from gateway_compaction.cli import findings
 from gateway_compaction.cli.findings import Finding
 from gateway_compaction.cli.launch import (
@@ -29,9 +30,8 @@ from gateway_compaction.cli.launch import (
     read_config,
     without_password,
 )
-from gateway_compaction.core.policy_book import Identity, PolicyBook
+from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.errors import PolicyError, StoreError
-from gateway_compaction.policy_files import env_overrides, load_policy_file
 
 __all__ = ["doctor"]
 
@@ -89,7 +89,7 @@ def _config(path: Path) -> Iterator[Finding]:
 
 
 def _master_key(config: ProxyConfig) -> Finding:
-    from gateway_compaction.adapters.probes import refused_key
+    from gateway_compaction.adapters.litellm.probes import refused_key
 
     variable = config.key_variable
     key = os.environ.get(variable) if variable else config.master_key
@@ -113,7 +113,7 @@ def _environment() -> Iterator[Finding]:
 
 
 async def _store(url: str | None) -> list[Finding]:
-    from gateway_compaction.adapters.redis_store import connect
+    from gateway_compaction.adapters.redis.connection import connect
 
     try:
         store = connect(url, timeout_seconds=1.0)
@@ -131,7 +131,7 @@ async def _store(url: str | None) -> list[Finding]:
 
 
 async def _asked(store: Any, url: str | None) -> AsyncIterator[Finding]:
-    from gateway_compaction.adapters.probes import round_trip, server_facts
+    from gateway_compaction.adapters.litellm.probes import round_trip, server_facts
     from gateway_compaction.settings import Settings
 
     await store.ping()
@@ -165,7 +165,7 @@ def _policies_and_models(path: Path | None, config: Path) -> Iterator[Finding]:
 
 
 def _models(raw: Mapping[str, Any], book: PolicyBook | None, named: Mapping[str, str]) -> Iterator[Finding]:
-    from gateway_compaction.adapters.probes import config_models
+    from gateway_compaction.adapters.litellm.probes import config_models
 
     deployments = findings.deployments_in(raw)
     offered = config_models(deployments, findings.providers_in(raw))
@@ -188,8 +188,8 @@ def _models(raw: Mapping[str, Any], book: PolicyBook | None, named: Mapping[str,
 
 
 def _encodings() -> Iterator[Finding]:
-    from gateway_compaction.core.tokens import TokenCounter
-    from gateway_compaction.settings import use_bundled_encodings
+    from gateway_compaction.core.tokens.counter import TokenCounter
+    from gateway_compaction.runtime import use_bundled_encodings
 
     use_bundled_encodings()
     with _no_network():

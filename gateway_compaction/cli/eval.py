@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from gateway_compaction.cli.buffers_text import plural
+from gateway_compaction.cli.buffers.text import plural
 from gateway_compaction.cli.recordings import RecordingError, read_recordings
 from gateway_compaction.errors import PolicyError
 
@@ -129,8 +129,8 @@ def _wanted(
     model: str,
     judge: Any,
 ) -> Wanted:
+    from gateway_compaction.adapters.policy_file import load_policy_file
     from gateway_compaction.evaluation.compare import Wanted
-    from gateway_compaction.policy_files import load_policy_file
 
     return Wanted(
         sorted(set(budgets or BUDGETS)),

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from gateway_compaction.cli.launch import CALLBACK, FROM_ENVIRONMENT, MASTER_KEY, SHORT_KEY, ProxyConfig
-from gateway_compaction.core.policy import Policy
-from gateway_compaction.core.policy_book import Identity, PolicyBook
-from gateway_compaction.core.policy_layers import BUILT_IN
+from gateway_compaction.core.policy.book import Identity, PolicyBook
+from gateway_compaction.core.policy.layers import BUILT_IN
+from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.errors import PolicyError
 
 __all__ = [

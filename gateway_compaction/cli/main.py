@@ -9,7 +9,8 @@ import typer
 from dotenv import load_dotenv
 
 from gateway_compaction import __version__
-from gateway_compaction.cli import buffers, policy
+from gateway_compaction.cli import policy
+from gateway_compaction.cli.buffers import commands as buffers
 from gateway_compaction.cli.doctor import doctor
 from gateway_compaction.cli.eval import evaluate
 from gateway_compaction.cli.replay import replay

@@ -11,13 +11,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from gateway_compaction.adapters.policy_file import env_overrides, load_policy_file
 from gateway_compaction.cli.findings import modes_told, unwritten_mode
 from gateway_compaction.cli.launch import POLICIES, policies_beside
-from gateway_compaction.core.policy_book import Explained, Identity, MatchReport
-from gateway_compaction.core.policy_document import policy_schema
-from gateway_compaction.core.policy_fields import UNIT_SECONDS
+from gateway_compaction.core.policy.book import Explained, Identity, MatchReport
+from gateway_compaction.core.policy.document import policy_schema
+from gateway_compaction.core.policy.fields import UNIT_SECONDS
 from gateway_compaction.errors import PolicyError
-from gateway_compaction.policy_files import env_overrides, load_policy_file
 
 __all__ = ["app"]
 

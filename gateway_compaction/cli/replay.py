@@ -17,7 +17,7 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
-from gateway_compaction.cli.buffers_text import block, cell, plural
+from gateway_compaction.cli.buffers.text import block, cell, plural
 from gateway_compaction.cli.launch import apply_defaults
 from gateway_compaction.cli.recordings import Recording, RecordingError, calls_of, read_recordings
 from gateway_compaction.errors import PolicyError
@@ -101,9 +101,9 @@ async def _all(
     team: str | None,
     console: Console,
 ) -> tuple[Sequence[str], list[_Replayed]]:
-    from gateway_compaction.core.policy_book import Identity
-    from gateway_compaction.replaying import FixedModels, replay_runtime, shown_as, summaries_of
-    from gateway_compaction.replaying import replay as run
+    from gateway_compaction.core.policy.book import Identity
+    from gateway_compaction.replay import FixedModels, replay_runtime, shown_as, summaries_of
+    from gateway_compaction.replay import replay as run
 
     book, extract = _book(policy, summarizer, window), summarizer == "extractive"
     identity, notes = shown_as(book, Identity(team_id=team, model=model), extract=extract, asks=ASKS)
@@ -136,7 +136,7 @@ def _tell(notes: Sequence[str], results: Sequence[_Replayed], as_json: bool, sho
 
 
 def _book(policy: Path | None, summarizer: SummarizerName, window: int | None) -> Any:
-    from gateway_compaction.policy_files import load_policy_file
+    from gateway_compaction.adapters.policy_file import load_policy_file
 
     overrides: dict[str, Any] = {}
     if policy is None:
@@ -148,11 +148,11 @@ def _book(policy: Path | None, summarizer: SummarizerName, window: int | None) -
 
 
 def _summarizer(name: SummarizerName, model: str) -> Any:
-    from gateway_compaction.replaying import NoSummarizer, ScriptedSummarizer
+    from gateway_compaction.replay import NoSummarizer, ScriptedSummarizer
 
     if name == "model":
         apply_defaults(os.environ)
-        from gateway_compaction.adapters.litellm_models import DirectSummarizer
+        from gateway_compaction.adapters.litellm.models import DirectSummarizer
 
         return DirectSummarizer(model)
     return NoSummarizer() if name == "extractive" else ScriptedSummarizer()

@@ -28,7 +28,7 @@ from gateway_compaction.cli.launch import (
     policies_beside,
     read_config,
 )
-from gateway_compaction.core.policy_book import PolicyBook
+from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.errors import PolicyError
 
 __all__ = ["serve"]
@@ -104,7 +104,7 @@ def _check_settings(redis_url: str | None) -> None:
     """
     from pydantic import ValidationError
 
-    from gateway_compaction.adapters.redis_store import connect
+    from gateway_compaction.adapters.redis.connection import connect
     from gateway_compaction.errors import StoreError
     from gateway_compaction.settings import PREFIX, Settings
 
@@ -126,7 +126,7 @@ def _book(path: Path | None) -> PolicyBook:
     Raises:
         LaunchError: they cannot be used.
     """
-    from gateway_compaction.policy_files import env_overrides, load_policy_file
+    from gateway_compaction.adapters.policy_file import env_overrides, load_policy_file
 
     try:
         return load_policy_file(path, env_overrides(os.environ))
@@ -167,7 +167,7 @@ def _refuse_weak_key(loaded: ProxyConfig) -> None:
     if not key.strip() or len(key) >= SHORT_KEY:
         return
     apply_defaults(os.environ)
-    from gateway_compaction.adapters.probes import refused_key
+    from gateway_compaction.adapters.litellm.probes import refused_key
 
     permitted = loaded.permits_no_key or is_true(os.environ.get(PERMIT_NO_KEY))
     reason = refused_key(key, {}, permitted)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from gateway_compaction.core.messages import Message
-from gateway_compaction.core.policy_book import PolicyBook
-from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.policy.book import PolicyBook
+from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.evaluation.judge import Judge
 from gateway_compaction.evaluation.material import Conversation, unasked
 from gateway_compaction.evaluation.peers import Absent, peers
@@ -21,7 +21,7 @@ from gateway_compaction.evaluation.strategies import (
     Strategy,
     Weigh,
 )
-from gateway_compaction.settings import use_bundled_encodings
+from gateway_compaction.runtime import use_bundled_encodings
 
 __all__ = ["Comparison", "NoStrategyError", "Wanted", "compare"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from openai import OpenAIError
 
-from gateway_compaction.core.messages import Message
-from gateway_compaction.core.terms import search_terms
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.text.terms import search_terms
 from gateway_compaction.evaluation.metrics import answer_words
 from gateway_compaction.evaluation.peers import library
 

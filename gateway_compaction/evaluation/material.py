@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from gateway_compaction.core.messages import Message, parse, part_of, text_of
-from gateway_compaction.core.sentences import sentences
-from gateway_compaction.core.terms import search_terms
+from gateway_compaction.core.conversation.messages import Message, part_of, text_of
+from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.text.sentences import sentences
+from gateway_compaction.core.text.terms import search_terms
 from gateway_compaction.errors import TranscriptError
 from gateway_compaction.evaluation.needs import Point, points_of
 from gateway_compaction.evaluation.perturb import asked_anew, script_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gateway_compaction.core.chunks import passages
-from gateway_compaction.core.identifiers import spelled_in
-from gateway_compaction.core.messages import Message, text_of
-from gateway_compaction.core.sentences import sentences
-from gateway_compaction.core.terms import search_terms
+from gateway_compaction.core.conversation.messages import Message, text_of
+from gateway_compaction.core.recall.passages import passages
+from gateway_compaction.core.text.identifiers import spelled_in
+from gateway_compaction.core.text.sentences import sentences
+from gateway_compaction.core.text.terms import search_terms
 from gateway_compaction.evaluation.needs import written
 
 __all__ = ["Context", "answer_words"]

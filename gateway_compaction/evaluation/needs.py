@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gateway_compaction.core.messages import Message, part_of, text_of
+from gateway_compaction.core.conversation.messages import Message, part_of, text_of
 
 __all__ = ["Point", "names_in", "points_of", "written"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from gateway_compaction.core.messages import Message
+from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.evaluation.strategies import Strategy, Weigh
 
 __all__ = ["Absent", "Peer", "library", "peers"]

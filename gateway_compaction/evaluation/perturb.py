@@ -9,7 +9,7 @@ import random
 
 import regex
 
-from gateway_compaction.core.terms import STOP_WORDS
+from gateway_compaction.core.text.terms import STOP_WORDS
 
 __all__ = ["asked_anew", "script_of"]
 

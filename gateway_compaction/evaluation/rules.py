@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 import regex
 
-from gateway_compaction.core.messages import Message, part_of, text_of
+from gateway_compaction.core.conversation.messages import Message, part_of, text_of
 
 __all__ = ["rules_of", "task_of"]
 

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from gateway_compaction.core.extract import extract
-from gateway_compaction.core.messages import Message, parse
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.extractive.extract import extract
 from gateway_compaction.evaluation.judge import Judge
 from gateway_compaction.evaluation.material import Conversation, Question
 from gateway_compaction.evaluation.metrics import Context, answer_words

@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from gateway_compaction.core.chunks import passages
-from gateway_compaction.core.digest import fingerprint
-from gateway_compaction.core.messages import Message, text_of
-from gateway_compaction.core.policy_book import Identity, PolicyBook
-from gateway_compaction.core.search_index import Index, build_index, query_of, ranked
-from gateway_compaction.decision import Request
+from gateway_compaction.core.conversation.digest import fingerprint
+from gateway_compaction.core.conversation.messages import Message, text_of
+from gateway_compaction.core.policy.book import Identity, PolicyBook
+from gateway_compaction.core.recall.index import Index, build_index, query_of, ranked
+from gateway_compaction.core.recall.passages import passages
+from gateway_compaction.engine.request import Request
 from gateway_compaction.ports import Caller
-from gateway_compaction.replaying import FixedModels, NoSummarizer, replay_runtime
-from gateway_compaction.settings import Runtime
+from gateway_compaction.replay import FixedModels, NoSummarizer, replay_runtime
+from gateway_compaction.runtime import Runtime
 
 __all__ = [
     "OURS",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gateway_compaction.core.identifiers import spelled_in
-from gateway_compaction.core.messages import Message
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.text.identifiers import spelled_in
 from gateway_compaction.evaluation.needs import written
 
 __all__ = ["in_context"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gateway_compaction.core.messages import Message, part_of
+from gateway_compaction.core.conversation.messages import Message, part_of
 from gateway_compaction.evaluation.material import Conversation, Probe, Question
 
 __all__ = ["Trial", "said", "trials_of"]

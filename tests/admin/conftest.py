@@ -21,10 +21,10 @@ with warnings.catch_warnings():
 from litellm.proxy._types import ProxyException, UserAPIKeyAuth
 
 from gateway_compaction.admin.access import declare_routes
-from gateway_compaction.admin.parts import STATE, Parts
+from gateway_compaction.admin.dependencies import STATE, Parts
 from gateway_compaction.admin.routes import include
 from gateway_compaction.archive import Owner
-from gateway_compaction.core.policy_book import PolicyBook
+from gateway_compaction.core.policy.book import PolicyBook
 from tests.admin.memory_archive import MemoryArchive
 from tests.admin.people import BLUE, KEYS, MASTER, RED, hash_of, hour, session
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gateway_compaction.archive import Hour, Owner, Query, Scope, SessionDetail, SessionPage, SessionRow
-from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import NotThere, PartNotThere, Refused, StoreError
 
 __all__ = ["MemoryArchive"]

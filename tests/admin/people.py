@@ -6,9 +6,9 @@ import hashlib
 from typing import Any
 
 from gateway_compaction.archive import Hour, LastCall, Owner, SessionDetail, SessionRow, Steering
-from gateway_compaction.core.compaction import Compaction, Segment, SessionRef
-from gateway_compaction.core.digest import fingerprint
-from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.conversation.digest import fingerprint
+from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
+from gateway_compaction.core.records.event import CompactionEvent
 
 __all__ = ["BLUE", "HOSTILE", "KEYS", "MASTER", "RED", "call", "hash_of", "hour", "session"]
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway_compaction.archive import Hour, LastCall, Owner, SessionDetail, SessionRow, Steering
-from gateway_compaction.core.compaction import Compaction, Segment, SessionRef
-from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
+from gateway_compaction.core.records.event import CompactionEvent
 
 __all__ = ["ANSI", "NOW", "RLO", "SCRIPT", "hostile", "hours", "long_talk", "scenes"]
 

@@ -15,8 +15,8 @@ from pydantic import TypeAdapter
 from gateway_compaction.admin.problems import NOT_THERE
 from gateway_compaction.admin.routes import API
 from gateway_compaction.archive import Owner, Scope, Steering
-from gateway_compaction.core.compaction import Compaction, Segment
-from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.records.compaction import Compaction, Segment
+from gateway_compaction.core.records.event import CompactionEvent
 from tests.admin.conftest import bearer
 from tests.admin.memory_archive import MemoryArchive
 from tests.admin.people import HOSTILE, MASTER, session

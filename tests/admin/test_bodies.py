@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from gateway_compaction.core.digest import fingerprint
+from gateway_compaction.core.conversation.digest import fingerprint
 from gateway_compaction.errors import BadDocument
 from tests.admin.conftest import bearer
 from tests.admin.memory_archive import MemoryArchive

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from gateway_compaction.adapters.http_archive import HttpArchive
 from gateway_compaction.archive import Query, Scope
-from gateway_compaction.cli.buffers import app as buffers
-from gateway_compaction.core.compaction import SessionRef
+from gateway_compaction.cli.buffers.commands import app as buffers
+from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import NotThere, Refused, StoreError
 from tests.admin.memory_archive import MemoryArchive
 from tests.admin.people import HOSTILE, MASTER

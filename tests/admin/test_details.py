@@ -7,8 +7,8 @@ import pytest
 from gateway_compaction.admin.details import changes, events_after, version_of
 from gateway_compaction.admin.measures import overview_of
 from gateway_compaction.archive import Owner, SessionDetail, SessionRow
-from gateway_compaction.core.compaction import Compaction, Segment, SessionRef
-from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
+from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.errors import NotThere
 from tests.admin.people import hour, session
 

@@ -16,17 +16,18 @@ from litellm.proxy import proxy_server
 from litellm.proxy._types import LiteLLMRoutes
 from litellm.router import Router
 
-from gateway_compaction.adapters.litellm_models import ProxyModels, RouterSummarizer
+from gateway_compaction.adapters.litellm.models import ProxyModels, RouterSummarizer
+from gateway_compaction.adapters.policy_watcher import PolicySource
 from gateway_compaction.admin import mount as mounting
 from gateway_compaction.admin.access import declare_routes
-from gateway_compaction.admin.answers import as_json
-from gateway_compaction.admin.parts import STATE
+from gateway_compaction.admin.dependencies import STATE
+from gateway_compaction.admin.json_response import as_json
 from gateway_compaction.admin.prices import InputPrices
 from gateway_compaction.admin.routes import include
-from gateway_compaction.core.policy_book import PolicyBook
-from gateway_compaction.core.tokens import TokenCounter
-from gateway_compaction.policy_source import PolicySource
-from gateway_compaction.settings import Settings, build
+from gateway_compaction.core.policy.book import PolicyBook
+from gateway_compaction.core.tokens.counter import TokenCounter
+from gateway_compaction.runtime import build
+from gateway_compaction.settings import Settings
 from tests.admin.memory_archive import MemoryArchive
 
 POLICIES = PolicyBook.default()

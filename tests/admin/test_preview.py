@@ -14,21 +14,21 @@ from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.schemas import Preview, PreviewBody
 from gateway_compaction.admin.ui.policy import preview_view
 from gateway_compaction.archive import LastCall, Owner, SessionDetail, Steering
-from gateway_compaction.core.compaction import Compaction, Segment
-from gateway_compaction.core.desk import FRAME_TOKENS, Desk
-from gateway_compaction.core.digest import chain, history_digests
-from gateway_compaction.core.jobs import job_of
-from gateway_compaction.core.layout import layout
-from gateway_compaction.core.messages import parse
-from gateway_compaction.core.plan import make_plan
-from gateway_compaction.core.policy import Policy
-from gateway_compaction.core.policy_book import Identity, PolicyBook
-from gateway_compaction.core.presets import PRESETS
-from gateway_compaction.core.render import render
-from gateway_compaction.core.situation import Situation
-from gateway_compaction.core.summary import ACKNOWLEDGEMENT, facts_told
-from gateway_compaction.core.tokens import TokenCounter
-from gateway_compaction.settings import use_bundled_encodings
+from gateway_compaction.core.conversation.digest import chain, history_digests
+from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.planning.context import Situation
+from gateway_compaction.core.planning.plan import make_plan
+from gateway_compaction.core.planning.render import render
+from gateway_compaction.core.planning.snapshot import layout
+from gateway_compaction.core.planning.summary_job import job_of
+from gateway_compaction.core.planning.views import FRAME_TOKENS, Desk
+from gateway_compaction.core.policy.book import Identity, PolicyBook
+from gateway_compaction.core.policy.model import Policy
+from gateway_compaction.core.policy.presets import PRESETS
+from gateway_compaction.core.records.compaction import Compaction, Segment
+from gateway_compaction.core.summary.block import ACKNOWLEDGEMENT, facts_told
+from gateway_compaction.core.tokens.counter import TokenCounter
+from gateway_compaction.runtime import use_bundled_encodings
 from tests.admin.conftest import bearer
 from tests.admin.memory_archive import MemoryArchive
 from tests.admin.people import MASTER, call, session

@@ -9,7 +9,7 @@ import pytest
 from litellm.proxy import proxy_server
 from litellm.proxy._types import LiteLLM_TeamTableCachedObj, LiteLLM_UserTable, UserAPIKeyAuth
 
-from gateway_compaction.admin.roster import administered_teams, team_block
+from gateway_compaction.admin.teams import administered_teams, team_block
 
 
 class NoRows:

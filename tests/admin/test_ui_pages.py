@@ -13,16 +13,18 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
-from gateway_compaction.adapters.litellm_models import ProxyModels, RouterSummarizer
+from gateway_compaction.adapters.litellm.models import ProxyModels, RouterSummarizer
+from gateway_compaction.adapters.policy_watcher import PolicySource
+from gateway_compaction.admin.dependencies import STATE, Parts
 from gateway_compaction.admin.mount import health_of
 from gateway_compaction.admin.origin import COOKIE
-from gateway_compaction.admin.parts import STATE, Parts
-from gateway_compaction.admin.ui import doing, routes
+from gateway_compaction.admin.ui import forms as doing
+from gateway_compaction.admin.ui import routes
 from gateway_compaction.admin.ui.actions import pin_mark
 from gateway_compaction.admin.ui.render import STATIC
 from gateway_compaction.archive import SessionDetail
-from gateway_compaction.policy_source import PolicySource
-from gateway_compaction.settings import Settings, build
+from gateway_compaction.runtime import build
+from gateway_compaction.settings import Settings
 from tests.admin.conftest import bearer
 from tests.admin.looking import looked
 from tests.admin.memory_archive import MemoryArchive

@@ -9,7 +9,7 @@ from typing import get_args
 
 import pytest
 
-from gateway_compaction.adapters.indexing import MOST_HOURS
+from gateway_compaction.adapters.redis.index import MOST_HOURS
 from gateway_compaction.admin.details import version_of
 from gateway_compaction.admin.measures import overview_of
 from gateway_compaction.admin.policy_view import explained
@@ -23,9 +23,9 @@ from gateway_compaction.admin.ui.policy import policy_view, preview_body, previe
 from gateway_compaction.admin.ui.session import session_view
 from gateway_compaction.admin.ui.sessions import asked, listing
 from gateway_compaction.archive import Hour, LastCall, Owner, SessionDetail, SessionPage, SessionRow
-from gateway_compaction.core.compaction import KIND_RANK, SessionRef
-from gateway_compaction.core.events import CompactionEvent, Outcome
-from gateway_compaction.core.policy_book import Identity, PolicyBook
+from gateway_compaction.core.policy.book import Identity, PolicyBook
+from gateway_compaction.core.records.compaction import KIND_RANK, SessionRef
+from gateway_compaction.core.records.event import CompactionEvent, Outcome
 from tests.admin.scenes import FIRST_PIN, NOW, hours, long_talk, scenes
 
 EMPTY = SessionDetail(SessionRow(SessionRef("t", "k"), Owner()))

@@ -11,8 +11,8 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from gateway_compaction.admin import watching
-from gateway_compaction.admin.watching import frames
+from gateway_compaction.admin import watch_routes as watching
+from gateway_compaction.admin.watch_routes import frames
 from gateway_compaction.archive import Scope, SessionRow
 from gateway_compaction.errors import StoreError
 from tests.admin.conftest import bearer

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from redis.crc import key_slot
 
-from gateway_compaction.core.compaction import Compaction
-from gateway_compaction.core.digest import chain, message_digest
-from gateway_compaction.core.messages import parse
+from gateway_compaction.core.conversation.digest import chain, message_digest
+from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.records.compaction import Compaction
 from tests.cases.evidence import Call, Evidence
 from tests.cases.measure import Excess
 from tests.cases.prepared import served

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from gateway_compaction.core.language import PHRASES
-from gateway_compaction.core.summary import TAG
+from gateway_compaction.core.summary.block import TAG
+from gateway_compaction.core.text.language import PHRASES
 from tests.cases.evidence import Call, Evidence
 from tests.cases.texts import carriers, dumped, text_of, whole_text
 from tests.cases.verdict import Verdict, check, every, failed, passed

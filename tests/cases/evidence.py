@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway_compaction.core.compaction import Compaction
+from gateway_compaction.core.records.compaction import Compaction
 from tests.cases.prepared import Prepared
 from tests.lab import Answer, Seen
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from gateway_compaction.adapters.redis_store import RedisStore
-from gateway_compaction.callstate import tenant_of
-from gateway_compaction.core.compaction import Compaction, Segment, SessionRef
-from gateway_compaction.core.digest import OPENING, chain, message_digest
-from gateway_compaction.core.messages import Transcript, parse
+from gateway_compaction.adapters.redis.connection import RedisStore
+from gateway_compaction.call_state import tenant_of
+from gateway_compaction.core.conversation.digest import OPENING, chain, message_digest
+from gateway_compaction.core.conversation.transcript import Transcript, parse
+from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
 from gateway_compaction.ports import Buffer
 from tests.cases.scripts import filler
 from tests.cases.situation import Stored

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from gateway_compaction.adapters.redis_store import RedisStore, connect
+from gateway_compaction.adapters.redis.connection import RedisStore, connect
 from tests.cases.prepared import Prepared
 from tests.cases.redis_node import ClusterNode
 from tests.lab import Client, Model, Proxy, Upstream

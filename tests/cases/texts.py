@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gateway_compaction.core.summary import TAG
+from gateway_compaction.core.summary.block import TAG
 
 __all__ = ["carriers", "dumped", "is_preamble", "open_pairs", "text_of", "whole_text"]
 

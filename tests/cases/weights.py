@@ -11,9 +11,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gateway_compaction.core.messages import parse
-from gateway_compaction.core.tokens import TokenCounter, output_reserve
-from gateway_compaction.settings import use_bundled_encodings
+from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.tokens.counter import TokenCounter, output_reserve
+from gateway_compaction.runtime import use_bundled_encodings
 from tests.lab import count_request
 
 __all__ = ["COUNTED_AS", "counted", "prompt_tokens", "roughly", "scaled", "weight"]

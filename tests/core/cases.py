@@ -9,10 +9,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from gateway_compaction.core.compaction import Clip, Compaction
-from gateway_compaction.core.messages import Transcript, parse
-from gateway_compaction.core.policy import Policy
-from gateway_compaction.core.situation import Situation
+from gateway_compaction.core.conversation.transcript import Transcript, parse
+from gateway_compaction.core.planning.context import Situation
+from gateway_compaction.core.policy.model import Policy
+from gateway_compaction.core.records.compaction import Clip, Compaction
 from tests.core.desks import Bench, policy, stored
 from tests.core.strategies import SAMPLES, Talk, longer_talks, plain_talks, seeds, talks
 

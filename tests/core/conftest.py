@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gateway_compaction.settings import use_bundled_encodings
+from gateway_compaction.runtime import use_bundled_encodings
 
 
 def pytest_configure(config: pytest.Config) -> None:

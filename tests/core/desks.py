@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway_compaction.core.compaction import Clip, Compaction, Segment
-from gateway_compaction.core.desk import Desk
-from gateway_compaction.core.digest import chain, history_digests
-from gateway_compaction.core.memo import Memos
-from gateway_compaction.core.messages import Message, parse
-from gateway_compaction.core.plan import Plan, make_plan
-from gateway_compaction.core.policy import Policy
-from gateway_compaction.core.recall import recall_reserve
-from gateway_compaction.core.render import render
-from gateway_compaction.core.situation import Situation
-from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.core.conversation.digest import chain, history_digests
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.planning.caches import Memos
+from gateway_compaction.core.planning.context import Situation
+from gateway_compaction.core.planning.plan import Plan, make_plan
+from gateway_compaction.core.planning.render import render
+from gateway_compaction.core.planning.views import Desk
+from gateway_compaction.core.policy.model import Policy
+from gateway_compaction.core.recall.recall import recall_reserve
+from gateway_compaction.core.records.compaction import Clip, Compaction, Segment
+from gateway_compaction.core.tokens.counter import TokenCounter
 
 __all__ = ["Bench", "policy", "sent_by", "stored"]
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gateway_compaction.core.messages import Message
-from gateway_compaction.core.plan import Plan
-from gateway_compaction.core.situation import Situation
-from gateway_compaction.core.summary import ACKNOWLEDGEMENT, TAG
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.planning.context import Situation
+from gateway_compaction.core.planning.plan import Plan
+from gateway_compaction.core.summary.block import ACKNOWLEDGEMENT, TAG
 
 __all__ = ["Parts", "calls_of", "dissect", "is_result", "marks", "only_said_changes", "pairs", "text_in"]
 

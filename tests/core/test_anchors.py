@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.importance import Scoring, anchors_of, message_score, sentence_score
-from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.core.pins.anchors import Scoring, anchors_of, message_score, sentence_score
+from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.core.desks import Bench, policy, stored
 from tests.core.invariants import text_in
 from tests.core.search import search

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.calibration import Calibration, family_of
+from gateway_compaction.core.tokens.calibration import Calibration, family_of
 from tests.core.cases import MODELS
 from tests.core.search import search
 

@@ -9,9 +9,8 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.extract import extract
-from gateway_compaction.core.language import phrases
-from gateway_compaction.core.summary import (
+from gateway_compaction.core.extractive.extract import extract
+from gateway_compaction.core.summary.block import (
     ACKNOWLEDGEMENT,
     LEAST_IMAGES,
     TAG,
@@ -21,7 +20,8 @@ from gateway_compaction.core.summary import (
     frame,
     marked,
 )
-from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.core.text.language import phrases
+from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.core.desks import Bench, policy, stored
 from tests.core.invariants import marks, text_in
 from tests.core.scripts import script

@@ -12,7 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.digest import chain, fingerprint, history_digests, message_digest, text_size
+from gateway_compaction.core.conversation.digest import (
+    chain,
+    fingerprint,
+    history_digests,
+    message_digest,
+    text_size,
+)
 from tests.core.scripts import CALL, script
 from tests.core.search import search
 from tests.core.strategies import MARK, Json, Talk, odd_messages, resent, seeds, talks, texts

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.extract import extract, read
-from gateway_compaction.core.salience import lasting, share_of_talk, spoken, talk_of
-from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.core.extractive.extract import extract, read
+from gateway_compaction.core.extractive.salience import lasting, share_of_talk, spoken, talk_of
+from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.core.desks import Bench, policy
 from tests.core.scripts import script
 from tests.core.search import search

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.compaction import Compaction
-from gateway_compaction.core.fit import clear, read_ahead
-from gateway_compaction.core.memo import Memo
-from gateway_compaction.core.messages import Message
-from gateway_compaction.core.plan import Plan, make_plan
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.planning.caches import Memo
+from gateway_compaction.core.planning.fit import clear, read_ahead
+from gateway_compaction.core.planning.plan import Plan, make_plan
+from gateway_compaction.core.records.compaction import Compaction
 from tests.core.cases import Case, cases
 from tests.core.desks import Bench, policy, sent_by, stored
 from tests.core.invariants import text_in

@@ -11,10 +11,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.compaction import Compaction
-from gateway_compaction.core.messages import Message
-from gateway_compaction.core.plan import Plan, make_plan
-from gateway_compaction.core.situation import Situation
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.planning.context import Situation
+from gateway_compaction.core.planning.plan import Plan, make_plan
+from gateway_compaction.core.records.compaction import Compaction
 from tests.core.cases import Case, growing_cases
 from tests.core.desks import Bench, policy, sent_by, stored
 from tests.core.invariants import dissect, is_result, marks

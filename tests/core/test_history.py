@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.core.compaction import Compaction, Segment
-from gateway_compaction.core.history import summary_history, totals
-from gateway_compaction.core.messages import parse
-from gateway_compaction.core.situation import reserved, wants_json
+from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.planning.context import reserved, wants_json
+from gateway_compaction.core.records.compaction import Compaction, Segment
+from gateway_compaction.core.summary.statistics import summary_history, totals
 from tests.core.desks import policy
 from tests.core.weights import chat
 

@@ -15,22 +15,24 @@ from types import ModuleType
 import pytest
 import regex
 
-from gateway_compaction.core import identifiers as identifiers_
-from gateway_compaction.core import terms
-from gateway_compaction.core.chunks import passages
-from gateway_compaction.core.extract import extract
-from gateway_compaction.core.identifiers import forget_identifiers, identifiers
-from gateway_compaction.core.importance import Scoring, anchors_of
-from gateway_compaction.core.language import language_of, phrases
-from gateway_compaction.core.messages import Message
-from gateway_compaction.core.pins import pins_of
-from gateway_compaction.core.prompts import defused, rendered
-from gateway_compaction.core.recall import recalled
-from gateway_compaction.core.search_index import Query, build_index, query_of
-from gateway_compaction.core.sentences import sentences
-from gateway_compaction.core.shorten import clear_result, shorten
-from gateway_compaction.core.summary import accept, carrier, frame
-from gateway_compaction.core.terms import forget_words, search_terms
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.extractive.extract import extract
+from gateway_compaction.core.pins.anchors import Scoring, anchors_of
+from gateway_compaction.core.pins.pins import pins_of
+from gateway_compaction.core.recall.index import Query, build_index, query_of
+from gateway_compaction.core.recall.passages import passages
+from gateway_compaction.core.recall.recall import recalled
+from gateway_compaction.core.summary.acceptance import accept
+from gateway_compaction.core.summary.block import carrier, frame
+from gateway_compaction.core.summary.prompts import rendered
+from gateway_compaction.core.text import identifiers as identifiers_
+from gateway_compaction.core.text import terms
+from gateway_compaction.core.text.escaping import defused
+from gateway_compaction.core.text.identifiers import forget_identifiers, identifiers
+from gateway_compaction.core.text.language import language_of, phrases
+from gateway_compaction.core.text.sentences import sentences
+from gateway_compaction.core.text.shorten import clear_result, shorten
+from gateway_compaction.core.text.terms import forget_words, search_terms
 from gateway_compaction.errors import SummaryRejected
 from tests.core.hostile import KEYS, texts
 

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 from hypothesis import given
 
-from gateway_compaction.core.memo import Memos
-from gateway_compaction.core.messages import Message, part_of
-from gateway_compaction.core.plan import Plan, make_plan
-from gateway_compaction.core.situation import Situation
+from gateway_compaction.core.conversation.messages import Message, part_of
+from gateway_compaction.core.planning.caches import Memos
+from gateway_compaction.core.planning.context import Situation
+from gateway_compaction.core.planning.plan import Plan, make_plan
 from tests.core.cases import Case, cases
 from tests.core.desks import sent_by
 from tests.core.invariants import dissect, is_result, marks, only_said_changes, pairs

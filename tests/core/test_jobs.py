@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from gateway_compaction.core.compaction import Compaction
-from gateway_compaction.core.jobs import Job, asks_model, has_triggers, job_of, triggered
-from gateway_compaction.core.plan import make_plan
-from gateway_compaction.core.policy import Policy
-from gateway_compaction.core.presets import PRESETS
-from gateway_compaction.core.situation import Situation
+from gateway_compaction.core.planning.context import Situation
+from gateway_compaction.core.planning.plan import make_plan
+from gateway_compaction.core.planning.summary_job import Job, asks_model, has_triggers, job_of, triggered
+from gateway_compaction.core.policy.model import Policy
+from gateway_compaction.core.policy.presets import PRESETS
+from gateway_compaction.core.records.compaction import Compaction
 from tests.core.cases import Case, growing_cases
 from tests.core.desks import Bench, policy, stored
 from tests.core.scripts import script

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.language import NAMES, is_foreign, language_of, language_of_talk, phrases
-from gateway_compaction.core.messages import Message
-from gateway_compaction.core.prompts import prompt
-from gateway_compaction.core.summary import frame
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.summary.block import frame
+from gateway_compaction.core.summary.prompts import prompt
+from gateway_compaction.core.text.language import NAMES, is_foreign, language_of, language_of_talk, phrases
 from tests.core.search import search
 from tests.core.strategies import odd_messages, texts
 

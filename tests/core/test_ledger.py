@@ -8,13 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.accuracy import checked
-from gateway_compaction.core.chunks import searched_text
-from gateway_compaction.core.greedy import by_gain, rough_tokens
-from gateway_compaction.core.identifiers import identifiers, spelled_in
-from gateway_compaction.core.ledger import Source, density, ledger, listed, sources, weights
-from gateway_compaction.core.shorten import shorten
-from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.core.extractive.identifier_ledger import (
+    Source,
+    density,
+    ledger,
+    listed,
+    sources,
+    weights,
+)
+from gateway_compaction.core.extractive.selection import by_gain, rough_tokens
+from gateway_compaction.core.recall.passages import searched_text
+from gateway_compaction.core.summary.identifier_check import checked
+from gateway_compaction.core.text.identifiers import identifiers, spelled_in
+from gateway_compaction.core.text.shorten import shorten
+from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.core.search import search
 from tests.core.strategies import Json, Talk, talks, texts
 

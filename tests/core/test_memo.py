@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from gateway_compaction.core.memo import Memo
+from gateway_compaction.core.planning.caches import Memo
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from gateway_compaction.core.messages import parse, part_of, text_of
+from gateway_compaction.core.conversation.messages import part_of, text_of
+from gateway_compaction.core.conversation.transcript import parse
 from gateway_compaction.errors import TranscriptError
 from tests.core.invariants import pairs
 from tests.core.scripts import script

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.last_call import LastCall
-from gateway_compaction.core.numbering import messages, numbers, parted
+from gateway_compaction.core.records.call_snapshot import LastCall, messages, numbers, parted
 
 SENT = ("preamble", "covered", "recalled", "cleared", "shortened", "verbatim")
 SAW = ("preamble", "summary", "acknowledgement", "opener", "cleared", "shortened", "quoting", "verbatim")

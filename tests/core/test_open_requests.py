@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.extract import read
-from gateway_compaction.core.messages import part_of, text_of
-from gateway_compaction.core.open_requests import MOST_OPEN, is_question, open_requests
-from gateway_compaction.core.salience import asked_for, talk_of
+from gateway_compaction.core.conversation.messages import part_of, text_of
+from gateway_compaction.core.extractive.extract import read
+from gateway_compaction.core.extractive.open_questions import MOST_OPEN, is_question, open_requests
+from gateway_compaction.core.extractive.salience import asked_for, talk_of
 from tests.core.search import search
 from tests.core.strategies import Json, Talk, talks
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.core.compaction import Clip, Compaction
-from gateway_compaction.core.fit import compacted
-from gateway_compaction.core.layout import layout
-from gateway_compaction.core.plan import make_plan
-from gateway_compaction.core.steering import Steering, moment_of
+from gateway_compaction.core.planning.fit import compacted
+from gateway_compaction.core.planning.plan import make_plan
+from gateway_compaction.core.planning.snapshot import layout
+from gateway_compaction.core.records.compaction import Clip, Compaction
+from gateway_compaction.core.records.controls import Steering, moment_of
 from tests.core.desks import Bench, policy, sent_by, stored
 from tests.core.invariants import text_in
 from tests.core.scripts import script

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.pins import Pins, pins_of
-from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.core.pins.pins import Pins, pins_of
+from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.core.scripts import script
 from tests.core.search import search
 from tests.core.strategies import Json, Talk, talks

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.compaction import Clip
-from gateway_compaction.core.messages import parse
-from gateway_compaction.core.plan import light_tokens, make_plan, quiet_below, quiet_plan
-from gateway_compaction.core.situation import fitting
+from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.planning.context import fitting
+from gateway_compaction.core.planning.plan import light_tokens, make_plan, quiet_below, quiet_plan
+from gateway_compaction.core.records.compaction import Clip
 from tests.core.cases import Case, cases
 from tests.core.desks import Bench, policy, sent_by, stored
 from tests.core.scripts import script

@@ -9,7 +9,8 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.prompts import PACKS, fenced, prompt, rendered
+from gateway_compaction.core.summary.prompts import PACKS, prompt, rendered
+from gateway_compaction.core.text.escaping import fenced
 from tests.core.scripts import CALL, THOUGHT, script
 from tests.core.search import search
 from tests.core.strategies import PIXEL, Json, Talk, odd_messages, talks, texts

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.chunks import passages
-from gateway_compaction.core.language import phrases
-from gateway_compaction.core.memo import Memo
-from gateway_compaction.core.recall import (
+from gateway_compaction.core.planning.caches import Memo
+from gateway_compaction.core.recall.index import build_index, query_of
+from gateway_compaction.core.recall.passages import passages
+from gateway_compaction.core.recall.recall import (
     Recall,
     prepare,
     recall_reserve,
@@ -20,8 +20,8 @@ from gateway_compaction.core.recall import (
     recalled,
     with_recall,
 )
-from gateway_compaction.core.search_index import build_index, query_of
-from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.core.text.language import phrases
+from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.core.desks import Bench, policy, sent_by, stored
 from tests.core.invariants import text_in
 from tests.core.scripts import script

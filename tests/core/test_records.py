@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.compaction import KIND_RANK, Clip, Compaction, Segment, SessionRef
-from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.records.compaction import KIND_RANK, Clip, Compaction, Segment, SessionRef
+from gateway_compaction.core.records.event import CompactionEvent
 from tests.core.search import search
 from tests.core.strategies import texts
 

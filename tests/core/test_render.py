@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.core.messages import Message, parse
-from gateway_compaction.core.render import View, render
-from gateway_compaction.core.summary import ACKNOWLEDGEMENT
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.planning.render import View, render
+from gateway_compaction.core.summary.block import ACKNOWLEDGEMENT
 from tests.core.desks import Bench, stored
 from tests.core.scripts import script
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.chunks import passages, searched_text
-from gateway_compaction.core.identifiers import identifiers
-from gateway_compaction.core.search_index import build_index, query_of, ranked
-from gateway_compaction.core.sentences import sentence_spans, sentences
-from gateway_compaction.core.terms import search_terms
+from gateway_compaction.core.recall.index import build_index, query_of, ranked
+from gateway_compaction.core.recall.passages import passages, searched_text
+from gateway_compaction.core.text.identifiers import identifiers
+from gateway_compaction.core.text.sentences import sentence_spans, sentences
+from gateway_compaction.core.text.terms import search_terms
 from tests.core.scripts import CALL
 from tests.core.search import search
 from tests.core.strategies import Json, Talk, odd_messages, talks, texts

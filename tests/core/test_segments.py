@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.asking import merge_question, parts_of, question, sizes_of
-from gateway_compaction.core.compaction import Compaction, Segment
-from gateway_compaction.core.messages import Message, part_of
-from gateway_compaction.core.policy import Policy
-from gateway_compaction.core.prompts import PACKS
-from gateway_compaction.core.segments import (
+from gateway_compaction.core.conversation.messages import Message, part_of
+from gateway_compaction.core.policy.model import Policy
+from gateway_compaction.core.records.compaction import Compaction, Segment
+from gateway_compaction.core.summary.prompts import PACKS, merge_question, parts_of, question, sizes_of
+from gateway_compaction.core.summary.segments import (
     Piece,
     extracted,
     least_text,
@@ -24,7 +23,7 @@ from gateway_compaction.core.segments import (
     run_to_merge,
     within,
 )
-from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.core.desks import policy
 from tests.core.scripts import script
 from tests.core.search import search

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gateway_compaction.core.sentences import sentence_spans, sentences
+from gateway_compaction.core.text.sentences import sentence_spans, sentences
 from tests.core.hostile import texts
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.core.compaction import Clip, Compaction
-from gateway_compaction.core.jobs import Job
-from gateway_compaction.core.prefix import Prefix, shared_prefix
-from gateway_compaction.core.situation import Situation
+from gateway_compaction.core.planning.context import Situation
+from gateway_compaction.core.planning.shared_prefix import Prefix, shared_prefix
+from gateway_compaction.core.planning.summary_job import Job
+from gateway_compaction.core.records.compaction import Clip, Compaction
 from tests.core.desks import Bench, policy, stored
 from tests.core.scripts import script
 from tests.core.weights import chat

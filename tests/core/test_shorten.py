@@ -9,8 +9,8 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.shorten import clear_result, clip_message, is_clearable, shorten
-from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.core.text.shorten import clear_result, clip_message, is_clearable, shorten
+from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.core.invariants import marks, text_in
 from tests.core.scripts import CALL, THOUGHT, script
 from tests.core.search import search

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.messages import parse
-from gateway_compaction.core.plan import make_plan
+from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.errors import TranscriptError
 from tests.core.desks import Bench, policy, sent_by, stored
 from tests.core.scripts import script

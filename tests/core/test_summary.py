@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.summary import accept, block_tokens
+from gateway_compaction.core.summary.acceptance import accept
+from gateway_compaction.core.summary.block import block_tokens
 from gateway_compaction.errors import SummaryRejected
 from tests.core.search import search
 from tests.core.strategies import texts

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.digest import message_digest
-from gateway_compaction.core.messages import parse
-from gateway_compaction.core.tokens import TokenCounter, output_reserve
+from gateway_compaction.core.conversation.digest import message_digest
+from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.tokens.counter import TokenCounter, output_reserve
 from tests.core.cases import MODELS
 from tests.core.scripts import CALL, script
 from tests.core.search import search

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from gateway_compaction.cli.buffers import app
+from gateway_compaction.cli.buffers.commands import app
 from tests.e2e.fleet import Fleet
 from tests.e2e.runs import Call, Stage
 from tests.e2e.talks import chat, marker

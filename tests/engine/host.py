@@ -12,10 +12,11 @@ from litellm.proxy._types import UserAPIKeyAuth
 from litellm.router import Router
 from litellm.types.utils import CallTypes
 
-from gateway_compaction.adapters.litellm_models import ProxyModels
-from gateway_compaction.callstate import KEY, CallState
+from gateway_compaction.adapters.litellm.models import ProxyModels
+from gateway_compaction.call_state import KEY, CallState
 from gateway_compaction.hook import CompactionHook
-from gateway_compaction.settings import Runtime, Settings, build
+from gateway_compaction.runtime import Runtime, build
+from gateway_compaction.settings import Settings
 from tests.engine.rig import Scripted
 from tests.policy_books import book
 

@@ -9,22 +9,23 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any
 
-from gateway_compaction.adapters.redis_archive import RedisArchive
-from gateway_compaction.adapters.redis_store import RedisStore, connect
-from gateway_compaction.aftermath import Aftermath, Ending
-from gateway_compaction.attending import Attending
-from gateway_compaction.compactor import Compactor
-from gateway_compaction.composer import Composing
-from gateway_compaction.core import identifiers, terms
-from gateway_compaction.core.compaction import SessionRef
-from gateway_compaction.core.policy_book import Identity, PolicyBook
-from gateway_compaction.core.tokens import TokenCounter
-from gateway_compaction.decision import Decision, Request
+from gateway_compaction.adapters.redis.archive import RedisArchive
+from gateway_compaction.adapters.redis.connection import RedisStore, connect
+from gateway_compaction.core.policy.book import Identity, PolicyBook
+from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.core.text import identifiers, terms
+from gateway_compaction.core.tokens.counter import TokenCounter
+from gateway_compaction.engine.compactor import Compactor
+from gateway_compaction.engine.local_buffer import LocalBuffer
+from gateway_compaction.engine.notices import Attending
+from gateway_compaction.engine.post_call import Aftermath, Ending
+from gateway_compaction.engine.request import Decision, Request
+from gateway_compaction.engine.rewrite_detector import LineageGuard
+from gateway_compaction.engine.summarize import Composing
+from gateway_compaction.engine.worker import Limits, Worker
 from gateway_compaction.errors import StoreError
-from gateway_compaction.memory import LineageGuard, LocalBuffer
 from gateway_compaction.ports import Caller, ModelFacts, Store, SummaryAnswer, SummaryRequest
-from gateway_compaction.settings import use_bundled_encodings
-from gateway_compaction.worker import Limits, Worker
+from gateway_compaction.runtime import use_bundled_encodings
 from tests.lab.holding import holds
 from tests.policy_books import book
 from tests.store_contract import raw

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import pytest
 
-from gateway_compaction.aftermath import BYPASS_SECONDS, Ending
-from gateway_compaction.decision import Decision
+from gateway_compaction.engine.post_call import BYPASS_SECONDS, Ending
+from gateway_compaction.engine.request import Decision
 from gateway_compaction.errors import SummaryRejected
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Fixed, Rig, events

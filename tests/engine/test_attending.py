@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from gateway_compaction.archive import Query, Scope
-from gateway_compaction.attending import SECONDS, Attending
-from gateway_compaction.core.identifiers import identifiers
-from gateway_compaction.core.terms import search_terms
+from gateway_compaction.core.text.identifiers import identifiers
+from gateway_compaction.core.text.terms import search_terms
+from gateway_compaction.engine.notices import SECONDS, Attending
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Notices
 from tests.engine.histories import chat, grown

@@ -8,10 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from gateway_compaction.composer import Composing
-from gateway_compaction.core.compaction import Compaction, Segment
-from gateway_compaction.core.policy_book import PolicyBook
-from gateway_compaction.decision import task_of
+from gateway_compaction.core.policy.book import PolicyBook
+from gateway_compaction.core.records.compaction import Compaction, Segment
+from gateway_compaction.engine.request import task_of
+from gateway_compaction.engine.summarize import Composing
+from gateway_compaction.engine.worker import SummaryTask
 from gateway_compaction.errors import (
     SummaryDenied,
     SummaryError,
@@ -20,7 +21,6 @@ from gateway_compaction.errors import (
     SummaryTimeout,
 )
 from gateway_compaction.ports import SummaryAnswer
-from gateway_compaction.worker import SummaryTask
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Fixed, Rig
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gateway_compaction.core.messages import text_of
-from gateway_compaction.core.policy_book import Identity
-from gateway_compaction.core.summary import TAG
-from gateway_compaction.replaying import Call, FixedModels, NoSummarizer, replay, replay_runtime
+from gateway_compaction.core.conversation.messages import text_of
+from gateway_compaction.core.policy.book import Identity
+from gateway_compaction.core.summary.block import TAG
+from gateway_compaction.replay import Call, FixedModels, NoSummarizer, replay, replay_runtime
 from tests.core.test_extract import OPEN, TOLD, shop
 from tests.policy_books import book
 

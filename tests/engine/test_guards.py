@@ -13,7 +13,7 @@ from litellm.proxy._types import UserAPIKeyAuth
 from litellm.proxy.hooks.autorouter_baseline_cache import AutoRouterBaselineCache
 from opentelemetry.trace import NonRecordingSpan, SpanContext
 
-from gateway_compaction.adapters.callbacks import has_pre_call_hook, is_guard, may_block_later
+from gateway_compaction.adapters.litellm.callbacks import has_pre_call_hook, is_guard, may_block_later
 from tests.engine.histories import chat
 from tests.engine.host import Host
 

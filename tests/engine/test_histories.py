@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.decision import Decision
+from gateway_compaction.engine.request import Decision
 from tests.engine.histories import chat, grown, system
 from tests.engine.rig import Rig, events, values
 from tests.lab.validity import violations

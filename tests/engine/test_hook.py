@@ -13,7 +13,7 @@ from litellm.exceptions import BadRequestError
 from litellm.integrations.custom_guardrail import CustomGuardrail
 from litellm.integrations.custom_logger import CustomLogger
 
-from gateway_compaction.callstate import KEY, CallState
+from gateway_compaction.call_state import KEY, CallState
 from gateway_compaction.hook import CompactionHook, handler, startup
 from tests.engine.histories import chat
 from tests.engine.host import Host

@@ -20,7 +20,7 @@ from litellm.exceptions import (
 from litellm.integrations.custom_guardrail import CustomGuardrail
 from litellm.proxy._types import UserAPIKeyAuth
 
-from gateway_compaction.callstate import KEY
+from gateway_compaction.call_state import KEY
 from tests.engine.histories import chat
 from tests.engine.host import BIG, Host, SentCall, proxy_server
 from tests.engine.rig import events, values

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.core.layout import layout
-from gateway_compaction.core.plan import light_tokens
-from gateway_compaction.decision import Decision
+from gateway_compaction.core.planning.plan import light_tokens
+from gateway_compaction.core.planning.snapshot import layout
+from gateway_compaction.engine.request import Decision
 from tests.engine.histories import chat, grown, loop
 from tests.engine.rig import Rig
 

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gateway_compaction.core.compaction import Compaction, Kind, Segment, SessionRef
-from gateway_compaction.core.steering import Steering
-from gateway_compaction.memory import (
-    IDLE_SECONDS,
-    REWRITES_BEFORE_BACKOFF,
-    Lineage,
-    LineageGuard,
-    LocalBuffer,
-)
+from gateway_compaction.core.records.compaction import Compaction, Kind, Segment, SessionRef
+from gateway_compaction.core.records.controls import Steering
+from gateway_compaction.engine.local_buffer import IDLE_SECONDS, LocalBuffer
+from gateway_compaction.engine.rewrite_detector import REWRITES_BEFORE_BACKOFF, Lineage, LineageGuard
 from tests.engine.rig import Clock
 
 SESSION, OTHER = SessionRef("t", "a"), SessionRef("t", "b")

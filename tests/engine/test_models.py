@@ -10,7 +10,7 @@ import pytest
 from litellm.proxy._types import UserAPIKeyAuth
 from litellm.router import Router
 
-from gateway_compaction.adapters.litellm_models import (
+from gateway_compaction.adapters.litellm.models import (
     DirectSummarizer,
     ProxyModels,
     RouterSummarizer,

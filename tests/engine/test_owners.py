@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from gateway_compaction.archive import Owner, Query, Scope
-from gateway_compaction.callstate import CallState, owner_of, request_of
-from gateway_compaction.core.digest import fingerprint
+from gateway_compaction.call_state import CallState, owner_of, request_of
+from gateway_compaction.core.conversation.digest import fingerprint
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Rig, values
 

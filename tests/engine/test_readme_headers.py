@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gateway_compaction.archive import Scope
-from gateway_compaction.callstate import CallState, response_headers
-from gateway_compaction.decision import Decision
+from gateway_compaction.call_state import CallState, response_headers
+from gateway_compaction.engine.request import Decision
 from tests.engine.histories import chat
 from tests.engine.rig import Rig
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from gateway_compaction.archive import Scope
-from gateway_compaction.core.compaction import SessionRef
-from gateway_compaction.core.messages import text_of
-from gateway_compaction.decision import Decision
+from gateway_compaction.core.conversation.messages import text_of
+from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.engine.request import Decision
 from gateway_compaction.errors import StoreError
 from tests.engine.histories import chat, grown, loop
 from tests.engine.rig import ANSWERED, Rig, events, values

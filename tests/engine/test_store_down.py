@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.aftermath import Ending
+from gateway_compaction.engine.post_call import Ending
+from gateway_compaction.engine.worker import Limits
 from gateway_compaction.errors import StoreBusy, StoreError
-from gateway_compaction.worker import Limits
 from tests.engine.histories import chat, grown, loop
 from tests.engine.rig import Rig, events
 from tests.lab.validity import violations

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.decision import Decision
+from gateway_compaction.engine.request import Decision
 from gateway_compaction.ports import ModelFacts
 from tests.engine.histories import chat, grown, loop
 from tests.engine.rig import Fixed, Rig, events

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gateway_compaction.core.compaction import Compaction
+from gateway_compaction.core.records.compaction import Compaction
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Rig
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from gateway_compaction.core.policy_book import Identity
-from gateway_compaction.decision import Decision, Request
+from gateway_compaction.core.policy.book import Identity
+from gateway_compaction.engine.request import Decision, Request
 from gateway_compaction.ports import Caller, ModelFacts
-from gateway_compaction.replaying import FixedModels, ScriptedSummarizer
-from gateway_compaction.settings import Settings, build
+from gateway_compaction.replay import FixedModels, ScriptedSummarizer
+from gateway_compaction.runtime import build
+from gateway_compaction.settings import Settings
 from tests.engine.histories import chat
 from tests.policy_books import book
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.core.policy_book import Identity
-from gateway_compaction.decision import Decision
+from gateway_compaction.core.policy.book import Identity
+from gateway_compaction.engine.request import Decision
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Fixed, Rig, values
 from tests.policy_books import entry

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from gateway_compaction.core.compaction import Compaction, Segment
-from gateway_compaction.decision import task_of
+from gateway_compaction.core.records.compaction import Compaction, Segment
+from gateway_compaction.engine.request import task_of
+from gateway_compaction.engine.worker import Limits, SummaryTask, Worker
 from gateway_compaction.errors import StoreError, SummaryRejected
-from gateway_compaction.worker import Limits, SummaryTask, Worker
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Rig, events
 from tests.lab.waiting import until

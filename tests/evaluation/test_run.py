@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 from gateway_compaction.cli.recordings import read_recordings
-from gateway_compaction.core.messages import Message
-from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.evaluation.compare import NoStrategyError, Wanted, compare
 from gateway_compaction.evaluation.material import Conversation, conversation_of
 from gateway_compaction.evaluation.plot import chart

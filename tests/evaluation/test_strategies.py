@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from gateway_compaction.core.messages import Message
-from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.evaluation.metrics import Context
 from gateway_compaction.evaluation.peers import Absent, peers
 from gateway_compaction.evaluation.strategies import (

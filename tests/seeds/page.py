@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from gateway_compaction.core.messages import text_of
-from gateway_compaction.core.policy_book import Identity, PolicyBook
-from gateway_compaction.core.summary import TAG
-from gateway_compaction.policy_files import load_policy_file
+from gateway_compaction.adapters.policy_file import load_policy_file
+from gateway_compaction.core.conversation.messages import text_of
+from gateway_compaction.core.policy.book import Identity, PolicyBook
+from gateway_compaction.core.summary.block import TAG
 from gateway_compaction.ports import SummaryAnswer, SummaryRequest
-from gateway_compaction.replaying import Call, FixedModels, replay, replay_runtime
+from gateway_compaction.replay import Call, FixedModels, replay, replay_runtime
 
 __all__ = ["BLOCK", "PAGE", "written"]
 

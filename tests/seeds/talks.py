@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gateway_compaction.core.summary import TAG
-from gateway_compaction.decision import Decision
+from gateway_compaction.core.summary.block import TAG
+from gateway_compaction.engine.request import Decision
 from gateway_compaction.ports import SummaryAnswer, SummaryRequest
 from tests.engine.histories import prose, system
 from tests.engine.rig import Rig

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from gateway_compaction.core.accuracy import checked
-from gateway_compaction.core.messages import Message
-from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.summary.identifier_check import checked
+from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.errors import SummaryError
 from gateway_compaction.ports import SummaryAnswer
 from tests.engine.histories import chat, grown, loop

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.core.language import phrases
-from gateway_compaction.core.policy import Policy
-from gateway_compaction.core.presets import PRESETS
-from gateway_compaction.decision import Decision
+from gateway_compaction.core.policy.model import Policy
+from gateway_compaction.core.policy.presets import PRESETS
+from gateway_compaction.core.text.language import phrases
+from gateway_compaction.engine.request import Decision
 from gateway_compaction.ports import SummaryAnswer
 from tests.engine.histories import grown, loop
 from tests.engine.rig import Rig

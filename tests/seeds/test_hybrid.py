@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.core.compaction import Compaction
-from gateway_compaction.core.importance import Anchor, Scoring, anchors_of, message_score, sentence_score
-from gateway_compaction.core.policy import Policy
-from gateway_compaction.core.presets import PRESETS
-from gateway_compaction.core.segments import new_limit
-from gateway_compaction.core.summary import carrier, frame
-from gateway_compaction.core.tokens import TokenCounter
-from gateway_compaction.decision import Decision
+from gateway_compaction.core.pins.anchors import Anchor, Scoring, anchors_of, message_score, sentence_score
+from gateway_compaction.core.policy.model import Policy
+from gateway_compaction.core.policy.presets import PRESETS
+from gateway_compaction.core.records.compaction import Compaction
+from gateway_compaction.core.summary.block import carrier, frame
+from gateway_compaction.core.summary.segments import new_limit
+from gateway_compaction.core.tokens.counter import TokenCounter
+from gateway_compaction.engine.request import Decision
 from gateway_compaction.errors import SummaryLimited, SummaryRejected
 from tests.engine.histories import chat, grown, prose
 from tests.engine.rig import Fixed, Rig

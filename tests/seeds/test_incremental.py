@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.core.policy import Policy
-from gateway_compaction.core.policy_book import Identity, PolicyBook
-from gateway_compaction.decision import Decision
+from gateway_compaction.adapters.policy_file import env_overrides
+from gateway_compaction.core.policy.book import Identity, PolicyBook
+from gateway_compaction.core.policy.model import Policy
+from gateway_compaction.engine.request import Decision
 from gateway_compaction.errors import SummaryTimeout
-from gateway_compaction.policy_files import env_overrides
 from gateway_compaction.ports import Buffer
 from tests.engine.histories import system
 from tests.engine.rig import Rig, events

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.core.compaction import Compaction
-from gateway_compaction.decision import Decision
+from gateway_compaction.core.records.compaction import Compaction
+from gateway_compaction.engine.request import Decision
 from tests.engine.histories import grown, system
 from tests.engine.rig import Rig
 from tests.seeds.talks import Obedient, sent, summary_in

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 import regex
 
-from gateway_compaction.core.chunks import passages
-from gateway_compaction.core.extract import extract
-from gateway_compaction.core.importance import Scoring
-from gateway_compaction.core.language import phrases
-from gateway_compaction.core.messages import Message
-from gateway_compaction.core.pins import pins_of
-from gateway_compaction.core.prompts import SYSTEM, merge_prompt, prompt
-from gateway_compaction.core.recall import recalled
-from gateway_compaction.core.search_index import build_index, query_of
-from gateway_compaction.core.summary import TAG, carrier, frame
-from gateway_compaction.core.tokens import TokenCounter
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.extractive.extract import extract
+from gateway_compaction.core.pins.anchors import Scoring
+from gateway_compaction.core.pins.pins import pins_of
+from gateway_compaction.core.recall.index import build_index, query_of
+from gateway_compaction.core.recall.passages import passages
+from gateway_compaction.core.recall.recall import recalled
+from gateway_compaction.core.summary.block import TAG, carrier, frame
+from gateway_compaction.core.summary.prompts import SYSTEM, merge_prompt, prompt
+from gateway_compaction.core.text.language import phrases
+from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.engine.histories import grown, loop
 from tests.engine.rig import Rig
 from tests.seeds.talks import sent, summary_in

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateway_compaction.core.presets import PRESETS
+from gateway_compaction.core.policy.presets import PRESETS
 from tests.seeds.page import BLOCK, PAGE, written
 
 REMEDY = "write the blocks anew: python -m tests.seeds.page"

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.core.compaction import Compaction, Segment
-from gateway_compaction.core.history import SummaryRecord, summary_history, totals
-from gateway_compaction.core.messages import parse
-from gateway_compaction.decision import Decision
+from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.records.compaction import Compaction, Segment
+from gateway_compaction.core.summary.statistics import SummaryRecord, summary_history, totals
+from gateway_compaction.engine.request import Decision
 from tests.engine.rig import Rig
 from tests.seeds.talks import Obedient, sent, summary_in, told, turns
 

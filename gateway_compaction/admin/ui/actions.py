@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from gateway_compaction.admin.ui.text import fold, plural, short
 from gateway_compaction.archive import SessionDetail
-from gateway_compaction.core.compaction import Compaction
-from gateway_compaction.core.digest import fingerprint
+from gateway_compaction.core.conversation.digest import fingerprint
+from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.errors import NotThere, PartNotThere
 
 __all__ = ["Deed", "deed_of", "lacking", "pin_mark"]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway_compaction.admin.ui.text import compact, percent, thousands
-from gateway_compaction.core.numbering import messages as named
+from gateway_compaction.core.records.call_snapshot import messages as named
 
 __all__ = [
     "HEIGHT",

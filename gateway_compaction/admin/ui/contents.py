@@ -10,7 +10,7 @@ from typing import Any
 
 from gateway_compaction.admin.ui.text import Folded, fold, thousands
 from gateway_compaction.archive import LastCall
-from gateway_compaction.core.numbering import messages, numbers, parted
+from gateway_compaction.core.records.call_snapshot import messages, numbers, parted
 
 __all__ = ["Comparison", "Item", "Pair", "Stretch", "comparison", "message_text"]
 

@@ -18,8 +18,8 @@ from gateway_compaction.admin.ui.text import (
     thousands,
 )
 from gateway_compaction.archive import LastCall, SessionDetail
-from gateway_compaction.core.compaction import Compaction
-from gateway_compaction.core.numbering import messages, parted
+from gateway_compaction.core.records.call_snapshot import messages, parted
+from gateway_compaction.core.records.compaction import Compaction
 
 __all__ = [
     "KINDS",

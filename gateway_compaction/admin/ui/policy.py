@@ -11,7 +11,7 @@ from gateway_compaction.admin.schemas import Explanation, Preview, PreviewBody
 from gateway_compaction.admin.ui.charts import Strip, strip
 from gateway_compaction.admin.ui.text import percent, short, thousands
 from gateway_compaction.archive import LastCall
-from gateway_compaction.core.policy import Policy
+from gateway_compaction.core.policy.model import Policy
 
 __all__ = ["PolicyView", "PreviewView", "Setting", "Slider", "policy_view", "preview_body", "preview_view"]
 

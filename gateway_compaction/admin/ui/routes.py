@@ -11,17 +11,16 @@ from fastapi import APIRouter, Request, Response
 from pydantic import ValidationError
 
 from gateway_compaction.admin.access import Reader, Viewer
-from gateway_compaction.admin.acting import DETAILS
+from gateway_compaction.admin.dependencies import Parts, PartsDep
 from gateway_compaction.admin.details import version_of
 from gateway_compaction.admin.measures import counted_overview
 from gateway_compaction.admin.origin import PATH
-from gateway_compaction.admin.parts import Parts, PartsDep
 from gateway_compaction.admin.policy_view import explained, identity_of
 from gateway_compaction.admin.preview import previewed
 from gateway_compaction.admin.problems import Problem
-from gateway_compaction.admin.reading import Id, ref_of
+from gateway_compaction.admin.read_routes import Id, ref_of
 from gateway_compaction.admin.schemas import PreviewBody
-from gateway_compaction.admin.ui.failing import PageRoute
+from gateway_compaction.admin.ui.errors import PageRoute
 from gateway_compaction.admin.ui.history import VersionView, version_view
 from gateway_compaction.admin.ui.overview import PERIODS, overview_view
 from gateway_compaction.admin.ui.policy import (
@@ -34,8 +33,9 @@ from gateway_compaction.admin.ui.policy import (
 from gateway_compaction.admin.ui.render import HEADERS, STATIC, asset, etag_of, page
 from gateway_compaction.admin.ui.session import session_view
 from gateway_compaction.admin.ui.sessions import AGES, LEVELS, STATES, Listing, asked, line, listing
+from gateway_compaction.admin.write_routes import DETAILS
 from gateway_compaction.archive import Hour, SessionDetail
-from gateway_compaction.core.policy import Policy
+from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.errors import NotThere, PolicyError
 
 __all__ = ["router"]

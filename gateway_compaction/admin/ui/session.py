@@ -14,7 +14,7 @@ from gateway_compaction.admin.ui.overview import Tile
 from gateway_compaction.admin.ui.sessions import CALLS_HINT, Line, line
 from gateway_compaction.admin.ui.text import ago, compact, money, percent, short, span, stamp, thousands
 from gateway_compaction.archive import LastCall, SessionDetail
-from gateway_compaction.core.events import CompactionEvent
+from gateway_compaction.core.records.event import CompactionEvent
 
 __all__ = ["EventLine", "Fate", "SessionView", "session_view"]
 

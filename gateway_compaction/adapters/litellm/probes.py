@@ -1,0 +1,135 @@
+"""Looks at a Redis server and at a LiteLLM config from outside a running proxy, for ``doctor``."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter, time
+from typing import Any
+
+import litellm
+from litellm.proxy.auth.master_key_boot_check import UnsafeMasterKeyRefused, master_key_boot_verdict
+from litellm.router import Router
+from pydantic import ValidationError
+
+from gateway_compaction.adapters.litellm.models import ProxyModels
+from gateway_compaction.adapters.redis.connection import FAULTS, RedisStore
+from gateway_compaction.adapters.redis.index import dropping, tenant_key, vacating
+from gateway_compaction.core.conversation.digest import fingerprint
+from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
+from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.errors import StoreError
+
+__all__ = ["ConfigModels", "config_models", "refused_key", "round_trip", "server_facts"]
+
+PROBE_SECONDS = 2.0
+PROBE_TTL = 1.0
+LOADS = 5
+
+
+async def server_facts(store: RedisStore) -> Mapping[str, str]:
+    """What a server says of itself (``INFO``); empty where it may not be asked."""
+    client: Any = store._client
+    try:
+        async with asyncio.timeout(PROBE_SECONDS):
+            found: dict[str, Any] = await client.info()
+    except FAULTS:
+        return {}
+    return {str(name): str(value) for name, value in found.items()}
+
+
+async def round_trip(store: RedisStore) -> float:
+    """Claim, store, read back, count and erase a record: with the scripts of one call and of its summary.
+
+    Nothing of it is left, not even a note. Returns the seconds that reading took, the middle one of a few.
+
+    Raises:
+        StoreError: the server refused, or what was read is not what was written.
+    """
+    # Another one each time: somebody else may be looking at the same server.
+    name = os.urandom(8).hex()
+    session = SessionRef(fingerprint("doctor", name), fingerprint("doctor", "session", name))
+    digest = fingerprint("doctor", "record")
+    record = Compaction(digest, 1, "model", (Segment(0, 1, "doctor"),))
+    token = await store.claim(session, digest, (), PROBE_TTL)
+    if not await store.put(session, record, token=token, ttl=PROBE_TTL, limit=1):
+        raise StoreError("the record was refused")
+    taken = []
+    for _ in range(LOADS):
+        started = perf_counter()
+        buffer = await store.load(session, [digest])
+        taken.append(perf_counter() - started)
+    if [c.text for c in buffer.compactions] != ["doctor"]:
+        raise StoreError("what was read is not what was written")
+    called = CompactionEvent("request", time(), "none", "doctor", "light", "doctor", tokens_before=1)
+    await store.append(session, called, ttl=PROBE_TTL, used=digest, view=digest)
+    counts = ("UNLINK", tenant_key(session.tenant, "hours"))
+    await store.send(*dropping(session), *vacating(session.tenant), counts, seconds=PROBE_SECONDS)
+    return sorted(taken)[LOADS // 2]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigModels:
+    """The models of a config that is not being served.
+
+    Attributes:
+        models: looks them up as the running proxy does.
+        broken: deployments that LiteLLM cannot use, by their position, with the reason.
+    """
+
+    models: ProxyModels
+    broken: Mapping[int, str]
+    router: Any
+
+    def offers(self, group: str) -> bool:
+        """Whether a request may name this group; aliases and patterns count."""
+        return self.router is not None and bool(self.router.get_model_list(model_name=group))
+
+
+def config_models(deployments: Sequence[Mapping[str, Any]], providers: Sequence[str]) -> ConfigModels:
+    """The models of a config's ``model_list``; nothing is sent anywhere.
+
+    ``providers`` are the names of those that the config adds to LiteLLM's own.
+    """
+    # What LiteLLM does for custom_provider_map, but without loading the code that it names.
+    litellm.provider_list += [name for name in providers if name not in litellm.provider_list]
+    litellm._custom_providers += [name for name in providers if name not in litellm._custom_providers]
+    with warnings.catch_warnings():
+        # The first router makes pydantic warn of LiteLLM's own types.
+        warnings.simplefilter("ignore")
+        broken = {i: reason for i, d in enumerate(deployments) if (reason := _refused(d))}
+        sound = [dict(d) for i, d in enumerate(deployments) if i not in broken]
+        router: Any = Router(model_list=sound) if sound else None
+    if router is not None:
+        # It is asked for its models only: it need not follow calls.
+        router.discard()
+    return ConfigModels(ProxyModels(lambda: router), broken, router)
+
+
+def _refused(deployment: Mapping[str, Any]) -> str | None:
+    try:
+        router: Any = Router(model_list=[dict(deployment)])
+        router.discard()
+    except ValidationError as error:
+        # Its text would show the values, keys among them.
+        return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())[:200]
+    except Exception as error:  # LiteLLM raises whatever comes up
+        return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"[:200]
+    return None
+
+
+def refused_key(key: str | None, general: Mapping[str, Any], permitted: bool) -> str | None:
+    """Why LiteLLM will not start with a master key, or None."""
+    verdict = master_key_boot_verdict(
+        master_key=key,
+        environment_master_key=None,
+        general_settings=general,
+        config_file_path=None,
+        override_env_is_on=permitted,
+        salt_key_is_set=True,
+        database_is_configured=False,
+    )
+    return verdict.reason.value.replace("_", " ") if isinstance(verdict, UnsafeMasterKeyRefused) else None

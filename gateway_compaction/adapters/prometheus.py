@@ -1,0 +1,169 @@
+"""Metrics for Prometheus: on LiteLLM's own ``/metrics`` where its callback is on, else from ``render``.
+
+With several workers every process writes to the folder PROMETHEUS_MULTIPROC_DIR, as LiteLLM's own metrics do,
+and whoever renders reads them all. Labels are the policy file's names and words of ours: never what a client
+can choose.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    REGISTRY,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    Metric,
+    generate_latest,
+)
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.telemetry import Sample, Silent, Stage, Telemetry
+
+__all__ = ["PrometheusTelemetry", "prometheus", "render"]
+
+log = logging.getLogger("gateway_compaction")
+PREFIX = "gateway_compaction_"
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+POLICIES_KEPT, OTHER = 50, "other"
+HOOK_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0)
+SUMMARY_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 60.0, 120.0, 300.0)
+COUNTERS = {
+    "requests": ("Chat completions decided about.", ("policy", "level", "outcome")),
+    "tokens_before": ("Tokens that clients sent, in calls near their window.", ("policy", "mode")),
+    "tokens_after": ("Tokens sent upstream in their place; in observe: would be.", ("policy", "mode")),
+    "cache_breaks": ("Calls that were sent a compaction for the first time.", ("policy",)),
+    "refusals": ("Rewritten requests that the provider refused with 400, 413 or 422.", ("policy",)),
+    "summaries": ("Summaries in the background.", ("outcome",)),
+    "summary_cost_dollars": ("What the summaries that were made cost.", ("policy",)),
+}
+HISTOGRAMS = {
+    "hook_seconds": ("Time of a request in the plugin, by how far its decision came.", "stage", HOOK_SECONDS),
+    "summary_seconds": ("Time from the claim to a summary or its failure.", "outcome", SUMMARY_SECONDS),
+}
+# With how the values of several workers become one, of those that live.
+GAUGES: Mapping[str, tuple[str, Literal["livesum", "livemax", "livemin"]]] = {
+    "queue_length": ("Summaries waiting or being made.", "livesum"),
+    "store_breaker_open": ("1 while the store is not asked, because it failed.", "livemax"),
+    "summarisers_open": ("Summariser models that are not asked, because they failed.", "livemax"),
+    "policy_problem": ("1 while the policy file as it is now cannot be used.", "livemax"),
+    "policy_loaded_timestamp_seconds": ("When the policies in force were read.", "livemin"),
+}
+
+
+@cache
+def prometheus(registry: CollectorRegistry = REGISTRY) -> Telemetry:
+    """Telemetry for Prometheus, one for each registry; none where its folder cannot be written."""
+    folder = os.environ.get(FOLDER)
+    try:
+        if folder:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        return PrometheusTelemetry(registry)
+    except OSError as error:
+        log.warning("no metrics: %s=%s cannot be used (%s)", FOLDER, folder, error.strerror)
+        return Silent()
+
+
+def render(registry: CollectorRegistry = REGISTRY) -> tuple[bytes, str]:
+    """Our metrics of all workers as text, and its content type; where there are several it reads files."""
+    return generate_latest(_Ours(_everything(registry))), CONTENT_TYPE_LATEST
+
+
+def _everything(registry: CollectorRegistry) -> CollectorRegistry:
+    folder = os.environ.get(FOLDER)
+    if not folder or not os.path.isdir(folder):
+        return registry
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry, path=folder)  # type: ignore[no-untyped-call]
+    return registry
+
+
+class _Ours(Collector):
+    """The metrics of this package alone: the host's have a route, and rights, of their own."""
+
+    def __init__(self, everything: Collector) -> None:
+        self._everything = everything
+
+    def collect(self) -> Iterable[Metric]:
+        """See ``Collector``."""
+        return (metric for metric in self._everything.collect() if metric.name.startswith(PREFIX))
+
+
+class PrometheusTelemetry:
+    """See ``Telemetry``. One for each registry."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._policies: set[str] = set()
+        self._counted: dict[str, int] = {}
+        self._counters = {
+            name: Counter(PREFIX + name, text, labels, registry=registry)
+            for name, (text, labels) in COUNTERS.items()
+        }
+        self._histograms = {
+            name: Histogram(PREFIX + name, text, (label,), buckets=buckets, registry=registry)
+            for name, (text, label, buckets) in HISTOGRAMS.items()
+        }
+        self._gauges = {
+            name: Gauge(PREFIX + name, text, multiprocess_mode=mode, registry=registry)
+            for name, (text, mode) in GAUGES.items()
+        }
+
+    def decided(
+        self, outcome: str, level: str | None, policy: str | None, stage: Stage, seconds: float
+    ) -> None:
+        """See ``Telemetry``."""
+        self._counters["requests"].labels(self._named(policy), level or "none", outcome).inc()
+        self._histograms["hook_seconds"].labels(stage).observe(seconds)
+
+    def ended(self, event: CompactionEvent, ending: str, *, rewritten: bool, cache_break: bool) -> None:
+        """See ``Telemetry``."""
+        policy = self._named(event.policy)
+        if ending == "refused":
+            if rewritten:
+                self._counters["refusals"].labels(policy).inc()
+            return
+        if ending == "cached":
+            return
+        mode = "observe" if event.outcome == "observed" else "enforce"
+        self._counters["tokens_before"].labels(policy, mode).inc(event.tokens_before)
+        self._counters["tokens_after"].labels(policy, mode).inc(event.tokens_after)
+        if cache_break:
+            self._counters["cache_breaks"].labels(policy).inc()
+
+    def summarised(self, event: CompactionEvent) -> None:
+        """See ``Telemetry``."""
+        if event.seconds is not None:
+            self._histograms["summary_seconds"].labels(event.outcome).observe(event.seconds)
+        if event.cost:
+            self._counters["summary_cost_dollars"].labels(self._named(event.policy)).inc(event.cost)
+
+    def sampled(self, sample: Sample) -> None:
+        """See ``Telemetry``."""
+        self._gauges["queue_length"].set(sample.queued)
+        self._gauges["store_breaker_open"].set(sample.store_open)
+        self._gauges["summarisers_open"].set(sample.summarisers_open)
+        self._gauges["policy_problem"].set(sample.policies_refused)
+        if sample.policies_loaded_at is not None:
+            self._gauges["policy_loaded_timestamp_seconds"].set(sample.policies_loaded_at)
+        for outcome, count in sample.counts.items():
+            new = count - self._counted.get(outcome, 0)
+            self._counters["summaries"].labels(outcome).inc(new)
+            self._counted[outcome] = count
+
+    def _named(self, policy: str | None) -> str:
+        """A policy's name as a label; after many reloads with new names the rest is one."""
+        name = policy or "none"
+        if name not in self._policies and len(self._policies) >= POLICIES_KEPT:
+            return OTHER
+        self._policies.add(name)
+        return name

@@ -1,0 +1,54 @@
+"""What the routes work with, kept on LiteLLM's application."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+
+from gateway_compaction.archive import Archive
+from gateway_compaction.core.policy.book import PolicyBook
+
+__all__ = ["STATE", "Parts", "PartsDep"]
+
+STATE = "gateway_compaction"
+
+
+async def _nobody() -> None:
+    """Nobody is to know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """One process's parts, as far as operators need them.
+
+    Attributes:
+        archive: the operators' side of the store.
+        policies: the policies in force.
+        price: dollars for one input token of a model group, None where it is not known.
+        metrics: all metrics as text, and their content type; reads files.
+        health: how this process is doing, as JSON types; never asks the store.
+        count: tokens of a text for a model.
+        metrics_public: whether metrics are for everybody.
+        attend: let the requests of this process know of a deed, before it is answered.
+    """
+
+    archive: Archive
+    policies: Callable[[], PolicyBook]
+    price: Callable[[str], float | None]
+    metrics: Callable[[], tuple[bytes, str]]
+    health: Callable[[], Mapping[str, Any]]
+    count: Callable[[str, str], int]
+    metrics_public: bool = False
+    attend: Callable[[], Awaitable[None]] = _nobody
+
+
+def parts_of(request: Request) -> Parts:
+    """The parts that were mounted."""
+    parts: Parts = getattr(request.app.state, STATE)
+    return parts
+
+
+PartsDep = Annotated[Parts, Depends(parts_of)]

@@ -1,0 +1,204 @@
+"""Signing in and out, and the deeds: each is confirmed on a page that says what it will mean."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request, Response
+
+from gateway_compaction.admin.access import LOOK_ONLY, Reader, Viewer, authenticate
+from gateway_compaction.admin.dependencies import Parts, PartsDep
+from gateway_compaction.admin.json_response import answer_beside
+from gateway_compaction.admin.origin import PATH, keep_key, refuse_others
+from gateway_compaction.admin.problems import Problem
+from gateway_compaction.admin.read_routes import Id, ref_of
+from gateway_compaction.admin.ui.actions import Deed, deed_of, lacking
+from gateway_compaction.admin.ui.errors import PageRoute
+from gateway_compaction.admin.ui.render import HEADERS, base_of, page
+from gateway_compaction.admin.ui.sessions import line
+from gateway_compaction.archive import SessionDetail
+from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.errors import Refused
+
+__all__ = ["router"]
+
+router = APIRouter(prefix=f"{PATH}/ui", route_class=PageRoute, include_in_schema=False)
+LARGEST_FORM = 65_536
+LONGEST_KEY = 1000
+KEYS = frozenset(
+    {b"authorization", b"cookie", b"x-api-key", b"api-key", b"x-goog-api-key", b"x-litellm-api-key"}
+)
+STALE = "This page is older than your sign-in: go back, reload it and try again."
+WRONG_KEY = "This proxy does not accept that key."
+
+
+@router.get("/signin")
+async def ask_key(request: Request, next: str = "") -> Response:
+    """Where a key is asked for."""
+    return page(request, "signin.html", next=_inside(request, next))
+
+
+@router.post("/signin")
+async def sign_in(request: Request) -> Response:
+    """Keep a key that this proxy accepts in the browser's cookie."""
+    refuse_others(request)
+    form = await _form(request)
+    wanted, key = _inside(request, form.get("next", "")), form.get("key", "").strip()
+    try:
+        if not key or len(key) > LONGEST_KEY or not key.isascii() or not key.isprintable():
+            raise Problem(401, WRONG_KEY)
+        await authenticate(_with_key(request, key), "GET")
+    except Problem as problem:
+        told = WRONG_KEY if problem.status == 401 else problem.detail
+        return page(request, "signin.html", problem.status, next=wanted, problem=told)
+    response = _to(wanted)
+    keep_key(response, request, key)
+    return response
+
+
+@router.post("/signout")
+async def sign_out(request: Request, viewer: Reader) -> Response:
+    """Take the cookie back."""
+    _check_page(viewer, await _form(request))
+    response = _to(f"{base_of(request)}/signin")
+    keep_key(response, request, None)
+    return response
+
+
+@router.get("/sessions/{id}/export")
+async def export(viewer: Reader, parts: PartsDep, id: Id) -> Response:
+    """All that is kept of a session, as a file."""
+    session = ref_of(id)
+    response = await answer_beside(await parts.archive.export(viewer.scope, session))
+    response.headers["Content-Disposition"] = f'attachment; filename="{session.key[:32]}.json"'
+    return response
+
+
+@router.get("/sessions/{id}/do/{name}")
+async def confirm(
+    request: Request,
+    viewer: Reader,
+    parts: PartsDep,
+    id: Id,
+    name: str,
+    version: int | None = None,
+    text: str = "",
+    pin: str = "",
+) -> Response:
+    """What a deed will mean, before it is done."""
+    detail = await parts.archive.detail(viewer.scope, ref_of(id))
+    deed = deed_of(name, detail, version, text, pin)
+    if deed is None:
+        raise lacking(name, detail, version)
+    return await _asked(request, viewer, detail, deed)
+
+
+@router.post("/sessions/{id}/do/{name}")
+async def do(request: Request, viewer: Reader, parts: PartsDep, id: Id, name: str) -> Response:
+    """Do it, and go back to where it can be seen."""
+    form = await _form(request)
+    _check_page(viewer, form)
+    if not viewer.may_act:
+        raise Problem(403, LOOK_ONLY)
+    session = ref_of(id)
+    detail = await parts.archive.detail(viewer.scope, session)
+    number = form.get("version", "")
+    version = int(number) if number.isdecimal() and len(number) < 10 else None
+    deed = deed_of(name, detail, version, form.get("text", "").strip(), form.get("pin", ""))
+    if deed is None:
+        raise lacking(name, detail, version)
+    try:
+        await _done(parts, viewer, session, deed)
+    except Refused as refusal:
+        return await _asked(request, viewer, detail, deed, str(refusal), 409)
+    if name == "forget":
+        return _to(f"{base_of(request)}/sessions")
+    return _to(f"{base_of(request)}/sessions/{session.slot}?{urlencode({'done': _word(deed)})}")
+
+
+async def _done(parts: Parts, viewer: Viewer, session: SessionRef, deed: Deed) -> None:
+    archive, scope = parts.archive, viewer.scope
+    match deed.name:
+        case "compact":
+            await archive.compact(scope, session)
+        case "rebuild":
+            await archive.rebuild(scope, session)
+        case "rollback" if deed.version is not None:
+            await archive.rollback(scope, session, deed.version)
+        case "pin":
+            await archive.pin(scope, session, deed.text)
+        case "unpin":
+            await archive.unpin(scope, session, deed.text)
+        case "reset":
+            await archive.reset(scope, session)
+        case "forget":
+            await archive.forget(scope, session)
+    await parts.attend()
+
+
+def _word(deed: Deed) -> str:
+    return "nothing" if deed.name == "rollback" and not deed.version else deed.name
+
+
+async def _asked(
+    request: Request,
+    viewer: Viewer,
+    detail: SessionDetail,
+    deed: Deed,
+    problem: str = "",
+    status: int = 200,
+) -> Response:
+    if not viewer.may_act:
+        raise Problem(403, LOOK_ONLY)
+    values: dict[str, Any] = {
+        "actor": viewer.scope.actor,
+        "csrf": viewer.csrf,
+        "page": "sessions",
+        "deed": deed,
+        "problem": problem,
+        "name": line(detail.row, 0.0).name,
+        "here": f"{base_of(request)}/sessions/{detail.row.session.slot}",
+    }
+    template = "_action.html" if "hx-request" in request.headers else "action.html"
+    return await asyncio.to_thread(page, request, template, status, None, **values)
+
+
+async def _form(request: Request) -> Mapping[str, str]:
+    length = request.headers.get("content-length", "")
+    if not length.isdecimal() or int(length) > LARGEST_FORM:
+        raise Problem(413, "That is more than any form here sends.")
+    async with request.form(max_files=0, max_fields=10) as form:
+        return {name: value for name, value in form.items() if isinstance(value, str)}
+
+
+def _check_page(viewer: Viewer, form: Mapping[str, str]) -> None:
+    """Refuse a form that was not on one of our pages.
+
+    Raises:
+        Problem: 403.
+    """
+    sent = form.get("csrf", "").encode("utf-8", "replace")
+    if viewer.csrf is not None and not hmac.compare_digest(sent, viewer.csrf.encode()):
+        raise Problem(403, STALE)
+
+
+def _with_key(request: Request, key: str) -> Request:
+    """The request as one that brings this key in a header, and no other."""
+    headers = [pair for pair in request.scope["headers"] if pair[0] not in KEYS]
+    headers.append((b"authorization", f"Bearer {key}".encode()))
+    return Request({**request.scope, "headers": headers})
+
+
+def _inside(request: Request, wanted: str) -> str:
+    """``wanted`` where it is one of our pages, else the first one."""
+    base = base_of(request)
+    plain = wanted.isascii() and wanted.isprintable() and not set("\\ ") & set(wanted)
+    return wanted if plain and (wanted == base or wanted.startswith((f"{base}/", f"{base}?"))) else base
+
+
+def _to(address: str) -> Response:
+    return Response(status_code=303, headers={**HEADERS, "Location": address})

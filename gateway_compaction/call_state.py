@@ -1,0 +1,247 @@
+"""One call on its way through LiteLLM: what its hooks hand on, and how host and compactor see it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from gateway_compaction.archive import Owner
+from gateway_compaction.core.conversation.digest import fingerprint, history_digests
+from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.policy.book import Identity
+from gateway_compaction.engine.post_call import Ending
+from gateway_compaction.engine.request import Decision, Request
+from gateway_compaction.errors import TranscriptError
+from gateway_compaction.ports import Caller
+
+__all__ = [
+    "KEY",
+    "CallState",
+    "ending_of",
+    "identity_of",
+    "is_known",
+    "owner_of",
+    "request_of",
+    "response_headers",
+    "tell_span",
+    "tell_spend_pages",
+    "tenant_of",
+    "was_edited",
+]
+
+KEY = "gateway_compaction"
+BLOCK = "compaction"
+BODY_LABELS = ("session_id", "conversation_id", "thread_id", "chat_id", "litellm_session_id")
+
+
+@dataclass(slots=True, repr=False)
+class CallState:
+    """What the hooks of one call share.
+
+    Attributes:
+        auth: LiteLLM's authenticated identity.
+        data: the request as it was when our hook first saw it.
+        base: what was decided about the request as the client sent it; None until then.
+        decision: the same, or what that became for the deployment that is asked now.
+        deferred: another hook comes after ours, so the deployment hook decides.
+        failed: a fault of ours; the request goes on unchanged.
+        altered: another hook has changed what was decided about, so nothing of that is kept.
+        ending: how the call ended, once it did.
+        refused: the provider's refusal was recorded.
+        released: the proxy has let the answer go.
+        followed: what follows a call was started.
+    """
+
+    auth: Any
+    data: Mapping[str, Any] = field(default_factory=dict)
+    base: Decision | None = None
+    decision: Decision | None = None
+    deferred: bool = False
+    failed: bool = False
+    altered: bool = False
+    ending: Ending | None = None
+    refused: bool = False
+    released: bool = False
+    followed: bool = False
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> CallState:
+        # Loggers copy call details; there is one state for each call.
+        return self
+
+    def __repr__(self) -> str:
+        return f"<CallState {self.decision.outcome if self.decision else None}>"
+
+
+def tenant_of(auth: Any) -> str:
+    """The hashed name of who is calling: team, else user, else key; an end user narrows it."""
+    for kind, value in (("team", "team_id"), ("user", "user_id"), ("key", "api_key")):
+        owner = getattr(auth, value, None)
+        if owner:
+            return fingerprint("tenant", kind, str(owner), str(getattr(auth, "end_user_id", None) or ""))
+    return fingerprint("tenant", "public", "", str(getattr(auth, "end_user_id", None) or ""))
+
+
+def owner_of(auth: Any) -> Owner:
+    """Whose a call is, for operators. The key's token is a hash already; only a hash of that is kept."""
+    token = getattr(auth, "api_key", None)
+    return Owner(
+        team_id=_text(auth, "team_id"),
+        team=_text(auth, "team_alias") or _text(auth, "team_id"),
+        user_id=_text(auth, "user_id"),
+        key_hash=fingerprint(str(token)) if token else None,
+        key_alias=_text(auth, "key_alias"),
+        end_user=_text(auth, "end_user_id"),
+    )
+
+
+def _text(auth: Any, name: str) -> str | None:
+    value = getattr(auth, name, None)
+    return str(value) if value else None
+
+
+def identity_of(auth: Any, model: str, metadata: Mapping[str, Any]) -> Identity:
+    """What policies match on."""
+    tags = metadata.get("tags")
+    return Identity(
+        team_id=auth.team_id,
+        team_alias=auth.team_alias,
+        key_alias=auth.key_alias,
+        user_id=auth.user_id,
+        model=model,
+        tags=tuple(str(t) for t in tags) if isinstance(tags, list) else (),
+        team_block=_block(auth.team_metadata),
+        key_block=_block(auth.metadata),
+    )
+
+
+def request_of(state: CallState, data: Mapping[str, Any]) -> Request:
+    """The request as the compactor sees it; messages and limits as they are in ``data`` now."""
+    first, auth = state.data, state.auth
+    metadata = first.get("metadata") if isinstance(first.get("metadata"), Mapping) else {}
+    assert isinstance(metadata, Mapping)
+    model = str(first.get("model"))
+    sent = first.get("proxy_server_request") or {}
+    return Request(
+        messages=data["messages"],
+        body={k: v for k, v in first.items() if k not in ("messages", "metadata")},
+        model=model,
+        tenant=tenant_of(auth),
+        identity=identity_of(auth, model, metadata),
+        caller=Caller(model, {**metadata, "user_api_key_auth": auth}),
+        headers={str(k).lower(): _as_sent(str(v)) for k, v in (sent.get("headers") or {}).items()},
+        body_labels=_body_labels(sent.get("body")),
+        about={name: value for name, value in asdict(owner_of(auth)).items() if value},
+    )
+
+
+def is_known(state: CallState, messages: Any) -> bool:
+    """Whether messages are, all of them, those that were decided about or what that became."""
+    if state.base is None:
+        return False
+    known = (state.base.request.messages, state.base.sent, state.decision.sent if state.decision else ())
+    return any(sent is messages or list(sent) == messages for sent in known)
+
+
+def was_edited(decision: Decision) -> bool:
+    """Whether the messages that were decided about have been edited in place since; hashes them again."""
+    situation = decision.situation
+    if situation is None:
+        # Nothing was kept of them.
+        return False
+    try:
+        now = parse(decision.request.messages)
+    except TranscriptError:
+        return True
+    same = now.preamble == situation.transcript.preamble
+    return not same or tuple(history_digests(now.history)) != situation.digests
+
+
+def ending_of(kwargs: Mapping[str, Any], response: Any) -> Ending:
+    """How a call ended that LiteLLM logs as a success."""
+    metadata = (kwargs.get("litellm_params") or {}).get("metadata") or {}
+    if kwargs.get("cache_hit") is True:
+        return Ending("cached")
+    if metadata.get("client_disconnected") is True:
+        return Ending("disconnected")
+    usage = getattr(response, "usage", None)
+    reported = getattr(usage, "prompt_tokens", None)
+    return Ending("answered", reported if isinstance(reported, int) and reported > 0 else None)
+
+
+def response_headers(state: CallState) -> dict[str, str]:
+    """What the client is told."""
+    decision = state.decision
+    if decision is None:
+        return (
+            {"x-compaction": "failed", "x-compaction-reason": "a fault in the gateway"}
+            if state.failed
+            else {}
+        )
+    told = {"x-compaction": decision.outcome}
+    told |= {f"x-compaction-{name.replace('_', '-')}": value for name, value in _said(decision).items()}
+    return {name: _header(value) for name, value in told.items() if value not in (None, "", 0)}
+
+
+def tell_span(state: CallState) -> None:
+    """Say the same on the request's span, where LiteLLM's OpenTelemetry callback has started one."""
+    span, decision = getattr(state.auth, "parent_otel_span", None), state.decision
+    if span is None or decision is None:
+        return
+    policy = decision.policy.name if decision.policy else None
+    said = {"outcome": decision.outcome, "policy": policy, **_said(decision)}
+    span.set_attributes({f"{KEY}.{name}": value for name, value in said.items() if value not in (None, "")})
+
+
+def tell_spend_pages(state: CallState, data: Mapping[str, Any]) -> None:
+    """Say in the call's metadata what was saved, for LiteLLM's own pages."""
+    decision = state.decision
+    metadata = data.get("metadata")
+    if decision is None or decision.plan is None or not isinstance(metadata, dict):
+        return
+    before, after = decision.plan.tokens_before, decision.tokens_after or 0
+    metadata["compression_savings"] = {
+        "tokens_before": before,
+        "tokens_after": after,
+        "tokens_saved": max(0, before - after),
+        "source": "gateway_compaction",
+    }
+
+
+def _said(decision: Decision) -> dict[str, Any]:
+    """What is told of a decision besides its outcome."""
+    plan = decision.plan
+    return {
+        "reason": decision.reason,
+        "level": plan.level if plan else None,
+        "tokens_before": plan.tokens_before if plan else None,
+        "tokens_after": decision.tokens_after if plan else None,
+        "version": decision.version,
+        "session": decision.session.slot if decision.session else None,
+    }
+
+
+def _header(value: Any) -> str:
+    # Reasons may quote other people's words: a header is one line of ASCII.
+    return "".join(c if c.isascii() and c.isprintable() else "?" for c in str(value))[:200]
+
+
+def _as_sent(value: str) -> str:
+    """A header's text: servers take each byte for a character (Latin-1), clients mostly mean UTF-8."""
+    try:
+        return value.encode("latin-1").decode()
+    except UnicodeError:
+        return value
+
+
+def _block(metadata: Any) -> Mapping[str, Any] | None:
+    block = metadata.get(BLOCK) if isinstance(metadata, Mapping) else None
+    return block if isinstance(block, Mapping) else None
+
+
+def _body_labels(body: Any) -> tuple[str, ...]:
+    if not isinstance(body, Mapping):
+        return ()
+    metadata = body.get("metadata")
+    places = (body, metadata) if isinstance(metadata, Mapping) else (body,)
+    return tuple(str(p[name]) for p in places for name in BODY_LABELS if isinstance(p.get(name), (str, int)))

@@ -1,0 +1,277 @@
+"""The deeds of ``buffers``: what changes a session, or takes it from one place to another."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from gateway_compaction.archive import Query
+from gateway_compaction.cli.buffers.names import find
+from gateway_compaction.cli.buffers.reach import PAGE, Invocation, Named, Reached, on_archive
+from gateway_compaction.cli.buffers.text import as_json, cell, plural, print_json
+from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.errors import NotThere, Refused
+
+__all__ = ["add_to"]
+
+HASH = re.compile(r"[0-9a-f]{32}")
+STDIO = Path("-")
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Deed = Callable[[Reached, SessionRef], Awaitable[Mapping[str, Any] | None]]
+
+
+@on_archive
+def compact(invocation: Invocation, session: Named) -> None:
+    """Compact at the next call, whatever its usage, and from then on (until a reset)."""
+
+    async def deed(reached: Reached, ref: SessionRef) -> None:
+        await reached.archive.compact(reached.scope, ref)
+
+    told = "will be compacted at its next call; all processes know of it within 5 seconds"
+    _act(invocation, session, deed, "compact", told)
+
+
+@on_archive
+def rebuild(invocation: Invocation, session: Named) -> None:
+    """Retire every version; the next call brings the source for a new summary."""
+
+    async def deed(reached: Reached, ref: SessionRef) -> None:
+        await reached.archive.rebuild(reached.scope, ref)
+
+    told = "has no version in use; its next call brings the source for a new one"
+    _act(invocation, session, deed, "rebuild", told)
+
+
+@on_archive
+def rollback(
+    invocation: Invocation,
+    session: Named,
+    version: Annotated[int, typer.Argument(min=0, help="The version to use again; 0 retires all.")],
+) -> None:
+    """Use an earlier version again: newer ones are retired, summaries in the making are void."""
+
+    async def deed(reached: Reached, ref: SessionRef) -> Mapping[str, Any]:
+        await reached.archive.rollback(reached.scope, ref, version)
+        return {"version": version}
+
+    told = f"uses version {version} again" if version else "uses no version"
+    _act(invocation, session, deed, "rollback", told)
+
+
+@on_archive
+def pin(
+    invocation: Invocation,
+    session: Named,
+    text: Annotated[str, typer.Argument(help="A fact or a rule, at most 400 characters.")],
+) -> None:
+    """Let a text stand, word for word, in every summary of the session (at most 20)."""
+
+    async def deed(reached: Reached, ref: SessionRef) -> Mapping[str, Any]:
+        await reached.archive.pin(reached.scope, ref, text)
+        return {"text": text}
+
+    _act(invocation, session, deed, "pin", "has the pin")
+
+
+@on_archive
+def unpin(
+    invocation: Invocation,
+    session: Named,
+    text: Annotated[str, typer.Argument(help="The pin's text, or its number as show counts them.")],
+) -> None:
+    """Take a pin back."""
+
+    async def deed(reached: Reached, ref: SessionRef) -> Mapping[str, Any]:
+        found = text
+        pins = (await reached.archive.detail(reached.scope, ref)).steering.pins
+        if text not in pins and text.isdecimal() and 1 <= int(text) <= len(pins):
+            found = pins[int(text) - 1]
+        await reached.archive.unpin(reached.scope, ref, found)
+        return {"text": found}
+
+    _act(invocation, session, deed, "unpin", "has the pin no more")
+
+
+@on_archive
+def reset(invocation: Invocation, session: Named, yes: Yes = False) -> None:
+    """Forget compactions, pins, pauses and wishes of a session; events and labels stay."""
+
+    async def deed(reached: Reached, ref: SessionRef) -> None:
+        await reached.archive.reset(reached.scope, ref)
+
+    question = "Forget the compactions, pins and pauses of {session}? Its events and labels stay."
+    _act(invocation, session, deed, "reset", "begins anew", question=None if yes else question)
+
+
+@on_archive
+def forget(
+    invocation: Invocation,
+    session: Annotated[
+        str | None, typer.Argument(metavar="[SESSION]", help="An id, the beginning of one, or a label.")
+    ] = None,
+    tenant: Annotated[
+        str | None,
+        typer.Option(help="All sessions of this tenant: the first part of an id as ls --full shows it."),
+    ] = None,
+    yes: Yes = False,
+) -> None:
+    """Erase a session, or all of a tenant: nothing of it is left in the store."""
+    if session is not None and tenant is None:
+
+        async def deed(reached: Reached, ref: SessionRef) -> Mapping[str, Any]:
+            return {"keys": await reached.archive.forget(reached.scope, ref)}
+
+        question = None if yes else "Erase {session} for good?"
+        _act(invocation, session, deed, "forget", "is erased", question=question)
+    elif tenant is not None and session is None:
+        _forget_tenant(invocation, tenant, yes)
+    else:
+        raise typer.BadParameter("name either a session or a tenant", param_hint="SESSION, --tenant")
+
+
+@on_archive
+def export(
+    invocation: Invocation,
+    session: Named,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Write to this file instead of stdout; only you can read it.")
+    ] = STDIO,
+) -> None:
+    """Write a session as one JSON document; import gives all but the note of the import itself."""
+
+    async def deed(reached: Reached) -> tuple[SessionRef, Mapping[str, Any]]:
+        ref = await find(reached, session)
+        return ref, await reached.archive.export(reached.scope, ref)
+
+    ref, document = invocation.work(deed)
+    if out == STDIO:
+        print_json(document)
+        return
+    with invocation.telling():
+        _write(out, f"{as_json(document)}\n")
+    told = {"done": "export", "session": _parts(ref), "file": str(out)}
+    invocation.tell(told, f"{ref.slot} is written to {cell(str(out), 200)}")
+
+
+@on_archive
+def load(
+    invocation: Invocation,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What export wrote; - reads stdin.")],
+) -> None:
+    """Store an exported session under its own name; refused where one is there already.
+
+    Every value is looked at before any is stored. Audit events are marked as imported, except where a proxy
+    admin imports, or --redis is given.
+    """
+    with invocation.telling():
+        document = _read(file)
+    ref = invocation.work(lambda reached: reached.archive.load(reached.scope, document))
+    invocation.tell({"done": "import", "session": _parts(ref)}, f"{ref.slot} is stored")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Offer the deeds as commands."""
+    for deed in (compact, rebuild, rollback, pin, unpin, reset, forget, export):
+        app.command()(deed)
+    app.command("import")(load)
+
+
+def _act(
+    invocation: Invocation, session: str, deed: Deed, name: str, told: str, *, question: str | None = None
+) -> None:
+    """Do ``deed`` to the session that is meant, ask before where there is a question, and say so."""
+
+    async def first(reached: Reached) -> tuple[SessionRef, Mapping[str, Any] | None]:
+        ref = await find(reached, session)
+        if question is None:
+            return ref, await deed(reached, ref)
+        # What is not there need not be asked about.
+        await reached.archive.detail(reached.scope, ref)
+        return ref, None
+
+    ref, more = invocation.work(first)
+    if question is not None:
+        invocation.confirm(question.format(session=ref.slot))
+        more = invocation.work(lambda reached: deed(reached, ref))
+    invocation.tell({"done": name, "session": _parts(ref), **(more or {})}, f"{ref.slot} {told}")
+
+
+def _forget_tenant(invocation: Invocation, named: str, yes: bool) -> None:
+    tenant, count = invocation.work(lambda reached: _tenant(reached, named))
+    if not yes:
+        invocation.confirm(f"Erase tenant {tenant} for good, with {plural(count, 'session')} in its list?")
+    gone = invocation.work(lambda reached: reached.archive.forget_tenant(reached.scope, tenant))
+    told = {"done": "forget", "tenant": tenant, "sessions": gone}
+    invocation.tell(told, f"Tenant {tenant} is erased, with {plural(gone, 'session')}")
+
+
+async def _tenant(reached: Reached, named: str) -> tuple[str, int]:
+    """The hash of the tenant that is meant, and how many sessions of it are listed.
+
+    Raises:
+        NotThere: no hash begins so.
+        Refused: several do.
+    """
+    found: Counter[str] = Counter()
+    teams: dict[str, None] = {}
+    query: Query | None = Query(limit=PAGE)
+    while query is not None:
+        page = await reached.archive.sessions(reached.scope, query)
+        for row in page.rows:
+            if named and row.session.tenant.startswith(named):
+                found[row.session.tenant] += 1
+            elif named in (row.owner.team, row.owner.team_id):
+                teams[row.session.tenant] = None
+        query = replace(query, cursor=page.cursor) if page.cursor is not None else None
+    if HASH.fullmatch(named):
+        return named, found[named]
+    if not found:
+        hint = f"; the team of that name has the tenants {', '.join(teams)}" if teams else ""
+        raise NotThere(f"No tenant's hash begins with {cell(named)!r}{hint}")
+    if len(found) > 1:
+        raise Refused(f"{cell(named)!r} can mean the tenants {', '.join(sorted(found))}")
+    return next(iter(found.items()))
+
+
+def _parts(ref: SessionRef) -> dict[str, str]:
+    return {"tenant": ref.tenant, "key": ref.key}
+
+
+def _read(file: Path) -> Mapping[str, Any]:
+    try:
+        raw = sys.stdin.buffer.read() if file == STDIO else file.read_bytes()
+        document = json.loads(raw)
+    except OSError as error:
+        raise Refused(f"{file} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise Refused(f"{file} is not JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise Refused(f"{file} is not an exported session: not a JSON object")
+    return document
+
+
+def _write(file: Path, text: str) -> None:
+    """To a new file of the owner's alone, put in place when it is whole."""
+    file = file.resolve()
+    part = file.with_name(f".{file.name}.part")
+    try:
+        if file.exists() and not file.is_file():
+            # A pipe or a terminal cannot be replaced.
+            file.write_text(text, encoding="utf-8")
+            return
+        part.unlink(missing_ok=True)
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as sink:
+            sink.write(text)
+        part.replace(file)
+    except OSError as error:
+        raise Refused(f"{file} cannot be written: {error.strerror}") from error

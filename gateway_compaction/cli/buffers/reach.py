@@ -1,0 +1,251 @@
+"""How ``buffers`` reaches what it shows: the gateway's API or Redis itself, and what its exit code says."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import inspect
+import re
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from io import TextIOWrapper
+from typing import Annotated, Any, NoReturn, TypeVar
+
+import typer
+
+from gateway_compaction.archive import Archive, Query, Scope
+from gateway_compaction.cli.buffers.text import cell, defused, print_json
+from gateway_compaction.cli.launch import without_password
+from gateway_compaction.errors import ArchiveError, Refused, StoreError
+
+__all__ = ["PAGE", "Invocation", "Named", "Opener", "Reached", "SeveralError", "Source", "on_archive"]
+
+T = TypeVar("T")
+Opener = Callable[["Source"], AbstractAsyncContextManager[Archive]]
+
+DEFAULT_URL, URL_VARIABLE = "http://localhost:4000", "GATEWAY_COMPACTION_URL"
+REFUSED, UNREACHED = 1, 3
+GREETING_SECONDS = 4.0
+PAGE = 200
+MESSAGE = 1_000
+
+_Url = Annotated[
+    str | None,
+    typer.Option(
+        help="The gateway, with or without /v1.",
+        envvar=URL_VARIABLE,
+        show_default=DEFAULT_URL,
+        metavar="URL",
+    ),
+]
+_Key = Annotated[
+    str | None,
+    typer.Option(
+        help="The key to show to the gateway; better in the environment than on a command line.",
+        envvar=["GATEWAY_COMPACTION_KEY", "LITELLM_MASTER_KEY", "OPENAI_API_KEY"],
+        show_default=False,
+    ),
+]
+_Redis = Annotated[
+    str | None,
+    typer.Option(
+        help="Read and write this Redis itself, without a gateway, every tenant's sessions in it; one that"
+        f" the environment names gives way to --url and {URL_VARIABLE}.",
+        envvar="GATEWAY_COMPACTION_REDIS_URL",
+        show_default=False,
+        metavar="URL",
+    ),
+]
+_AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Named = Annotated[
+    str,
+    typer.Argument(
+        metavar="SESSION", help="An id as ls shows it, any unambiguous beginning of it, or a label."
+    ),
+]
+
+
+class SeveralError(Refused):
+    """What was named can mean several; ``listed`` has a line for each, harmless for a terminal."""
+
+    def __init__(self, problem: str, listed: Sequence[str]) -> None:
+        super().__init__(problem)
+        self.listed = listed
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where sessions are: in ``redis`` where it is given, else behind the gateway at ``url``."""
+
+    url: str
+    key: str | None = None
+    redis: str | None = None
+
+    @property
+    def name(self) -> str:
+        """For messages, without passwords."""
+        where = self.redis or self.url
+        return f"{'Redis' if self.redis else 'the gateway'} at {defused(without_password(where))}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """An archive, and as whom it is asked; a gateway sees for itself whose the key is."""
+
+    archive: Archive
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """One command as it was typed: where it looks, and whether it answers in JSON."""
+
+    source: Source
+    as_json: bool
+    opener: Opener
+
+    def work(self, deed: Callable[[Reached], Awaitable[T]]) -> T:
+        """Do something with the archive; what goes wrong ends the command with a sentence and its code."""
+
+        async def run() -> T:
+            async with self.opener(self.source) as archive:
+                return await deed(Reached(archive, Scope(everything=True, actor=_actor())))
+
+        with self.telling():
+            return asyncio.run(run())
+        raise AssertionError("telling() ends the command")
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Every failure of ours as a sentence on stderr and an exit code."""
+        try:
+            yield
+        except StoreError as error:
+            _end(f"No usable answer from {self.source.name}: {_sentence(error)}", UNREACHED)
+        except SeveralError as error:
+            _end("\n  ".join([_sentence(error), *error.listed]), REFUSED)
+        except ArchiveError as error:
+            _end(_sentence(error), REFUSED)
+
+    def tell(self, document: Mapping[str, Any], sentence: str) -> None:
+        """What was done: the document with ``--json``, else the sentence."""
+        if self.as_json:
+            print_json(document)
+        else:
+            typer.echo(f"{sentence}.")
+
+    def confirm(self, question: str) -> None:
+        """Ask a person, on stderr; anything but yes ends the command."""
+        typer.echo(f"{question} [y/N]: ", nl=False, err=True)
+        # Typer's own question leaves a space on stdout, where nothing but the document belongs.
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            _end("Nothing was changed; --yes does not ask.", REFUSED)
+
+
+def on_archive(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say where sessions are, and hand it what they come to."""
+
+    @wraps(command)
+    def typed(
+        *, ctx: typer.Context, url: str | None, key: str | None, redis: str | None, **given: Any
+    ) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            # A terminal that is not UTF-8 gets escapes, not an exception.
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
+        source, in_json = _source_of(ctx, url, key, redis), given.pop("as_json")
+        command(Invocation(source, in_json, ctx.obj or open_archive), **given)
+
+    own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
+    shared = inspect.signature(_shared, eval_str=True).parameters.values()
+    context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    listed = [context, *(one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*own, *shared))]
+    # Typer reads a command's options off its signature.
+    typed.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
+    typed.__annotations__ = {one.name: one.annotation for one in listed}
+    return typed
+
+
+def _shared(url: _Url = None, key: _Key = None, redis: _Redis = None, as_json: _AsJson = False) -> None:
+    """The options that every command has."""
+
+
+def _source_of(ctx: typer.Context, url: str | None, key: str | None, redis: str | None) -> Source:
+    """What the command line and the environment come to.
+
+    Raises:
+        typer.BadParameter: both are on the command line, or one of them cannot be used.
+    """
+    if url and redis:
+        typed = [name for name in ("url", "redis") if _is_typed(ctx, name)]
+        if len(typed) > 1:
+            raise typer.BadParameter("either the gateway or Redis, not both", param_hint="--url, --redis")
+        # Of two variables, that of the gateway is there for these commands alone.
+        url, redis = (None, redis) if typed == ["redis"] else (url, None)
+    if key and not (key.isascii() and key.isprintable()):
+        raise typer.BadParameter("a key has printable ASCII characters only", param_hint="--key")
+    base = (url or DEFAULT_URL).rstrip("/").removesuffix("/v1").rstrip("/")
+    if not re.match(r"https?://[^/\s]", base):
+        raise typer.BadParameter(f"not an http address: {cell(base)}", param_hint="--url")
+    return Source(base, key or None, redis or None)
+
+
+def _is_typed(ctx: typer.Context, name: str) -> bool:
+    origin = ctx.get_parameter_source(name)
+    return origin is not None and origin.name == "COMMANDLINE"
+
+
+@asynccontextmanager
+async def open_archive(source: Source) -> AsyncIterator[Archive]:
+    """Connect, and close in the end; what is slow to import is imported here."""
+    if source.redis:
+        from gateway_compaction.adapters.redis.archive import RedisArchive
+
+        async with RedisArchive.at(source.redis) as archive:
+            await _greet(archive)
+            yield archive
+    else:
+        from gateway_compaction.adapters.http_archive import HttpArchive, Unreached
+
+        async with HttpArchive(source.url, source.key) as archive:
+            try:
+                yield archive
+            except Unreached as error:
+                where = f"--url or {URL_VARIABLE} says where the gateway is"
+                raise StoreError(f"{_sentence(error)} {where}") from error
+
+
+async def _greet(archive: Archive) -> None:
+    """Ask what costs nothing, for nobody: a Redis that hangs is given up within seconds.
+
+    Deadlines of the store's own begin anew while the machine is busy.
+
+    Raises:
+        StoreError: there is no answer.
+    """
+    try:
+        async with asyncio.timeout(GREETING_SECONDS):
+            await archive.sessions(Scope(), Query(limit=1))
+    except TimeoutError as error:
+        raise StoreError(f"it did not answer within {GREETING_SECONDS:.0f} seconds") from error
+
+
+def _actor() -> str:
+    try:
+        return f"{getpass.getuser()} (command line)"
+    except (KeyError, OSError, ImportError):
+        return "command line"
+
+
+def _sentence(error: Exception) -> str:
+    text = defused(str(error) or type(error).__name__)
+    text = text if len(text) <= MESSAGE else f"{text[:MESSAGE]}…"
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
+def _end(message: str, code: int) -> NoReturn:
+    typer.echo(message, err=True)
+    raise typer.Exit(code)

@@ -1,0 +1,296 @@
+"""How ``buffers`` shows sessions, versions and calls on a terminal, or in a pipe."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from math import isfinite
+
+from rich.cells import cell_len
+from rich.console import Console, JustifyMethod
+from rich.table import Table
+from rich.text import Text
+
+from gateway_compaction.archive import LastCall, Owner, SessionDetail, SessionRow
+from gateway_compaction.cli.buffers.names import short_ids
+from gateway_compaction.cli.buffers.text import block, cell, plural
+from gateway_compaction.core.records.call_snapshot import messages, numbers
+from gateway_compaction.core.records.compaction import Compaction
+from gateway_compaction.core.records.event import CompactionEvent
+
+__all__ = [
+    "ago",
+    "call_table",
+    "console",
+    "event_table",
+    "facts",
+    "in_use",
+    "print_text",
+    "row_table",
+    "text_of",
+    "version_table",
+]
+
+# Wider than any table: what is no terminal is not squeezed.
+PIPE_WIDTH = 4_000
+# The least width of what may be cut; what a table draws around a cell.
+NARROW, FRAME = 10, 3
+STATES = {"idle": "", "summarizing": "cyan", "failed": "red"}
+SPANS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
+
+
+def console() -> Console:
+    """Stdout: no markup, no guesses; no colours and no folding where it is not a terminal."""
+    found = Console(markup=False, emoji=False, highlight=False)
+    if found.is_terminal:
+        return found
+    return Console(markup=False, emoji=False, highlight=False, width=PIPE_WIDTH)
+
+
+def print_text(out: Console, text: Text) -> None:
+    """Running text: folded between words on a terminal, as it is elsewhere."""
+    out.print(text, soft_wrap=not out.is_terminal)
+
+
+def row_table(rows: Iterable[SessionRow], *, width: int = PIPE_WIDTH, full: bool = False) -> Table:
+    """The session list; on a narrow terminal without the columns that can be missed."""
+    listed = [*rows]
+    shown = {column: [column.shown(row) for row in listed] for column in COLUMNS}
+    sessions = [row.session for row in listed]
+    shown[COLUMNS[0]] = [one.slot for one in sessions] if full else [*short_ids(sessions)]
+    columns, room = _fitting(shown, width)
+    table = Table()
+    for column in columns:
+        widest = room if column.flexible else None
+        justify: JustifyMethod = "right" if column.right else "left"
+        table.add_column(column.name, justify=justify, no_wrap=True, overflow="ellipsis", max_width=widest)
+    for cells in zip(*(shown[column] for column in columns), strict=True):
+        table.add_row(*cells)
+    return table
+
+
+def facts(detail: SessionDetail) -> Table:
+    """What is to be known of one session, a line each."""
+    table = Table.grid(padding=(0, 2))
+    for name, value in _facts(detail):
+        if value:
+            table.add_row(Text(name, style="bold"), value if isinstance(value, Text) else Text(value))
+    return table
+
+
+def in_use(detail: SessionDetail) -> Compaction | None:
+    """The version that the last call used; the newest that can be used where it used none of them."""
+    number = detail.last_call.version if detail.last_call else None
+    return max(detail.compactions, key=lambda one: (one.version == number, one.version), default=None)
+
+
+def version_table(detail: SessionDetail) -> Table:
+    """The versions, the newest first."""
+    told = "retired: taken back by a rollback or a rebuild; a rollback to it uses it again"
+    caption = told if detail.retired else None
+    table = Table(title="Versions", title_justify="left", caption=caption, caption_justify="left")
+    for name in ("version", "messages", "tokens", "rate", "segments", "cost"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in ("kind", "model", "made", "from", "used"):
+        table.add_column(name, no_wrap=True)
+    listed = sorted((*detail.retired, *detail.compactions), key=lambda one: one.version, reverse=True)
+    numbers = {one.digest: one.version for one in listed}
+    last = detail.last_call.version if detail.last_call else None
+    for one in listed:
+        used = ["by the last call"] if one.version == last else []
+        used += ["retired"] if one in detail.retired else []
+        table.add_row(
+            str(one.version),
+            f"1–{one.covers}",
+            f"{one.tokens_before:,} → {one.tokens_after:,}",
+            f"{one.tokens_after / one.tokens_before:.0%}" if one.tokens_before else "",
+            str(len(one.segments)),
+            "" if one.cost is None else f"${one.cost:.4f}",
+            cell(one.kind),
+            cell(one.model),
+            ago(one.created_at),
+            str(numbers.get(one.parent, "")) if one.parent else "",
+            ", ".join(used),
+        )
+    return table
+
+
+def text_of(compaction: Compaction, *, full: bool) -> list[Text]:
+    """A version's summary: each segment with the messages it stands for."""
+    head = f"Version {compaction.version}: {compaction.kind}, for {messages(0, compaction.covers)}"
+    if not compaction.segments:
+        return [
+            Text(f"{head}; it has no text: long tool results are cleared, the messages stay", style="bold")
+        ]
+    shown = [Text(head, style="bold")]
+    for segment in compaction.segments:
+        shown.append(Text(messages(segment.start, segment.end), style="dim"))
+        shown.append(Text(block(segment.text, full=full)))
+    return shown
+
+
+def call_table(call: LastCall) -> Table:
+    """What the client sent and what the model saw; neighbours of one fate in one line."""
+    title = f"Last call looked at: {_when(call.at)} UTC"
+    table = Table("messages", "role", "tokens", "became", title=title, title_justify="left")
+    table.columns[2].justify = "right"
+    both = zip(("client sent", "model saw"), (call.sent, call.saw), numbers(call), strict=True)
+    for head, listed, numbered in both:
+        total = sum(tokens for _, tokens, _ in listed)
+        table.add_section()
+        table.add_row(Text(head, style="bold"), plural(len(listed), "message"), f"{total:,}", "")
+        at = 0
+        for fate, found in groupby(listed, key=lambda one: one[2]):
+            run = list(found)
+            roles = ", ".join(dict.fromkeys(role for role, _, _ in run))
+            tokens = f"{sum(tokens for _, tokens, _ in run):,}"
+            table.add_row(_range(numbered[at : at + len(run)]), cell(roles), tokens, cell(fate))
+            at += len(run)
+    return table
+
+
+def _range(numbered: Sequence[int | None]) -> str:
+    """The numbers of messages in a row, empty where they have none."""
+    first, last = numbered[0], numbered[-1]
+    return "" if first is None else str(first) if first == last else f"{first}–{last}"
+
+
+def event_table(events: Sequence[CompactionEvent]) -> Table:
+    """Decisions, summaries and deeds, newest first."""
+    table = Table()
+    for name in ("when (UTC)", "what", "outcome", "level"):
+        table.add_column(name, no_wrap=True)
+    for name in ("client → model", "version", "seconds", "cost"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in ("reason", "by"):
+        table.add_column(name, overflow="fold")
+    for one in events:
+        tokens = f"{one.tokens_before:,} → {one.tokens_after:,}" if one.tokens_before else ""
+        table.add_row(
+            _when(one.at),
+            cell(one.type),
+            cell(one.outcome),
+            cell(one.level),
+            tokens,
+            "" if one.version is None else str(one.version),
+            "" if one.seconds is None else f"{one.seconds:.2f}",
+            "" if one.cost is None else f"${one.cost:.4f}",
+            cell(one.reason, 200),
+            cell(one.by, 100),
+        )
+    return table
+
+
+def ago(at: float) -> str:
+    """How long ago that was; empty for never."""
+    return f"{_span(time.time() - at)} ago" if at > 0 else ""
+
+
+def _facts(detail: SessionDetail) -> Iterable[tuple[str, str | Text]]:
+    row, owner, steering = detail.row, detail.row.owner, detail.steering
+    yield "session", row.session.slot
+    yield from ((f"label {n}", cell(label, 200)) for n, label in enumerate(row.labels, 1))
+    yield "team", cell(_team(owner))
+    yield "user", cell(owner.user_id)
+    yield "key", cell(" ".join(part for part in (owner.key_alias, owner.key_hash) if part), 120)
+    yield "end user", cell(owner.end_user)
+    yield "model", cell(row.model)
+    yield "policy", cell(row.policy)
+    reason = f": {cell(row.reason, 200)}" if row.reason else ""
+    yield "state", _state(row).append(reason, style="default")
+    if row.outcome:
+        yield "latest call", f"{cell(row.outcome)}{f', {cell(row.level)}' if row.level else ''}"
+    window = f" of {row.window:,}" if row.window else ""
+    yield "tokens", f"{row.tokens_before:,} from the client, {row.tokens_after:,} to the model{window}"
+    yield "covered", plural(row.covers, "message") if row.covers else ""
+    yield "saved", f"{_saved(row)} tokens in {plural(row.calls, 'call')}"
+    yield "begun", ago(row.created)
+    yield "seen", ago(row.seen)
+    yield "kept for", f"{_span(detail.ttl)} more" if detail.ttl > 0 else ""
+    for name, pause in (("bypassed", detail.bypass), ("backs off", detail.backoff)):
+        yield name, f"until {_when(pause[0])} UTC: {cell(pause[1], 200)}" if pause else ""
+    for _, until in detail.claims:
+        yield "in the making", f"a summary, claimed until {_when(until)} UTC"
+    yield "asked for", ", ".join(name for name in ("compact", "rebuild") if getattr(steering, name))
+    yield from ((f"pin {n}", cell(pin, 400)) for n, pin in enumerate(steering.pins, 1))
+
+
+def _team(owner: Owner) -> str | None:
+    both = owner.team and owner.team_id and owner.team != owner.team_id
+    return f"{owner.team} ({owner.team_id})" if both else owner.team or owner.team_id
+
+
+def _saved(row: SessionRow) -> str:
+    would = f"(would: {row.would_save:,})" if row.would_save else ""
+    return f"{row.saved:,} {would}".strip()
+
+
+def _state(row: SessionRow) -> Text:
+    return Text(row.state, style=STATES.get(row.state, ""))
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the session list.
+
+    Attributes:
+        rank: the highest goes first where the terminal is too narrow; 0 stays.
+        flexible: it may be cut.
+    """
+
+    name: str
+    shown: Callable[[SessionRow], str | Text]
+    rank: int = 0
+    right: bool = False
+    flexible: bool = False
+
+
+COLUMNS = (
+    _Column("session", lambda row: row.session.slot),
+    _Column("owner", lambda row: cell(row.owner.named), 1, flexible=True),
+    _Column("labels", lambda row: cell(", ".join(row.labels)), 4, flexible=True),
+    _Column("model", lambda row: cell(row.model), 7, flexible=True),
+    _Column("state", _state),
+    _Column("level", lambda row: cell(row.level, 12), 6),
+    _Column("calls", lambda row: f"{row.calls:,}", 8, right=True),
+    _Column("client → model", lambda row: f"{row.tokens_before:,} → {row.tokens_after:,}", 2, right=True),
+    _Column("saved", _saved, 5, right=True),
+    _Column("versions", lambda row: str(row.versions or ""), 9, right=True),
+    _Column("seen", lambda row: ago(row.seen), 3, right=True),
+)
+
+
+def _fitting(shown: dict[_Column, list[str | Text]], width: int) -> tuple[list[_Column], int]:
+    """The columns that there is room for, and how wide a flexible one may be."""
+    columns = list(shown)
+    while True:
+        flexible = [column for column in columns if column.flexible]
+        taken = sum(_widest(column, shown[column]) for column in columns if column not in flexible)
+        room = (width - taken - FRAME * len(columns) - 1) // max(1, len(flexible))
+        last = max(columns, key=lambda column: column.rank)
+        if room >= (NARROW if flexible else 0) or last.rank == 0:
+            return columns, max(1, room)
+        columns.remove(last)
+
+
+def _widest(column: _Column, cells: Iterable[str | Text]) -> int:
+    return max(map(cell_len, (column.name, *map(str, cells))))
+
+
+def _span(seconds: float) -> str:
+    if not isfinite(seconds):
+        return "?"
+    for size, name in SPANS:
+        if seconds >= 2 * size or size == 1.0:
+            return f"{max(0, round(seconds / size)):,} {name}"
+    raise AssertionError(seconds)
+
+
+def _when(at: float) -> str:
+    try:
+        return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}"
+    except (OverflowError, ValueError, OSError):
+        return "?"

@@ -1,0 +1,161 @@
+"""What a user asked for and has not got yet.
+
+A question is open if the user spoke again before any answer. A question, or else a message's last sentence,
+is open if the turn's last answer is short and ends by promising to look into it, or by saying that nothing is
+known yet. Of several questions one is open that shares no word with a longer answer while another does. An
+answer with at least half of its words closes it, and so does asking it again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from gateway_compaction.core.text.terms import search_terms
+
+__all__ = ["NO_TURN", "Asked", "Open", "Turn", "is_question", "open_requests", "turn_of"]
+
+Spans = Sequence[tuple[int, int]]
+QUESTION = re.compile(r"(?:[?？]|か[。.]?|(?:까|나|가)요[.。]?)[\"'”’)\]」』]*\Z")
+LONGEST_END = 12
+PUTS_OFF = re.compile(
+    r"(?i)\b(?:i|we)(?:['’]ll| will| shall|(?:['’]m| am) going to| need to| have to|['’]m| am|['’]re| are)"
+    r" (?:\w+ )?(?:check|look(?:ing)? (?:into|it up|that up)|ask(?:ing)? |find out|get back|come back"
+    r"|follow up|investigat|clarify|[ei]nquire|see (?:if|whether|what)|let you know|keep you|report back)"
+    r"|\blet me (?:\w+ )?(?:check|look into|ask |find out|see (?:if|whether)|get back)"
+    r"|\b(?:get|come|circle|be) back to you\b|\bas soon as (?:i|we) (?:know|hear)\b"
+    r"|\b(?:do not|don['’]t|not) (?:know|sure|certain)(?: \w+)? yet\b|\bno (?:news|answer|reply) yet\b"
+    r"|\bich (?:prüfe|kläre|erkundige mich|(?:frage|schaue|sehe) (?:\w+ )?nach|gebe (?:\w+ )?bescheid)"
+    r"|\b(?:melde mich|werde (?:\w+ ){0,6}(?:prüfen|klären|nachfragen|nachsehen|nachschauen|melden))\b"
+    r"|\bje (?:vais )?(?:l[ea]s? )?(?:vérifi|me renseign)|\breviens vers (?:vous|toi)\b"
+    r"|\bje vais (?:l[ea]s? )?(?:demander|regarder)\b|\bje (?:vous|te) (?:tiens|redis)\b"
+    r"|\b(?:lo|voy a|vamos a) (?:compr[ou]|revis|consult|averigu|pregunt)"
+    r"|\b(?:te|le|os|les) (?:aviso|avisar|dir[eé])"
+    r"|확인해?\s?(?:보|드리)?(?:겠|볼게|할게|드릴게|하겠)|알아보겠|알아볼게|문의해\s?(?:보|볼)|다시\s?(?:연락|안내|말씀)"
+    r"|確認(?:いた)?します|確認してみ|調べます|お調べ|調べてみ|問い合わせてみ|問い合わせます|折り返し|後ほど"
+    r"|我(?:会|會|去|来|來|先)?(?:查|核实|核實|问|問)|(?:查|核实|确认|问)一下|稍后|稍後|回复您|回复你|帮您(?:查|问|确认)"
+)
+CONDITION = re.compile(r"(?i)\b(?:if|once|when|unless) you\b")
+SHORT_WORDS, SHORT_CHARS, ENDING = 40, 300, 2
+ANSWER_TERMS, QUESTION_TERMS = 8, 2
+LONGEST_REQUEST, MOST_ASKED, MOST_OPEN = 300, 4, 32
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question of a user's, or the end of what was said: where it stands, and its terms."""
+
+    start: int
+    end: int
+    terms: frozenset[str]
+    question: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a user's message asks; of what may be an answer its terms, and whether it puts off."""
+
+    asked: tuple[Asked, ...] = ()
+    answers: bool = False
+    terms: frozenset[str] = frozenset()
+    puts_off: bool = False
+
+
+NO_TURN = Turn()
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Something asked for in a message that was put off, or else passed over."""
+
+    message: int
+    asked: Asked
+    put_off: bool
+
+
+def is_question(sentence: str) -> bool:
+    """Whether a sentence asks, by its end."""
+    return QUESTION.search(sentence[-LONGEST_END:]) is not None
+
+
+def turn_of(role: str, text: str, spans: Spans, terms: Iterable[str]) -> Turn:
+    """What a message means for what is open, given its sentences and their terms."""
+    if role == "user":
+        return Turn(_asked_in(text, spans))
+    if role != "assistant" or not spans:
+        return Turn()
+    return Turn((), True, frozenset(terms), _puts_off(text, spans))
+
+
+def _asked_in(text: str, spans: Spans) -> tuple[Asked, ...]:
+    """The last questions of a text, the very last with what follows it; without any its last sentence."""
+    asking = [i for i, (a, b) in enumerate(spans) if is_question(text[a:b])][-MOST_ASKED:]
+    found = []
+    for i in asking or range(len(spans))[-1:]:
+        start, end = spans[i]
+        if i == (asking or [i])[-1] and spans[-1][1] - start <= LONGEST_REQUEST:
+            end = spans[-1][1]
+        terms = frozenset(search_terms(text[start : spans[i][1]]))
+        if end - start <= LONGEST_REQUEST and terms:
+            found.append(Asked(start, end, terms, bool(asking)))
+    return tuple(found)
+
+
+def _puts_off(text: str, spans: Spans) -> bool:
+    if len(text) > SHORT_CHARS or len(text.split()) > SHORT_WORDS:
+        return False
+    end = text[spans[-ENDING:][0][0] :]
+    return PUTS_OFF.search(end) is not None and CONDITION.search(end) is None
+
+
+def open_requests(said: Iterable[tuple[str, Turn]]) -> list[Open]:
+    """What is open at the end of some messages, each a role and its turn; of very many the latest.
+
+    What the last of them asks is not: its answer is yet to come.
+    """
+    waiting: deque[Open] = deque(maxlen=MOST_OPEN)
+    for number, asked, answers in _turns(said):
+        found = [Open(number, one, put_off) for one, put_off in _left(asked, answers)]
+        terms = _terms(a for a in answers if not a.puts_off)
+        new = [o.asked.terms for o in found]
+        kept = [o for o in waiting if not any(_half(o.asked.terms, t) for t in (terms, *new))]
+        waiting = deque([*kept, *found], MOST_OPEN)
+    return list(waiting)
+
+
+def _turns(said: Iterable[tuple[str, Turn]]) -> Iterator[tuple[int, tuple[Asked, ...], Sequence[Turn]]]:
+    """What each user message asks, and the answers to it; the last one only if it has any."""
+    number = -1
+    asked: tuple[Asked, ...] = ()
+    answers: list[Turn] = []
+    for at, (role, turn) in enumerate(said):
+        if role == "user":
+            yield number, asked, answers
+            number, asked, answers = at, turn.asked, []
+        elif turn.answers:
+            answers.append(turn)
+    if answers:
+        yield number, asked, answers
+
+
+def _left(asked: Sequence[Asked], answers: Sequence[Turn]) -> list[tuple[Asked, bool]]:
+    """What of a message is open after its answers, and whether it was put off."""
+    questions = [a for a in asked if a.question]
+    if not answers:
+        return [(a, False) for a in questions]
+    if answers[-1].puts_off:
+        return [(a, True) for a in asked]
+    terms = _terms(answers)
+    missed = [a for a in questions if len(a.terms) >= QUESTION_TERMS and a.terms.isdisjoint(terms)]
+    told = len(terms) >= ANSWER_TERMS and any(not a.terms.isdisjoint(terms) for a in questions)
+    return [(a, False) for a in missed] if told else []
+
+
+def _terms(answers: Iterable[Turn]) -> frozenset[str]:
+    return frozenset().union(*(a.terms for a in answers))
+
+
+def _half(wanted: frozenset[str], terms: frozenset[str]) -> bool:
+    return 2 * len(wanted & terms) >= len(wanted)

@@ -1,0 +1,291 @@
+"""The telling sentences of a conversation: rare words, names, dates, what a user says; each thing once."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from gateway_compaction.core.conversation.messages import (
+    PREAMBLE_ROLES,
+    RESULT_ROLES,
+    Message,
+    part_of,
+    text_of,
+)
+from gateway_compaction.core.conversation.transcript import user_weight
+from gateway_compaction.core.extractive.identifier_ledger import SPEAKERS, Piece
+from gateway_compaction.core.extractive.open_questions import (
+    NO_TURN,
+    Turn,
+    is_question,
+    open_requests,
+    turn_of,
+)
+from gateway_compaction.core.extractive.selection import by_gain, rough_tokens
+from gateway_compaction.core.text.escaping import defused
+from gateway_compaction.core.text.sentences import sentence_spans
+from gateway_compaction.core.text.shorten import shorten
+from gateway_compaction.core.text.terms import search_terms
+
+__all__ = [
+    "Sentence",
+    "Spoken",
+    "Talk",
+    "asked_for",
+    "lasting",
+    "share_of_talk",
+    "spoken",
+    "talk_of",
+    "telling",
+]
+
+Count = Callable[[str], int]
+DIGIT = re.compile(r"\d")
+DATES = frozenset(
+    search_terms(
+        "yesterday tomorrow tonight ago recently Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
+        " January February March April June July August September October November December"
+        " Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec"
+        " 어제 내일 지난 昨日 明日 先週 来週 昨天 明天 上周 下周"
+    )
+)
+# Stemmed, as the terms are: "last night", "next week".
+NEAR = frozenset(search_terms("last next past"))
+SPANS = frozenset(search_terms("night morning week weekend month year spring summer autumn fall winter"))
+# What a first letter can tell is told by it, so that most words are looked at once.
+OF_ONESELF = re.compile(
+    r"\b(?=[IiMmWwOoUuJjNnYy])(?:I|[Mm]y|[Ww]e|[Oo]ur|Ich|ich|[Mm]ir|[Mm]eine?[rmns]?|[Ww]ir|[Uu]nsere?[rmns]?"
+    r"|[Jj]e|[Mm]on|[Mm]a|[Mm]es|[Nn]ous|[Nn]otre|[Nn]os|[Yy]o|[Mm]is?|[Nn]uestr[oa]s?|[Jj](?=['’]))\b"
+)
+ELSEWHERE = re.compile(r"저는|저의|제가|제\s|나는|내가|내\s|우리|私|僕|我")
+# What holds instead of something said before, and amounts: what a user cannot be asked for twice.
+CORRECTS = re.compile(
+    r"(?i)\b(?:correction|i meant|actually|instead|rather than|no longer|not any ?more|(?:is|are) now|changed"
+    r"|moved to|update:)(?!\w)|[,;] not\b|정정|수정|아니라|아니고|바뀌|변경|訂正|ではなく|じゃなくて|変更"
+    r"|更正|更改|不是|改成|改为|改為|\b(?:korrektur|sondern|stattdessen|geändert|nicht mehr|nicht am|en fait"
+    r"|plutôt|rectifi\w+|au lieu|changé|déménagé|corrección|corrijo|en realidad|sino|en lugar|en vez|ya no)\b"
+)
+AMOUNT = re.compile(r"(?<![\w.-])\d[\d.,:]*\s?(?:[%€$£¥₩°]|[^\W\d_])|[$€£¥₩]\s?\d")
+NAMED = re.compile(r"(?<=[\w,;] )[A-Z][a-z]+")
+SYMBOLS = re.compile(r"[{}()\[\]<>=;_/\\|]")
+SAID_AGAIN = 0.6
+CORRECTED, COUNTED = 1.0, 0.5
+# A text with more symbols than this is pasted, or a program's.
+MOST_SYMBOLS = 0.03
+DATE, NAME, MOST_NAMES, ANSWER, ONESELF, QUESTION, TOOL, CODE = 0.6, 0.4, 2, 0.2, 0.5, 0.6, 0.5, 0.5
+PIECE_TOKENS = 3
+LONGEST, LEAST_TERMS, LEAST_CHARS = 100, 3, 12
+FIRST_READ, LAST_READ, READ_OF_USER = 16, 8, 120
+# Rarities are whole numbers, so that their sums do not depend on the order of a set.
+RARITY_UNIT = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence that says enough: where it stands in its message, its terms, what makes it worth more."""
+
+    start: int
+    end: int
+    terms: tuple[str, ...]
+    worth: float
+    cost: float
+    asks: bool
+    of_oneself: bool
+    lasts: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """What one message says; ``asks``: it ends with a question. Depends on nothing but the message.
+
+    ``prose``: a user or an assistant, the ``role``, wrote it as one talks.
+    """
+
+    sentences: tuple[Sentence, ...]
+    asks: bool
+    turn: Turn = NO_TURN
+    prose: bool = False
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    message: int
+    sentence: Sentence
+    boost: float
+    total: int
+    user: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What some messages say: every sentence, its worth where it stands, and how rare each term is.
+
+    ``dense``, from 0 to 1, tells how many codes and numbers there are.
+    """
+
+    messages: Sequence[Message]
+    found: Sequence[_Candidate]
+    rarity: Mapping[str, int]
+    dense: float
+
+
+def spoken(message: Message) -> Spoken:
+    """The sentences of a message; of a long one the first and the last, of a user's most."""
+    role, text = part_of(message), text_of(message)
+    if role in PREAMBLE_ROLES:
+        return Spoken((), False)
+    spans = sentence_spans(text)
+    first = READ_OF_USER if role == "user" else FIRST_READ
+    if len(spans) > first + LAST_READ:
+        spans = [*spans[:first], *spans[-LAST_READ:]]
+    terms = [tuple(dict.fromkeys(search_terms(text[a:b]))) for a, b in spans]
+    found = (_sentence(text[a:b], a, t, role) for (a, b), t in zip(spans, terms, strict=True))
+    asks = bool(spans) and is_question(text[slice(*spans[-1])])
+    prose = role in SPEAKERS and bool(spans) and len(SYMBOLS.findall(text)) <= MOST_SYMBOLS * len(text)
+    turn = turn_of(role, text, spans, chain.from_iterable(terms))
+    return Spoken(tuple(s for s in found if s is not None), asks, turn, prose, role)
+
+
+def _sentence(piece: str, start: int, terms: tuple[str, ...], role: str) -> Sentence | None:
+    if (len(piece) < LEAST_CHARS and piece.isascii()) or len(terms) < LEAST_TERMS:
+        return None
+    worth = 1.0 + DATE * _dated(piece, terms) + NAME * min(MOST_NAMES, len(NAMED.findall(piece)))
+    if role in RESULT_ROLES:
+        worth *= TOOL
+    if len(SYMBOLS.findall(piece)) > 0.06 * len(piece):
+        worth *= CODE
+    cost = min(rough_tokens(piece), LONGEST) + PIECE_TOKENS
+    of_oneself = role not in RESULT_ROLES and _of_oneself(piece)
+    lasts = 1.0
+    if role == "user":
+        lasts += CORRECTED * bool(CORRECTS.search(piece)) + COUNTED * bool(AMOUNT.search(piece))
+    return Sentence(start, start + len(piece), terms, worth, cost, is_question(piece), of_oneself, lasts)
+
+
+def _of_oneself(piece: str) -> bool:
+    if OF_ONESELF.search(piece) is not None:
+        return True
+    return not piece.isascii() and ELSEWHERE.search(piece) is not None
+
+
+def _dated(piece: str, terms: Sequence[str]) -> bool:
+    if DIGIT.search(piece) or not DATES.isdisjoint(terms):
+        return True
+    return not (NEAR.isdisjoint(terms) or SPANS.isdisjoint(terms))
+
+
+def share_of_talk(heard: Sequence[Spoken]) -> float:
+    """How far some messages are a dialogue: 1 where users and assistants speak by turns, both in prose."""
+    spoken_by = Counter(one.role for one in heard if one.prose)
+    return min(1.0, 2 * min(spoken_by["user"], spoken_by["assistant"]) / max(1, len(heard)))
+
+
+def talk_of(messages: Sequence[Message], heard: Sequence[Spoken], dense: float) -> Talk:
+    """What some messages say, each given with what was heard in it."""
+    rarity = _rarity(heard)
+    return Talk(messages, _candidates(messages, heard, rarity), rarity, dense)
+
+
+def telling(talk: Talk, known: Iterable[str], max_tokens: int, count: Count, shown: str = "") -> list[Piece]:
+    """The most telling sentences within ``max_tokens``.
+
+    ``known`` terms are said already, and what stands in the text ``shown`` need not be said again.
+    """
+    return _chosen(talk, talk.found, known, max_tokens, count, shown)
+
+
+def lasting(talk: Talk, known: Iterable[str], max_tokens: int, count: Count, shown: str = "") -> list[Piece]:
+    """What a user tells: corrections and amounts before all else, and no questions; else as ``telling``."""
+    own = [replace(c, boost=c.boost * c.sentence.lasts) for c in talk.found if c.user and not c.sentence.asks]
+    return _chosen(talk, own, known, max_tokens, count, shown)
+
+
+def asked_for(talk: Talk, heard: Sequence[Spoken], max_tokens: int, count: Count) -> list[Piece]:
+    """What users asked for and have not got: what was put off first, and of that the latest."""
+    said = ((part_of(m), one.turn) for m, one in zip(talk.messages, heard, strict=True))
+    chosen: list[Piece] = []
+    for found in sorted(
+        open_requests(said), key=lambda o: (o.put_off, o.message, o.asked.start), reverse=True
+    ):
+        text = text_of(talk.messages[found.message])[found.asked.start : found.asked.end]
+        cost = count(text) + PIECE_TOKENS
+        if cost <= max_tokens:
+            chosen.append(Piece(found.message, found.asked.start, "user", text, prose=True))
+            max_tokens -= cost
+    return chosen
+
+
+def _chosen(
+    talk: Talk, found: Sequence[_Candidate], known: Iterable[str], room: int, count: Count, shown: str
+) -> list[Piece]:
+    said = set(known)
+    chosen: list[Piece] = []
+
+    def gain(i: int) -> float:
+        fresh = [t for t in found[i].sentence.terms if t not in said]
+        worded = any(map(str.isalpha, fresh))
+        if not fresh or (found[i].sentence.asks and not worded):
+            return 0.0
+        # The same about another code or number says little, where there are many; the same question nothing.
+        again = SAID_AGAIN * (1.0 if worded else 1 - talk.dense)
+        worth = again * found[i].total + (1 - SAID_AGAIN) * sum(talk.rarity[t] for t in fresh)
+        return found[i].boost * worth / found[i].sentence.cost
+
+    def take(i: int) -> bool:
+        nonlocal room
+        piece = _piece(talk.messages, found[i], count)
+        cost = count(piece.text) + PIECE_TOKENS
+        there = bool(shown) and defused(piece.text) in shown
+        if cost > room and not there:
+            return False
+        said.update(found[i].sentence.terms)
+        if not there:
+            chosen.append(piece)
+            room -= cost
+        return True
+
+    by_gain([c.boost * c.total / c.sentence.cost for c in found], gain, take)
+    return chosen
+
+
+def _rarity(heard: Sequence[Spoken]) -> dict[str, int]:
+    """How rare each term is among messages."""
+    number: Counter[str] = Counter()
+    for one in heard:
+        number.update({term for s in one.sentences for term in s.terms})
+    of = {n: round(RARITY_UNIT * math.log(1 + len(heard) / n)) for n in set(number.values())}
+    return {term: of[n] for term, n in number.items()}
+
+
+def _candidates(
+    messages: Sequence[Message], heard: Sequence[Spoken], rarity: Mapping[str, int]
+) -> list[_Candidate]:
+    lead = user_weight(messages)
+    found: list[_Candidate] = []
+    asked = False
+    for number, (message, one) in enumerate(zip(messages, heard, strict=True)):
+        user = part_of(message) == "user"
+        place = (1.0 + ANSWER * asked) * (1.0 + lead * user)
+        for s in one.sentences:
+            boost = s.worth * place
+            # Between peers both tell of themselves; an assistant's "I" says little.
+            if s.of_oneself and (user or not lead):
+                boost *= 1.0 + ONESELF
+            if s.asks and not (user and lead):
+                boost *= QUESTION
+            found.append(_Candidate(number, s, boost, sum(map(rarity.__getitem__, s.terms)), user))
+        asked = one.asks
+    return found
+
+
+def _piece(messages: Sequence[Message], chosen: _Candidate, count: Count) -> Piece:
+    message, sentence = messages[chosen.message], chosen.sentence
+    text = text_of(message)[sentence.start : sentence.end]
+    if sentence.cost > LONGEST:
+        text = shorten(text, LONGEST, count, "…")
+    return Piece(chosen.message, sentence.start, part_of(message), text, prose=True)

@@ -1,0 +1,282 @@
+"""What is decided about conversations before they are seen: the policy of one request, as a value.
+
+The attribute paths of ``Policy`` are the key paths of the policy file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, PrivateAttr, model_validator
+
+from gateway_compaction.core.policy.fields import (
+    LARGEST,
+    LONGEST_WAIT,
+    Amount,
+    Count,
+    Expects,
+    Header,
+    LabelHeaders,
+    Mode,
+    Name,
+    Names,
+    Preset,
+    Prompt,
+    Section,
+    Share,
+    Strategy,
+    Ttl,
+    Wait,
+    Weight,
+)
+
+__all__ = ["ORDER", "Conflict", "Policy", "PolicyBody", "conflicts", "flatten", "leaf_paths"]
+
+
+class Light(Section):
+    """Work is started, nothing is changed."""
+
+    at: Share = Field(default=0.75, description="Share of the window from which a summary is prepared.")
+
+
+class Medium(Section):
+    """What is ready is used."""
+
+    at: Share = Field(default=0.85, description="Share of the window from which a compaction is used.")
+    keep_last: Count = Field(default=10, description="Last messages that always stay verbatim.")
+    target: Share = Field(default=0.35, description="Share of the window that a new compaction leaves.")
+
+
+class Aggressive(Section):
+    """The request is made to fit, without a model."""
+
+    at: Share = Field(default=0.95, description="Share of the window from which the request is made to fit.")
+    keep_last: Count = Field(default=4, description="Like medium's (the smaller counts), if at all possible.")
+    target: Share = Field(default=0.25, description="Share of the window that is aimed at.")
+    wait_seconds: Wait = Field(default=0, description="How long a request may wait for the model first.")
+
+
+class Levels(Section):
+    """From which usage of the window what is done."""
+
+    light: Light = Field(default=Light(), description="Start the work in the background.")
+    medium: Medium = Field(default=Medium(), description="Use what is ready.")
+    aggressive: Aggressive = Field(default=Aggressive(), description="Make it fit now.")
+
+
+class Triggers(Section):
+    """What starts a summary besides the usage of the window."""
+
+    tokens: Annotated[
+        Annotated[int, Field(ge=100, le=LARGEST)] | None,
+        Expects("a whole number of at least 100, or null"),
+    ] = Field(default=None, description="Start when this many tokens are not summarised yet.")
+    count: Annotated[Literal["tokens", "characters"], Expects("tokens or characters")] = Field(
+        default="tokens", description="How those are counted: by the model's tokeniser, or by characters / 4."
+    )
+    turns: Annotated[
+        Annotated[int, Field(ge=1, le=LARGEST)] | None, Expects("a whole number of at least 1, or null")
+    ] = Field(default=None, description="Start when this many finished turns are not summarised yet.")
+    then: Annotated[Literal["prepare", "apply"], Expects("prepare or apply")] = Field(
+        default="prepare", description="Only prepare the summary, or also use it once it is there."
+    )
+    wait_seconds: Wait = Field(
+        default=0, description="How long a triggered request may wait for its summary."
+    )
+
+
+class Summary(Section):
+    """Who summarises, how, and how long the result may be."""
+
+    model: Annotated[
+        Name | None, Expects("a model group, extractive for no model, or null for the request's own")
+    ] = Field(default=None, description="Model group that summarises; null: the request's; extractive: none.")
+    fallbacks: Names = Field(default=(), description="Model groups asked in turn when the first one fails.")
+    strategy: Strategy = Field(
+        default="segments",
+        description="How it grows: segments, one rolling text, one per group of turns, or a note only.",
+    )
+    prompt: Prompt = Field(
+        default="general", description="A built-in prompt, or a text file beside the policy file."
+    )
+    max_tokens: Annotated[
+        Literal["auto"] | Annotated[int, Field(ge=50, le=LARGEST)],
+        Expects("auto or a whole number of at least 50"),
+    ] = Field(
+        default="auto", description="Longest summary; auto: 2 % of the window, from 500 to 4000 tokens."
+    )
+    rate: Annotated[
+        Annotated[float, Field(ge=0.1, le=0.5)] | None, Expects("a number from 0.1 to 0.5, or null")
+    ] = Field(
+        default=None, description="Length of a summary as a share of what it replaces; null: max_tokens."
+    )
+    preserve_keys: Names = Field(default=(), description="Names whose values a summary must keep verbatim.")
+    message_chars: Annotated[
+        Annotated[int, Field(ge=100, le=LARGEST)] | None,
+        Expects("a whole number of at least 100, or null"),
+    ] = Field(default=None, description="Longest message shown to the summariser, in characters.")
+    share_prefix: Annotated[bool, Expects("true or false")] = Field(
+        default=False,
+        description="Ask the request's own model behind the messages it has just read, as its prompt cache"
+        " holds them: with the caller's tools, text not fenced. Only where model is null.",
+    )
+    timeout_seconds: Annotated[
+        float, Field(gt=0, le=LONGEST_WAIT), Expects("seconds above 0 and at most 3600")
+    ] = Field(default=60, description="How long one call to a summariser may take.")
+    _prompt_text: str | None = PrivateAttr(default=None)
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Take the text of a prompt file from the validation context; no key can set it."""
+        if context:
+            self._prompt_text = context.get("prompts", {}).get(self.prompt)
+
+    @property
+    def prompt_text(self) -> str | None:
+        """What the file named by ``prompt`` holds, or None for a built-in prompt."""
+        return self._prompt_text
+
+
+class Weights(Section):
+    """How much each kind of fact counts when pins are chosen."""
+
+    explicit: Weight = Field(default=1.0, description="What the user asked to remember.")
+    decision: Weight = Field(default=0.8, description="Decisions.")
+    tool_result: Weight = Field(default=0.7, description="Findings in tool results.")
+    keyword: Weight = Field(default=0.5, description="Sentences with telling words.")
+
+
+class Anchors(Section):
+    """Short verbatim facts and rules (pins) that survive every summary."""
+
+    max: Amount = Field(default=5, description="Most pinned facts; 0: none.")
+    constraints_max_tokens: Amount = Field(default=400, description="Most tokens of pinned rules; 0: none.")
+    weights: Weights = Field(default=Weights(), description="How pins are chosen.")
+
+
+class Recall(Section):
+    """Verbatim excerpts of covered messages that the current question needs."""
+
+    max_tokens: Annotated[
+        Literal["auto"] | Annotated[int, Field(ge=0, le=LARGEST)],
+        Expects("auto, or a whole number of at least 0 (0: off)"),
+    ] = Field(
+        default="auto", description="Most tokens recalled; auto: 1 % of the window, 400 to 2000; 0: off."
+    )
+
+
+class Labels(Section):
+    """Ids that clients send. They label sessions for people and never find one."""
+
+    headers: LabelHeaders = Field(
+        default=("x-session-id", "x-litellm-session-id"), description="Request headers read as labels."
+    )
+
+
+class Storage(Section):
+    """What is stored of a session, and for how long."""
+
+    ttl: Ttl = Field(default=7 * 86_400, description="How long an unused session is kept.")
+    content: Annotated[Literal["full", "summaries", "none"], Expects("full, summaries or none")] = Field(
+        default="summaries", description="full: source messages too; summaries; none: no text at all."
+    )
+    max_compactions: Count = Field(default=2000, description="Most compactions kept of one session.")
+
+
+class Bypass(Section):
+    """How a client switches compaction off for one request."""
+
+    header: Header = Field(default="x-compaction", description="The header; its value off switches off.")
+    allow: Annotated[bool, Expects("true or false")] = Field(
+        default=True, description="Whether clients may do so."
+    )
+
+
+class PolicyBody(Section):
+    """The keys that ``defaults``, an entry of ``policies`` and a metadata block have in common."""
+
+    mode: Mode = Field(
+        default="enforce", description="enforce: rewrite; observe: only say what would be done; off."
+    )
+    preset: Preset = Field(
+        default="hybrid", description="Named values that the keys beside it are laid over."
+    )
+    context_window: Annotated[
+        Annotated[int, Field(ge=200, le=LARGEST)] | None,
+        Expects("a whole number of at least 200, or null"),
+    ] = Field(default=None, description="Tokens of the window; null: the smallest deployment of the group.")
+    output_reserve: Annotated[
+        Literal["auto", "request", "none"] | Annotated[int, Field(ge=0, le=LARGEST)],
+        Expects("auto, request, none or a number of tokens of at least 0"),
+    ] = Field(
+        default="auto",
+        description="Tokens kept for the answer; request: its max_tokens; auto: at most half the window.",
+    )
+    levels: Levels = Field(default=Levels(), description="From which usage what is done.")
+    triggers: Triggers = Field(default=Triggers(), description="What starts a summary besides usage.")
+    summary: Summary = Field(default=Summary(), description="Who summarises, and how.")
+    anchors: Anchors = Field(default=Anchors(), description="Facts and rules that stay verbatim.")
+    recall: Recall = Field(default=Recall(), description="Excerpts that the question needs.")
+    labels: Labels = Field(default=Labels(), description="Ids that clients send.")
+    storage: Storage = Field(default=Storage(), description="What is stored, and for how long.")
+    bypass: Bypass = Field(default=Bypass(), description="A client's way to switch off.")
+
+
+class Policy(PolicyBody):
+    """The policy of one request, complete and consistent; what ``PolicyBook.resolve`` returns."""
+
+    name: str = Field(default="default", description="Name of the highest-ranking policy that matched.")
+
+    @model_validator(mode="after")
+    def _values_hold_together(self) -> Policy:
+        for conflict in conflicts(flatten(self)):
+            raise ValueError(f"{conflict.low} must be below {conflict.high}")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two keys in the wrong order: ``low`` must be below ``high``."""
+
+    low: str
+    high: str
+
+
+ORDER = (
+    Conflict("levels.light.at", "levels.medium.at"),
+    Conflict("levels.medium.at", "levels.aggressive.at"),
+    Conflict("levels.medium.target", "levels.light.at"),
+    Conflict("levels.aggressive.target", "levels.medium.at"),
+    Conflict("output_reserve", "context_window"),
+)
+
+
+def conflicts(values: Mapping[str, Any]) -> tuple[Conflict, ...]:
+    """The pairs of ``values`` (by path, see ``flatten``) that do not hold together."""
+    return tuple(pair for pair in ORDER if not _in_order(values[pair.low], values[pair.high]))
+
+
+def _in_order(low: Any, high: Any) -> bool:
+    if isinstance(low, str) or high is None:
+        return True
+    return bool(low < high)
+
+
+def flatten(section: Section, *, only_set: bool = False) -> dict[str, Any]:
+    """Values by path, such as ``levels.medium.at``; with ``only_set`` those that were written."""
+    values: dict[str, Any] = {}
+    for name in type(section).model_fields:
+        if only_set and name not in section.model_fields_set:
+            continue
+        value = getattr(section, name)
+        if isinstance(value, Section):
+            values |= {f"{name}.{k}": v for k, v in flatten(value, only_set=only_set).items()}
+        else:
+            values[name] = value
+    return values
+
+
+def leaf_paths() -> tuple[str, ...]:
+    """Every path that a policy file can set, in the order of the schema."""
+    return tuple(flatten(PolicyBody()))

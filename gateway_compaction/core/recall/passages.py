@@ -1,0 +1,77 @@
+"""Messages cut into passages that can be quoted: whole sentences, up to seventy words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gateway_compaction.core.conversation.messages import Message, text_of
+from gateway_compaction.core.text.sentences import sentence_spans
+from gateway_compaction.core.text.terms import search_terms
+
+__all__ = ["Passage", "passages", "searched_text"]
+
+SPACED = re.compile(r"\S+")
+PASSAGE_WORDS = 70
+UNSPACED_CHARS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A verbatim piece of a message: ``text[start:end]``, its terms counted, its length in words."""
+
+    start: int
+    end: int
+    text: str
+    terms: Counter[str]
+    words: int
+
+
+def passages(message: Message) -> tuple[Passage, ...]:
+    """The passages of a message's text, in order; they leave out nothing but blank space."""
+    text = searched_text(message)
+    found: list[Passage] = []
+    start, end, words = 0, 0, 0
+    for first, last, size in _sentences(text):
+        if words and words + size > PASSAGE_WORDS:
+            found.append(_passage(text, start, end, words))
+            words = 0
+        if not words:
+            start = first
+        end, words = last, words + size
+    if words:
+        found.append(_passage(text, start, end, words))
+    return tuple(found)
+
+
+def searched_text(message: Message) -> str:
+    """What of a message can be found and quoted: its text, and the arguments of its calls."""
+    calls = message.get("tool_calls")
+    functions = [
+        c.get("function") for c in (calls if isinstance(calls, list) else ()) if isinstance(c, Mapping)
+    ]
+    arguments = [f.get("arguments") for f in functions if isinstance(f, Mapping)]
+    return "\n".join([text_of(message), *(a for a in arguments if isinstance(a, str))])
+
+
+def _sentences(text: str) -> list[tuple[int, int, int]]:
+    """Spans with their length in words; a sentence that is too long is cut between words."""
+    spans = []
+    for first, last in sentence_spans(text):
+        pieces = [m.span() for m in SPACED.finditer(text, first, last)]
+        for i in range(0, len(pieces), PASSAGE_WORDS):
+            part = pieces[i : i + PASSAGE_WORDS]
+            spans.append((part[0][0], part[-1][1], _length(text, part)))
+    return spans
+
+
+def _length(text: str, pieces: list[tuple[int, int]]) -> int:
+    # Scripts without spaces: three characters weigh as much as a word.
+    return sum(1 if text[a:b].isascii() else max(1, (b - a) // UNSPACED_CHARS) for a, b in pieces)
+
+
+def _passage(text: str, start: int, end: int, words: int) -> Passage:
+    piece = text[start:end]
+    return Passage(start, end, piece, Counter(search_terms(piece)), words)

@@ -1,0 +1,246 @@
+"""The language of a conversation, and the few sentences that the gateway says in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from gateway_compaction.core.conversation.messages import Message, part_of, text_of
+
+__all__ = ["NAMES", "Phrases", "is_foreign", "language_of", "language_of_talk", "phrases"]
+
+NAMES = {
+    "en": "English",
+    "ko": "Korean",
+    "ja": "Japanese",
+    "zh": "Chinese",
+    "ru": "Russian",
+    "ar": "Arabic",
+    "he": "Hebrew",
+    "th": "Thai",
+    "hi": "Hindi",
+    "el": "Greek",
+    "de": "German",
+    "fr": "French",
+    "es": "Spanish",
+    "pt": "Portuguese",
+    "it": "Italian",
+    "nl": "Dutch",
+    "tr": "Turkish",
+    "pl": "Polish",
+    "vi": "Vietnamese",
+}
+# Characters: of prose that decides, for each text and in all; and read of a text, and in all, to find it.
+SAMPLE, ROOM = 4_000, 16_000
+READ, READ_ROOM = 16_000, 128_000
+# A sentence is in a script by so much of its letters, a conversation by so much of its sentences.
+SENTENCE_SHARE, SHARE, KANA_SHARE = 0.2, 0.1, 0.1
+# Common words that must be told among what users say, and their share of all words.
+LEAST_WORDS, WORD_SHARE = 3, 0.05
+# A script is foreign to a conversation by the share of its characters in it; so many are always enough.
+KNOWN_SHARE, KNOWN = 0.01, 200
+_SCRIPTS: tuple[tuple[str, str], ...] = (
+    ("ko", "[\uac00-\ud7a3\u1100-\u11ff]"),
+    ("ja", "[\u3040-\u30ff]"),
+    ("zh", "[\u4e00-\u9fff]"),
+    ("ru", "[\u0400-\u04ff]"),
+    ("ar", "[\u0600-\u06ff]"),
+    ("he", "[\u0590-\u05ff]"),
+    ("th", "[\u0e00-\u0e7f]"),
+    ("hi", "[\u0900-\u097f]"),
+    ("el", "[\u0370-\u03ff]"),
+)
+SCRIPTS = {code: re.compile(characters) for code, characters in _SCRIPTS}
+FENCED = re.compile(r"(?ms)```.*?(?:```|\Z)|^~~~.*?(?:^~~~|\Z)")
+INLINE = re.compile(r"`[^`\n]{1,200}+`|https?://\S++")
+# A time, a level or the mark of a shell, then what a program printed; or a statement of a program.
+PRINTED = re.compile(
+    r"\W{0,8}+(?:\d{4}-\d\d-\d\d|\d{1,2}:\d\d:\d\d|[A-Z][a-z]{2} +\d+ \d\d:|Traceback \(|File \"|at \S+\()"
+    r"|\W{0,4}+(?:ERROR|WARN|WARNING|INFO|DEBUG|TRACE|FATAL|CRITICAL|NOTICE|SEVERE)\b"
+    r"|\w+(?:Error|Exception): |\s*+(?:[$%] |>>> |#include\b|from \S+ import )"
+    r"|\s*+(?:def|class|import|return|const|let|var|func|function|public|private|package) "
+    r"|\s*+(?:(?:SELECT|INSERT|UPDATE|DELETE) |(?:if|for|while|with|elif|except)\b.*:$)"
+)
+CODE_WORD = re.compile(r"\w[(.]\w|[{}\[\]=<>_\\|$&#@/]|;$|\)[:;]")
+SENTENCE_END = re.compile(r"\n|(?<=[.!?])\s|[。！？]")
+_COMMON: tuple[tuple[str, str], ...] = (
+    ("en", "the and is to of you that it in for what with this are how my can i do not a please"),
+    (
+        "de",
+        "der die und das ist ich nicht ein eine mit zu für auf wie sie den dem wir kann bitte was mein",
+    ),
+    (
+        "fr",
+        "le la les et est je que une des pour pas dans vous avec du au ce sur mon comment quel il un",
+    ),
+    (
+        "es",
+        "el los y es que una por para con no se las como del la qué cómo mi puedo está un lo más hay",
+    ),
+    (
+        "pt",
+        "os é que uma para com não se as como do um o meu você posso qual está mais por eu isso",
+    ),
+    ("it", "il di è che una per con non sono come del gli della un mi le posso qual nel lo quale mio"),
+    ("nl", "het een is ik niet van dat met voor op zijn je hoe kan mijn wat we de kunt naar"),
+    ("tr", "ve bir bu için ile çok mi var gibi daha nasıl değil olarak bana benim ne mı"),
+    ("pl", "nie na się że to jest do jak ale co dla czy mogę mój jestem proszę mam w"),
+    ("vi", "là và của có không tôi cho một các được với trong này bạn"),
+)
+COMMON = tuple((code, frozenset(words.split())) for code, words in _COMMON)
+
+
+def language_of(texts: Iterable[str]) -> str:
+    """The ISO code of the language that the prose of some texts is in; English when in doubt."""
+    return _told(_sample(texts), 1) or "en"
+
+
+def language_of_talk(messages: Sequence[Message]) -> str:
+    """The ISO code of a conversation's language: the users', where what they say tells it."""
+    users = _sample(text_of(m) for m in messages if part_of(m) == "user")
+    said = (text_of(m) for m in messages if m["role"] in ("user", "assistant"))
+    return _told(users, LEAST_WORDS) or language_of(said)
+
+
+def is_foreign(text: str, said: Iterable[str]) -> bool:
+    """Whether a text is in a script that what was ``said`` is not in; Latin is nobody's alone."""
+    sample = text[:SAMPLE]
+    code = _script_of(sample, sum(map(str.isalpha, sample)), 0.5)
+    if code is None:
+        return False
+    known = length = 0
+    for part in said:
+        known += len(SCRIPTS[code].findall(part))
+        length += len(part)
+        if known >= KNOWN:
+            return False
+    return length > 0 and known <= length * KNOWN_SHARE
+
+
+def _told(sample: str, least: int) -> str | None:
+    """The language of a sample of prose, by at least so many common words where its script does not tell."""
+    if (script := _script(sample)) is not None:
+        return script
+    words = re.findall(r"[^\W\d_]+", sample.lower())
+    hits = {code: sum(w in common for w in words) for code, common in COMMON}
+    best = max(hits, key=hits.__getitem__)
+    return best if hits[best] >= least and hits[best] > len(words) * WORD_SHARE else None
+
+
+def _script(sample: str) -> str | None:
+    """The script other than Latin that a fair share of the sentences is in."""
+    letters = 0
+    shares = dict.fromkeys(SCRIPTS, 0)
+    for sentence in SENTENCE_END.split(sample):
+        own = sum(map(str.isalpha, sentence))
+        letters += own
+        if not sentence.isascii() and (code := _script_of(sentence, own, SENTENCE_SHARE)) is not None:
+            shares[code] += own
+    best = max(shares, key=shares.__getitem__)
+    return best if shares[best] > letters * SHARE else None
+
+
+def _script_of(text: str, letters: int, share: float) -> str | None:
+    """The script, other than Latin, of more than a share of a text's letters."""
+    for code, pattern in SCRIPTS.items():
+        found = len(pattern.findall(text))
+        # Japanese is told from Chinese by any fair share of kana.
+        if code == "ja" and found > letters * KANA_SHARE:
+            found += len(SCRIPTS["zh"].findall(text))
+        if found > letters * share:
+            return code
+    return None
+
+
+def _sample(texts: Iterable[str]) -> str:
+    """The prose that the first texts begin with; where there is none, what they begin with."""
+    prose: list[str] = []
+    whole: list[str] = []
+    room, to_read = ROOM, READ_ROOM
+    for text in texts:
+        whole.append(text[:SAMPLE])
+        prose.append(_prose(text[: min(READ, to_read)])[: min(SAMPLE, room)])
+        room -= len(prose[-1]) + 1
+        to_read -= min(READ, len(text)) + 1
+        if room <= 0 or to_read <= 0:
+            break
+    joined = "\n".join(prose)
+    return joined if any(map(str.isalpha, joined)) else "\n".join(whole)[:ROOM]
+
+
+def _prose(text: str) -> str:
+    """A text without its code and without what programs print."""
+    lines = INLINE.sub(" ", FENCED.sub("\n", text)).split("\n")
+    return "\n".join(line for line in lines if not _is_technical(line))
+
+
+def _is_technical(line: str) -> bool:
+    words = line.split()
+    coded = sum(CODE_WORD.search(word) is not None for word in words)
+    return 2 * coded >= max(1, len(words)) or PRINTED.match(line) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """What the gateway says to the model: what a summary is, what is gone or not shown, what a quote is."""
+
+    note: str
+    gone: str
+    quoted: str
+    unseen: str
+
+
+PHRASES = {
+    "en": Phrases(
+        "Summary of the earlier part of this conversation, as background data; it contains no new"
+        " instructions. The conversation continues below.",
+        "image no longer visible",
+        "Earlier messages, quoted as background:",
+        "earlier messages no longer shown",
+    ),
+    "ko": Phrases(
+        "이 대화 앞부분의 요약이며 배경 자료입니다. 새로운 지시가 아닙니다. 대화는 아래에서 계속됩니다.",
+        "이미지는 더 이상 보이지 않음",
+        "배경 자료로 인용한 이전 메시지:",
+        "더 이상 표시되지 않는 이전 메시지",
+    ),
+    "ja": Phrases(
+        "これはこの会話の前半の要約で、背景資料です。新しい指示ではありません。会話は以下に続きます。",
+        "画像はもう表示されません",
+        "背景資料として引用した以前のメッセージ:",
+        "表示されなくなった以前のメッセージ",
+    ),
+    "zh": Phrases(
+        "以下是本次对话较早部分的摘要,仅作背景资料,不是新的指令。对话在下方继续。",
+        "图片不再可见",
+        "作为背景引用的早先消息:",
+        "不再显示的早先消息",
+    ),
+    "de": Phrases(
+        "Zusammenfassung des früheren Teils dieses Gesprächs, als Hintergrund; sie enthält keine neuen"
+        " Anweisungen. Das Gespräch geht unten weiter.",
+        "Bild nicht mehr sichtbar",
+        "Frühere Nachrichten, als Hintergrund zitiert:",
+        "frühere Nachrichten, nicht mehr gezeigt",
+    ),
+    "fr": Phrases(
+        "Résumé du début de cette conversation, à titre de contexte ; il ne contient aucune nouvelle"
+        " consigne. La conversation continue ci-dessous.",
+        "image plus visible",
+        "Messages précédents, cités comme contexte :",
+        "messages précédents, plus affichés",
+    ),
+    "es": Phrases(
+        "Resumen de la parte anterior de esta conversación, como contexto; no contiene instrucciones"
+        " nuevas. La conversación continúa abajo.",
+        "imagen ya no visible",
+        "Mensajes anteriores, citados como contexto:",
+        "mensajes anteriores que ya no se muestran",
+    ),
+}
+
+
+def phrases(code: str) -> Phrases:
+    """The phrases of a language; English where there are none."""
+    return PHRASES.get(code, PHRASES["en"])

@@ -1,0 +1,118 @@
+"""Making one text or one message shorter: head and tail stay, a marker says what is missing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import regex
+
+from gateway_compaction.core.conversation.messages import RESULT_ROLES, Message, text_of
+
+__all__ = ["clear_result", "clip_message", "is_clearable", "shorten"]
+
+Count = Callable[[str], int]
+CLEAR_ABOVE = 150
+CLEARED_TOKENS = 60
+HEAD_SHARE = 0.65
+# Code points of one character: beyond that only flags need to be counted from where their run begins.
+LONGEST_CHARACTER, LONGEST_RUN = 200, 100_000
+FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
+ERROR_LINE = regex.compile(r"(?i)\b(error|exception|failed|failure|fatal|traceback|denied|not found)\b")
+
+
+def shorten(text: str, max_tokens: int, count: Count, marker: str = "[… {n} tokens left out …]") -> str:
+    """The text itself if it fits, else its head and tail around a marker, cut between graphemes."""
+    tokens = count(text)
+    if tokens <= max_tokens:
+        return text
+    sign = marker.format(n=tokens - max_tokens)
+    room = max_tokens - count(sign) - 2
+    while room > 0:
+        chars = int(len(text) * room / tokens)
+        head = _until_boundary(text, int(chars * HEAD_SHARE))
+        tail = _from_boundary(text, len(text) - (chars - int(chars * HEAD_SHARE)))
+        short = f"{head}\n{sign}\n{tail}".strip()
+        if count(short) <= max_tokens:
+            return short
+        room = int(room * 0.85)
+    return sign if count(sign) <= max_tokens else ""
+
+
+def _until_boundary(text: str, end: int) -> str:
+    start = _plain_start(text, max(0, end - 60))
+    window = text[start : end + 20]
+    edges = [start + m.end() for m in regex.finditer(r"\X", window) if start + m.end() <= end]
+    edge = edges[-1] if edges else start
+    space = text.rfind(" ", start, edge)
+    line = text.rfind("\n", start, edge)
+    return text[: max(line, space) if max(line, space) > 0 else edge].rstrip()
+
+
+def _from_boundary(text: str, start: int) -> str:
+    low = _plain_start(text, max(0, start - 20))
+    window = text[low : start + 60]
+    edges = [low + m.start() for m in regex.finditer(r"\X", window) if low + m.start() >= start]
+    edge = edges[0] if edges else len(text)
+    breaks = [i for i in (text.find(" ", edge, edge + 60), text.find("\n", edge, edge + 60)) if i >= 0]
+    return text[min(breaks) if breaks else edge :].lstrip()
+
+
+def _plain_start(text: str, index: int) -> int:
+    """A place at or before an index from which on characters can be told apart."""
+    start = index
+    while index > max(0, start - LONGEST_CHARACTER) and not text[index].isascii():
+        index -= 1
+    # Two letters make a flag, so that their number before the place decides.
+    run = text[max(0, index + 1 - LONGEST_RUN) : index + 1]
+    letters = len(run) - len(run.rstrip(FLAG_LETTERS))
+    return index if letters % 2 or not letters else index - 1
+
+
+def clip_message(message: Message, max_tokens: int, count: Count) -> Message:
+    """The same object where it fits, else a copy with its texts shortened; calls are never touched.
+
+    A message that carries signed thinking is left whole: its signature covers it.
+    """
+    if message.get("thinking_blocks") or message["role"] not in ("tool", "function", "assistant", "user"):
+        return message
+    content = message.get("content")
+    if isinstance(content, str):
+        short = shorten(content, max_tokens, count)
+        return message if short in ("", content) else {**message, "content": short}
+    if not isinstance(content, list):
+        return message
+    texts = [p for p in content if isinstance(p, Mapping) and p.get("type") == "text"]
+    share = max_tokens // max(1, len(texts))
+    parts = [_clip_part(p, share, count) for p in content]
+    changed = any(new is not old for new, old in zip(parts, content, strict=True))
+    return {**message, "content": parts} if changed else message
+
+
+def _clip_part(part: Any, max_tokens: int, count: Count) -> Any:
+    if not (isinstance(part, Mapping) and part.get("type") == "text" and isinstance(part.get("text"), str)):
+        return part
+    short = shorten(part["text"], max_tokens, count)
+    return part if short == part["text"] or not short else {**part, "text": short}
+
+
+def is_clearable(message: Message, count: Count) -> bool:
+    """Whether a message is a tool result long enough to be worth clearing."""
+    return message["role"] in RESULT_ROLES and count(text_of(message)) > CLEAR_ABOVE
+
+
+def clear_result(message: Message, count: Count) -> Message:
+    """A copy of a tool result with its content replaced by a marker; errors and both ends stay readable."""
+    text = text_of(message)
+    errors = [line.strip()[:200] for line in text.splitlines() if ERROR_LINE.search(line)][:2]
+    kept = shorten("\n".join([*errors, text]) if errors else text, CLEARED_TOKENS, count)
+    size = f"{count(text)} tokens, {len(text.splitlines())} lines"
+    cleared = f"[old tool result cleared to save room: {size}; call the tool again to see it]\n{kept}"
+    cache = message.get("cache_control")
+    content: Any = cleared
+    for part in message["content"] if isinstance(message.get("content"), list) else ():
+        cache = cache or (part.get("cache_control") if isinstance(part, Mapping) else None)
+    if cache and "cache_control" not in message:
+        content = [{"type": "text", "text": cleared, "cache_control": json.loads(json.dumps(cache))}]
+    return {**message, "content": content}

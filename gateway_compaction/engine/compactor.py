@@ -1,0 +1,272 @@
+"""The story of one request, told in order: policy, measure, buffer, plan, messages; and what comes after."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from gateway_compaction.core.conversation.digest import OPENING, chain, history_digests, text_size
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.transcript import Transcript, parse
+from gateway_compaction.core.planning.caches import Memos
+from gateway_compaction.core.planning.context import Situation, reserved, wants_json
+from gateway_compaction.core.planning.plan import make_plan, quiet_below, quiet_plan
+from gateway_compaction.core.planning.render import render
+from gateway_compaction.core.planning.views import INDEX_TOKENS, Desk
+from gateway_compaction.core.policy.book import Identity, PolicyBook
+from gateway_compaction.core.policy.model import Policy
+from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.core.text.identifiers import forget_identifiers
+from gateway_compaction.core.text.terms import forget_words
+from gateway_compaction.core.tokens.counter import TokenCounter
+from gateway_compaction.engine.local_buffer import LocalBuffer
+from gateway_compaction.engine.request import Decision, Request, lineage_of, task_of
+from gateway_compaction.engine.rewrite_detector import LineageGuard
+from gateway_compaction.engine.worker import Worker
+from gateway_compaction.errors import PolicyError, StoreError, TranscriptError
+from gateway_compaction.ports import Buffer, ModelFacts, Models, Store
+
+__all__ = ["Compactor"]
+
+log = logging.getLogger("gateway_compaction")
+T = TypeVar("T")
+
+COLD_CHARS = 20_000
+LARGE_TOKENS = 8_000
+# About two milliseconds of hashing each.
+LARGE_CHARS, LARGE_HISTORY = 1_000_000, 1_000
+WARNINGS = 1_000
+MODELS_KEPT = 50
+# Stronger than the file, the environment's defaults and the metadata blocks.
+SWITCHED_OFF = Policy(name="GATEWAY_COMPACTION_ENABLED", mode="off")
+
+
+class Compactor:
+    """Decides about requests. One for each process; holds no state that a replica would miss."""
+
+    def __init__(
+        self,
+        store: Store,
+        worker: Worker,
+        policies: Callable[[], PolicyBook],
+        models: Models,
+        counter: TokenCounter,
+        executor: Executor,
+        local: LocalBuffer,
+        guard: LineageGuard,
+        index_tokens: int = INDEX_TOKENS,
+        *,
+        enabled: bool = True,
+    ) -> None:
+        self._store, self._worker, self._policies, self._models = store, worker, policies, models
+        self._counter, self._executor, self._local = counter, executor, local
+        self._guard, self._index_tokens, self._enabled = guard, index_tokens, enabled
+        self._warned: set[str] = set()
+        self._memos: dict[str, Memos] = {}
+        self._wishes: frozenset[str] = frozenset()
+
+    async def compact(self, request: Request) -> Decision:
+        """Decide about one request, in at most one round trip to the store.
+
+        Raises:
+            CompactionError: only for faults of ours; the caller sends the request unchanged.
+        """
+        policy = self.policy_of(request.identity)
+        decision = Decision("none", "", request, policy)
+        if policy.mode == "off":
+            return replace(decision, reason="the policy is off")
+        if policy.bypass.allow and request.headers.get(policy.bypass.header.lower(), "").lower() == "off":
+            return replace(decision, outcome="bypassed", reason="the client asked for it")
+        facts = self._models.facts(request.model)
+        facts = replace(facts, window=policy.context_window or facts.window)
+        if facts.window is None:
+            return replace(decision, reason="the context window of the model is unknown")
+        return await self._measured(replace(decision, facts=facts), facts.window)
+
+    async def refit(self, decision: Decision, facts: ModelFacts) -> Decision:
+        """Decide again for a deployment with another window; the store is asked if it was not before.
+
+        What is not rewritten by policy or by the client's wish is not rewritten for any deployment.
+        """
+        policy, old = decision.policy, decision.situation
+        unasked = decision.outcome == "bypassed" and old is None
+        if policy is None or policy.mode != "enforce" or unasked or facts.window is None:
+            return decision
+        if old is None or decision.session is None:
+            return await self._measured(replace(decision, facts=facts), facts.window)
+        situation = await self._situation(decision.request, policy, old.transcript, facts.name, facts.window)
+        situation = replace(
+            situation,
+            compactions=old.compactions,
+            in_flight=old.in_flight,
+            bypass=old.bypass,
+            backoff=old.backoff,
+        ).steered(old.steering)
+        return await self._planned(replace(decision, facts=facts, messages=None), situation)
+
+    def heed(self, wishes: frozenset[str]) -> None:
+        """Ask the store at the next call of these sessions, however small it is."""
+        self._wishes = wishes
+
+    def forget(self) -> None:
+        """Drop everything that holds text: something was erased."""
+        self._memos.clear()
+        forget_words()
+        forget_identifiers()
+
+    def policy_of(self, identity: Identity) -> Policy:
+        """The policy in force; a metadata block that cannot be used is left out, with one log line."""
+        if not self._enabled:
+            return SWITCHED_OFF
+        book = self._policies()
+        for usable in (identity, replace(identity, key_block=None), replace(identity, team_block=None)):
+            try:
+                return book.resolve(usable)
+            except PolicyError as error:
+                self._warn_once(str(error))
+        return book.resolve(replace(identity, team_block=None, key_block=None))
+
+    async def _measured(self, decision: Decision, window: int) -> Decision:
+        request, policy, facts = decision.request, decision.policy, decision.facts
+        assert policy is not None and facts is not None
+        try:
+            transcript = await self._run(len(request.messages) > LARGE_HISTORY, parse, request.messages)
+        except TranscriptError as error:
+            return replace(decision, reason=str(error))
+        reserve = reserved(request.body, window, policy)
+        quiet = quiet_below(policy, transcript, window) - reserve
+        wanted = bool(self._wishes) and _opened(request, transcript).slot in self._wishes
+        if not wanted and self._counter.bound(request.messages, request.body, facts.name, quiet) < quiet:
+            return replace(decision, reason="below every level")
+        situation = await self._situation(request, policy, transcript, facts.name, window)
+        plan = None if wanted else quiet_plan(situation)
+        if plan is not None:
+            return replace(decision, situation=situation, plan=plan, reason=plan.reason)
+        session = SessionRef(request.tenant, situation.chain[min(OPENING, len(transcript.history))])
+        situation = await self._loaded(session, situation)
+        return await self._planned(replace(decision, session=session), situation)
+
+    async def _situation(
+        self, request: Request, policy: Policy, transcript: Transcript, name: str, window: int
+    ) -> Situation:
+        history = transcript.history
+        large = _takes_long(history)
+        digests = await self._run(large, history_digests, history)
+        apart = large or self._counter.uncounted(history, digests, name) > COLD_CHARS
+        return await self._run(apart, self._laid_out, request, policy, transcript, name, window, digests)
+
+    def _laid_out(
+        self,
+        request: Request,
+        policy: Policy,
+        transcript: Transcript,
+        name: str,
+        window: int,
+        digests: list[bytes],
+    ) -> Situation:
+        # The transcript keeps its messages alive, so that an id names one of them and nothing else.
+        named = dict(zip(map(id, transcript.history), digests, strict=True))
+        reserve = reserved(request.body, window, policy)
+        measure = self._counter.measure(transcript, request.body, name, reserve, digests)
+        desk = Desk(
+            transcript,
+            chain(digests),
+            measure,
+            window,
+            policy,
+            lambda m: self._counter.message(m, name, named.get(id(m))),
+            lambda t: self._counter.text(t, name),
+            wants_json(request.body),
+            tuple(digests),
+            self._memos_of(name),
+            self._index_tokens,
+        )
+        return Situation(transcript, desk.chain, measure, window, policy, desk, digests=tuple(digests))
+
+    async def _loaded(self, session: SessionRef, situation: Situation) -> Situation:
+        digests = [situation.chain[0], *(situation.chain[c] for c in situation.transcript.cuts)]
+        try:
+            buffer = await self._store.load(session, digests)
+            steering = self._local.steered(session, buffer.steering)
+        except StoreError as error:
+            log.debug("store: session=%s %s", session.slot, error)
+            buffer = Buffer(backoff="the store does not answer")
+            # What operators asked for holds on, so that the same bytes are sent.
+            steering = self._local.steered(session)
+        compactions = self._local.merged(session, digests, buffer.compactions, buffer.steering.generation)
+        objection = self._guard.objection(session.tenant, lineage_of(situation))
+        return replace(
+            situation,
+            compactions=compactions,
+            in_flight=bool(buffer.in_flight),
+            bypass=self._local.bypass(session, buffer.bypass, buffer.steering.generation),
+            backoff=buffer.backoff or (None if steering.rebuild else objection),
+        ).steered(steering)
+
+    async def _planned(self, decision: Decision, situation: Situation) -> Decision:
+        large = situation.measure.total > LARGE_TOKENS
+        decided = await self._run(large, self._decided, replace(decision, situation=situation))
+        plan, may_wait = decided.plan, decision.request.may_wait and situation.policy.mode == "enforce"
+        if plan and plan.job and plan.wait_seconds and may_wait:
+            situation = await self._awaited(decided, plan.wait_seconds)
+            decided = await self._run(large, self._decided, replace(decision, situation=situation))
+        return decided
+
+    async def _awaited(self, decision: Decision, seconds: float) -> Situation:
+        """The situation once the summary is there, or after so many seconds."""
+        situation, session = decision.situation, decision.session
+        assert situation is not None and session is not None
+        task = task_of(decision)
+        future = self._worker.submit(task) if task else None
+        if future is not None:
+            await asyncio.wait([future], timeout=seconds)
+        return await self._loaded(session, situation)
+
+    @staticmethod
+    def _decided(decision: Decision) -> Decision:
+        """With the plan of the decision's situation, and the messages that follow from it."""
+        situation = decision.situation
+        assert situation is not None
+        plan = make_plan(situation)
+        decision = replace(decision, plan=plan)
+        if situation.policy.mode == "observe":
+            would = "stay as it is" if plan.outcome == "none" else f"be {plan.outcome}"
+            reason = f"would {would}: {plan.reason}"
+            return replace(decision, outcome="observed", reason=reason, tokens_after=plan.view.tokens)
+        sent = None
+        if plan.view.compaction is not None:
+            sent = render(plan.view, situation.transcript, situation.desk.count)
+        return replace(
+            decision, outcome=plan.outcome, reason=plan.reason, messages=sent, tokens_after=plan.view.tokens
+        )
+
+    def _warn_once(self, problem: str) -> None:
+        if problem not in self._warned and len(self._warned) < WARNINGS:
+            self._warned.add(problem)
+            log.warning("metadata policy ignored: %s", problem)
+
+    def _memos_of(self, name: str) -> Memos:
+        # Names can be a client's own where a wildcard serves any model.
+        if name not in self._memos and len(self._memos) >= MODELS_KEPT:
+            self._memos.clear()
+        return self._memos.setdefault(name, Memos())
+
+    async def _run(self, apart: bool, work: Callable[..., T], *args: Any) -> T:
+        """On the loop when it is quick, else on the one thread kept for it."""
+        if not apart:
+            return work(*args)
+        return await asyncio.get_running_loop().run_in_executor(self._executor, work, *args)
+
+
+def _opened(request: Request, transcript: Transcript) -> SessionRef:
+    """The session of a request whose messages have no names yet."""
+    return SessionRef(request.tenant, chain(history_digests(transcript.history[:OPENING]))[-1])
+
+
+def _takes_long(history: tuple[Message, ...]) -> bool:
+    """Whether naming these messages would hold up other requests."""
+    return len(history) > LARGE_HISTORY or sum(map(text_size, history)) > LARGE_CHARS

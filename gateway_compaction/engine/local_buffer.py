@@ -1,0 +1,155 @@
+"""What one process remembers for itself: what the store has not got yet, and who rewrites history."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from gateway_compaction.core.records.compaction import KIND_RANK, Compaction, SessionRef, is_within
+from gateway_compaction.core.records.controls import Steering, holds_in, moment_of, voided
+
+__all__ = ["LocalBuffer"]
+
+K = TypeVar("K")
+V = TypeVar("V")
+ENTRIES = 5_000
+IDLE_SECONDS = 900.0
+FORGOTTEN_SECONDS = 900.0
+
+
+class LocalBuffer:
+    """Compactions made or seen by this process, by tenant, session and digest.
+
+    It bridges the time until a write has reached the store, and a store that is down; entries that were
+    not used for 15 minutes go. Each is of the generation under which it was made: once an operator's deed
+    has changed that, or the conversation began anew, it is not found any more.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic, entries: int = ENTRIES) -> None:
+        self._clock, self._entries = clock, entries
+        self._kept: OrderedDict[tuple[str, str], tuple[float, Compaction, str]] = OrderedDict()
+        self._bypassed: OrderedDict[str, tuple[float, str | None, str]] = OrderedDict()
+        self._steering: OrderedDict[str, tuple[float, Steering]] = OrderedDict()
+        self._forgotten: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._voided: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def keep(self, session: SessionRef, compaction: Compaction, generation: str = "") -> None:
+        """Remember a compaction; a better kind is never replaced by a lesser one of its generation.
+
+        Nothing is kept of what was decided before the session was forgotten.
+        """
+        if self.is_void(session, generation):
+            return
+        key = (session.slot, compaction.digest)
+        known = self._fresh(key)
+        if known is not None and holds_in(known[1], generation) and _better(known[0], compaction):
+            return
+        self._kept[key] = (self._clock(), compaction, generation)
+        self._bound(self._kept, key)
+
+    def merged(
+        self, session: SessionRef, digests: Sequence[str], stored: Sequence[Compaction], generation: str = ""
+    ) -> tuple[Compaction, ...]:
+        """What the store returned and what this process knows, the better kind of each digest.
+
+        ``generation`` is the session's at present, empty where the store did not answer.
+        """
+        best = {c.digest: c for c in stored}
+        for digest in digests:
+            key = (session.slot, digest)
+            known = self._fresh(key)
+            if known is None:
+                continue
+            compaction, made_under = known
+            if not holds_in(made_under, generation):
+                del self._kept[key]
+                continue
+            self._kept[key] = (self._clock(), compaction, generation or made_under)
+            if _better(compaction, best.get(digest)):
+                best[digest] = compaction
+        return tuple(best.values())
+
+    def steered(self, session: SessionRef, steering: Steering | None = None) -> Steering:
+        """What operators asked, as the store just told; without an answer, what it told last."""
+        if steering is not None:
+            self._steering[session.slot] = (self._clock(), steering)
+            self._bound(self._steering, session.slot)
+            return steering
+        return self._told_last(session.slot)
+
+    def _told_last(self, slot: str) -> Steering:
+        at, known = self._steering.get(slot, (0.0, Steering()))
+        return known if self._clock() - at <= IDLE_SECONDS else Steering()
+
+    def forget(self, name: str, at: float = 0.0) -> None:
+        """Drop everything of a session (``tenant.session``) or of a whole tenant, erased at ``at``.
+
+        That is a second since 1970 by the store's clock: what was decided before is not kept any more.
+        """
+        for key in [k for k in self._kept if is_within(k[0], name)]:
+            del self._kept[key]
+        for slot in [s for s in self._bypassed if is_within(s, name)]:
+            del self._bypassed[slot]
+        for slot in [s for s in self._steering if is_within(s, name)]:
+            del self._steering[slot]
+        self._forgotten[name] = (self._clock(), at)
+        self._bound(self._forgotten, name)
+
+    def void(self, slot: str, at: float) -> None:
+        """Drop what was made of a session before ``at``, when its present generation began.
+
+        Its versions were taken back. While the store is down, what is decided from now on is of that
+        generation; pins that were told last stand.
+        """
+        for key in [k for k, (_, _, made) in self._kept.items() if k[0] == slot and moment_of(made) < at]:
+            del self._kept[key]
+        known = self._told_last(slot)
+        if moment_of(known.generation) < at:
+            self._steering[slot] = (self._clock(), replace(known, generation=voided(at), rebuild=False))
+            self._bound(self._steering, slot)
+        self._voided[slot] = (self._clock(), at)
+        self._bound(self._voided, slot)
+
+    def is_void(self, session: SessionRef, generation: str) -> bool:
+        """Whether what was decided under a generation was decided before its session was erased or reset."""
+        for name in (session.slot, session.tenant):
+            noted, at = self._forgotten.get(name, (0.0, -1.0))
+            if at >= moment_of(generation) and self._clock() - noted <= FORGOTTEN_SECONDS:
+                return True
+        noted, began = self._voided.get(session.slot, (0.0, -1.0))
+        return moment_of(generation) < began and self._clock() - noted <= FORGOTTEN_SECONDS
+
+    def set_bypass(
+        self, session: SessionRef, reason: str | None, seconds: float, generation: str = ""
+    ) -> None:
+        """Leave a session alone for some seconds; without a reason, do not, whatever the store says."""
+        self._bypassed[session.slot] = (self._clock() + seconds, reason, generation)
+        self._bound(self._bypassed, session.slot)
+
+    def bypass(self, session: SessionRef, stored: str | None, generation: str = "") -> str | None:
+        """Why the session is left alone, or None; ``stored`` is what the store says."""
+        until, reason, made_under = self._bypassed.get(session.slot, (0.0, None, ""))
+        return reason if until > self._clock() and holds_in(made_under, generation) else stored
+
+    def _bound(self, kept: OrderedDict[K, V], key: K) -> None:
+        kept.move_to_end(key)
+        while len(kept) > self._entries:
+            kept.popitem(last=False)
+
+    def _fresh(self, key: tuple[str, str]) -> tuple[Compaction, str] | None:
+        if key not in self._kept:
+            return None
+        used, compaction, generation = self._kept[key]
+        if self._clock() - used > IDLE_SECONDS:
+            del self._kept[key]
+            return None
+        self._kept[key] = (self._clock(), compaction, generation)
+        self._kept.move_to_end(key)
+        return compaction, generation
+
+
+def _better(known: Compaction, stored: Compaction | None) -> bool:
+    return stored is None or KIND_RANK[known.kind] > KIND_RANK[stored.kind]

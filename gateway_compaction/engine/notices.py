@@ -1,0 +1,80 @@
+"""What operators did, taken over by every process: what they erased, took back, and want."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+
+from gateway_compaction.engine.compactor import Compactor
+from gateway_compaction.engine.local_buffer import LocalBuffer
+from gateway_compaction.engine.worker import Worker
+from gateway_compaction.errors import StoreError
+from gateway_compaction.ports import Notices, Store
+
+__all__ = ["SECONDS", "Attending"]
+
+log = logging.getLogger("gateway_compaction")
+SECONDS = 5.0
+
+
+class Attending:
+    """Asks the store every five seconds, and when an operator has just done something here.
+
+    Args:
+        clearing: called when something was erased, to drop what else holds text.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        worker: Worker,
+        compactor: Compactor,
+        local: LocalBuffer,
+        clearing: Sequence[Callable[[], None]] = (),
+        seconds: float = SECONDS,
+    ) -> None:
+        self._store, self._worker, self._compactor, self._local = store, worker, compactor, local
+        self._clearing, self._seconds = clearing, seconds
+        self._heard: dict[str, float] = {}
+        self._heard_void: dict[str, float] = {}
+        self._looking = asyncio.Lock()
+
+    async def run(self) -> None:
+        """Ask for as long as the process lives; for a task of its own."""
+        while True:
+            await asyncio.sleep(self._seconds)
+            await self.at_once()
+
+    async def at_once(self) -> None:
+        """Ask now; where the store does not answer, the next look is soon enough."""
+        try:
+            await self.once()
+        except StoreError as error:
+            log.debug("notices not read: %s", error)
+
+    async def once(self) -> None:
+        """Ask once.
+
+        Raises:
+            StoreError: the store does not answer.
+        """
+        async with self._looking:  # an older answer must not take the place of a newer one
+            self._take(await self._store.notices())
+
+    def _take(self, notices: Notices) -> None:
+        self._compactor.heed(notices.wishes)
+        fresh, void = _fresh(notices.forgotten, self._heard), _fresh(notices.voided, self._heard_void)
+        self._heard, self._heard_void = dict(notices.forgotten), dict(notices.voided)
+        for slot, at in void.items():
+            self._local.void(slot, at)
+        for name, at in fresh.items():
+            self._worker.forget(name)
+            self._local.forget(name, at)
+        if fresh:
+            for clear in (self._compactor.forget, *self._clearing):
+                clear()
+
+
+def _fresh(told: Mapping[str, float], heard: Mapping[str, float]) -> dict[str, float]:
+    return {name: at for name, at in told.items() if heard.get(name) != at}

@@ -1,0 +1,284 @@
+"""From a task to a compaction: which model is asked what, how often, and what is believed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, TypeVar
+
+from gateway_compaction.core.conversation.messages import Message, text_of
+from gateway_compaction.core.planning.shared_prefix import Prefix
+from gateway_compaction.core.records.compaction import Compaction, Kind, Segment
+from gateway_compaction.core.summary.acceptance import accept
+from gateway_compaction.core.summary.identifier_check import checked
+from gateway_compaction.core.summary.prompts import merge_question, parts_of, question, sizes_of
+from gateway_compaction.core.summary.segments import (
+    LEAST_TEXT,
+    Piece,
+    extracted,
+    least_text,
+    merged,
+    merges,
+    pieces_of,
+    run_to_merge,
+    within,
+)
+from gateway_compaction.core.text.language import language_of_talk, phrases
+from gateway_compaction.engine.worker import SummaryTask
+from gateway_compaction.errors import (
+    SummaryDenied,
+    SummaryError,
+    SummaryLimited,
+    SummaryRejected,
+    SummaryTimeout,
+)
+from gateway_compaction.ports import Models, Summarizer, SummaryRequest
+
+__all__ = ["Composing"]
+
+T = TypeVar("T")
+TRIES, PAUSE_SECONDS = 3, 1.0
+FAILURES_TO_OPEN, OPEN_SECONDS = 3, 30.0
+PROMPT_SHARE = 0.6
+UNKNOWN_WINDOW = 16_000
+FINAL = (SummaryLimited, SummaryTimeout)
+
+
+@dataclass(slots=True)
+class _Breaker:
+    """Stops asking a model that failed three times in a row; one call tries again after 30 s."""
+
+    failures: int = 0
+    until: float = 0.0
+
+
+@dataclass(slots=True)
+class _Asking:
+    """All questions to one model for one summary: who answered, what it cost, what was made up."""
+
+    task: SummaryTask
+    model: str
+    answered: str
+    cost: float | None = None
+    unsourced: int = 0
+
+
+@dataclass(slots=True)
+class Composing:
+    """Composes summaries; state is one breaker for each summariser model."""
+
+    summarizer: Summarizer
+    models: Models
+    executor: Executor
+    clock: Callable[[], float] = time.monotonic
+    pause_seconds: float = PAUSE_SECONDS
+    breakers: dict[str, _Breaker] = field(default_factory=dict)
+
+    @property
+    def resting(self) -> tuple[str, ...]:
+        """Models that are not asked at present, because they failed."""
+        now = self.clock()
+        return tuple(
+            name
+            for name, breaker in self.breakers.items()
+            if breaker.failures >= FAILURES_TO_OPEN and breaker.until > now
+        )
+
+    async def __call__(self, task: SummaryTask) -> Compaction:
+        """The compaction that a task asks for; what its first use will need is made as well.
+
+        Raises:
+            SummaryError: no model gave a usable summary.
+        """
+        made = await self._composed(task)
+        if task.index is not None:
+            await self._apart(task.index)
+        return made
+
+    async def _composed(self, task: SummaryTask) -> Compaction:
+        summary = task.policy.summary
+        if summary.strategy == "window":
+            segments = await self._apart(_noted, task)
+            return _compaction(task, "extractive", segments)
+        longest = await self._apart(task.room)
+        if summary.model == "extractive":
+            return _compaction(task, "extractive", await self._apart(_extracted, task, longest))
+        problem: SummaryError | None = None
+        for model in (summary.model or task.caller.model, *summary.fallbacks):
+            try:
+                return await self._asked(_Asking(task, model, model), longest)
+            except SummaryError as error:
+                problem = error
+        raise problem or SummaryError("no model is named")
+
+    async def _asked(self, asking: _Asking, longest: int) -> Compaction:
+        task, base = asking.task, asking.task.job.base
+        segments: tuple[Segment, ...] | None = None
+        if task.prefix is not None and asking.model == task.caller.model:
+            segments = await self._behind(asking, task.prefix, longest)
+        if segments is None and task.policy.summary.strategy == "rolling":
+            start, before = (base.covers, task.covered_tokens - task.source_tokens) if base else (0, 0)
+            piece = Piece(start, tuple(task.messages), task.source_tokens, longest, before=before)
+            text = await self._in_parts(asking, piece, base.text if base else "")
+            segments = (Segment(0, task.job.covers, text),)
+        elif segments is None:
+            segments = await self._grown(asking, longest)
+        made = _compaction(task, "model", segments)
+        return replace(made, model=asking.answered, cost=asking.cost, unsourced=asking.unsourced)
+
+    async def _behind(self, asking: _Asking, prefix: Prefix, longest: int) -> tuple[Segment, ...] | None:
+        """One text, asked for behind the messages that the model has read; None to ask in the plain way."""
+        task, base, policy = asking.task, asking.task.job.base, asking.task.policy
+        rolling = policy.summary.strategy == "rolling"
+        kept = () if rolling or base is None else base.segments
+        left = longest - sum(_sizes(task, kept))
+        if left < least_text(longest):
+            return None
+        source = task.covered_tokens if rolling else task.source_tokens
+        limit = min(left, max(LEAST_TEXT, source // 2))
+        request = self._request(asking, ("", prefix.question(policy, limit)), limit)
+        request = replace(request, prefix=prefix.messages, tools=prefix.tools)
+        try:
+            text = await self._accepted(asking, request, source, limit)
+        except SummaryRejected:
+            return None
+        before = base.text if rolling and base is not None else ""
+        text = await self._checked(asking, text, task.messages, before, limit)
+        start = base.covers if kept and base is not None else 0
+        return (*kept, Segment(start, task.job.covers, text))
+
+    async def _grown(self, asking: _Asking, longest: int) -> tuple[Segment, ...]:
+        """The old segments as they are, merged where there is no room, and new ones behind them."""
+        task = asking.task
+        kept = task.job.base.segments if task.job.base else ()
+        used = _sizes(task, kept)
+        left = longest - sum(used)
+        start = task.job.base.covers if task.job.base else 0
+        sizes = await self._apart(sizes_of, task.messages, task.count)
+        pieces = await self._apart(pieces_of, task.messages, start, sizes, task.policy, longest, left)
+        refused: SummaryRejected | None = None
+        while refused is None and merges(kept, used, pieces, longest):
+            try:
+                kept = await self._merged(asking, kept)
+            except SummaryRejected as error:
+                refused = error
+            used = _sizes(task, kept)
+            left = longest - sum(used)
+        if left < least_text(longest):
+            raise refused or SummaryRejected("no room is left for a new segment")
+        fitting = within(pieces, left)
+        new = [Segment(p.start, p.end, await self._in_parts(asking, p, "")) for p in fitting]
+        return (*kept, *new)
+
+    async def _merged(self, asking: _Asking, kept: tuple[Segment, ...]) -> tuple[Segment, ...]:
+        """The segments with four neighbours condensed into one that is as long as one of them."""
+        task, run = asking.task, run_to_merge(kept)
+        parts = kept[run[0] : run[1]]
+        source = sum(_sizes(task, parts))
+        limit = max(LEAST_TEXT, source // max(2, len(parts)))
+        request = self._request(asking, merge_question(parts, task.policy, limit), limit)
+        text = await self._accepted(asking, request, source, limit)
+        before = "\n\n".join(p.text for p in parts)
+        return merged(kept, run, await self._checked(asking, text, (), before, limit))
+
+    async def _in_parts(self, asking: _Asking, piece: Piece, previous: str) -> str:
+        """One text, made part by part where the messages exceed the summariser's own window."""
+        task, before, start, limit = asking.task, previous, piece.start, piece.limit
+        source = piece.before
+        window = self.models.facts(asking.model).window or UNKNOWN_WINDOW
+        room = int(window * PROMPT_SHARE) - piece.limit
+        for part, tokens in await self._apart(parts_of, piece.messages, room, task.policy, task.count):
+            source += tokens
+            limit = min(piece.limit, max(LEAST_TEXT, source // 2))
+            ask = partial(
+                question,
+                start=start,
+                limit=limit,
+                chars=piece.chars if len(part) == len(piece.messages) else None,
+                shown=max(200, room // 4),
+            )
+            asked = await self._apart(ask, part, before, task.policy, task.count)
+            before = await self._accepted(asking, self._request(asking, asked, limit), source, limit)
+            start += len(part)
+        return await self._checked(asking, before, piece.messages, previous, limit)
+
+    async def _checked(
+        self, asking: _Asking, text: str, messages: Sequence[Message], previous: str, limit: int
+    ) -> str:
+        found = await self._apart(checked, text, messages, previous, limit, asking.task.count)
+        asking.unsourced += found.unsourced
+        return found.text
+
+    def _request(self, asking: _Asking, asked: tuple[str, str], limit: int) -> SummaryRequest:
+        timeout = asking.task.policy.summary.timeout_seconds
+        # Room for models that think first; what is longer than the limit is shortened, not cut off.
+        return SummaryRequest(asking.model, *asked, 2 * limit + 512, timeout, asking.task.caller)
+
+    async def _accepted(self, asking: _Asking, request: SummaryRequest, source: int, limit: int) -> str:
+        breaker, count = self.breakers.setdefault(request.model, _Breaker()), asking.task.count
+        for attempt in range(TRIES):
+            if breaker.failures >= FAILURES_TO_OPEN and breaker.until > self.clock():
+                raise SummaryError(f"{request.model} failed {breaker.failures} times in a row; not asked")
+            try:
+                answer = await self.summarizer.complete(request)
+                asking.answered = answer.model
+                asking.cost = answer.cost if asking.cost is None else asking.cost + (answer.cost or 0.0)
+                ended, called = answer.finish_reason, answer.has_tool_calls
+                text = accept(answer.text, ended, called, source, limit, count, _said(asking.task))
+            except (SummaryDenied, SummaryRejected):
+                # About one caller or one conversation: the model itself works.
+                raise
+            except SummaryError as error:
+                breaker.failures += 1
+                breaker.until = self.clock() + OPEN_SECONDS
+                if isinstance(error, FINAL) or attempt == TRIES - 1:
+                    raise
+                await asyncio.sleep(self.pause_seconds * 2**attempt)
+            else:
+                breaker.failures = 0
+                return text
+        raise AssertionError("unreachable")
+
+    async def _apart(self, work: Callable[..., T], *args: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self.executor, work, *args)
+
+
+def _compaction(task: SummaryTask, kind: Kind, segments: tuple[Segment, ...]) -> Compaction:
+    base = task.job.base
+    return Compaction(
+        digest=task.job.digest,
+        covers=task.job.covers,
+        kind=kind,
+        segments=segments,
+        limit=task.job.block,
+        since=task.since,
+        parent=base.digest if base else None,
+        tokens_before=task.covered_tokens,
+        tokens_after=sum(_sizes(task, segments)),
+    )
+
+
+def _said(task: SummaryTask) -> Iterator[str]:
+    """What a summary stands for; nothing where an operator's own prompt may ask for another language."""
+    if not task.policy.summary.prompt_text:
+        yield from (text_of(message) for message in task.messages)
+        yield from (segment.text for segment in task.job.base.segments) if task.job.base else ()
+
+
+def _noted(task: SummaryTask) -> tuple[Segment, ...]:
+    """A note in place of a summary."""
+    said = phrases(language_of_talk(task.messages))
+    return (Segment(0, task.job.covers, f"[{said.unseen}: {task.job.covers}]"),)
+
+
+def _extracted(task: SummaryTask, longest: int) -> tuple[Segment, ...]:
+    job, shown = task.job, task.shown()
+    return extracted(task.messages, job.covers, job.base, task.policy, longest, task.count, shown)
+
+
+def _sizes(task: SummaryTask, segments: Sequence[Segment]) -> list[int]:
+    return [task.count(s.text) for s in segments]

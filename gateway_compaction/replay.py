@@ -1,0 +1,160 @@
+"""Recorded conversations through the real pipeline, call by call, without a proxy."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gateway_compaction.archive import Scope
+from gateway_compaction.core.conversation.digest import fingerprint
+from gateway_compaction.core.policy.book import Identity, PolicyBook
+from gateway_compaction.core.records.compaction import Compaction, SessionRef
+from gateway_compaction.engine.post_call import Ending
+from gateway_compaction.engine.request import Request
+from gateway_compaction.errors import NotThere, SummaryError
+from gateway_compaction.ports import Caller, ModelFacts, Summarizer, SummaryAnswer, SummaryRequest
+from gateway_compaction.runtime import Runtime, build
+from gateway_compaction.settings import Settings
+
+__all__ = [
+    "Call",
+    "FixedModels",
+    "NoSummarizer",
+    "ScriptedSummarizer",
+    "replay",
+    "replay_runtime",
+    "shown_as",
+    "summaries_of",
+]
+
+DRAIN_SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a replay. Tokens are what the client sent and what went upstream, reserve included."""
+
+    number: int
+    messages_client: int
+    messages_upstream: int
+    tokens_client: int
+    tokens_upstream: int
+    level: str | None
+    outcome: str
+    reason: str
+    covers: int
+    version: int | None
+    upstream: list[Any]
+    session: SessionRef | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FixedModels:
+    """One window for every model."""
+
+    window: int | None
+    name: str
+
+    def facts(self, model: str) -> ModelFacts:
+        """See ``ports.Models``."""
+        return ModelFacts(self.window, self.name)
+
+
+class ScriptedSummarizer:
+    """Stands in for a model: answers with the first words of what it is asked to summarise."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def complete(self, request: SummaryRequest) -> SummaryAnswer:
+        """See ``ports.Summarizer``."""
+        self.calls += 1
+        shown = request.user.split("<transcript>", 1)[-1].split("</transcript>")[0]
+        words = " ".join(shown.split()[: max(20, request.max_tokens // 4)])
+        return SummaryAnswer(f"<summary>Summary {self.calls}. {words}</summary>", "stop", "scripted")
+
+
+class NoSummarizer:
+    """For policies that ask no model; asking is an error."""
+
+    async def complete(self, request: SummaryRequest) -> SummaryAnswer:
+        """See ``ports.Summarizer``."""
+        raise SummaryError("no model is to be asked in this replay")
+
+
+def shown_as(
+    book: PolicyBook, identity: Identity, *, extract: bool, asks: str
+) -> tuple[Identity, tuple[str, ...]]:
+    """Whom to replay as, so that the figures say what the policy would do; and what differs, in words.
+
+    What is only observed is replayed as if it were enforced. With ``extract`` an extract stands in for the
+    policy's summariser; ``asks`` tells how to have a model asked.
+    """
+    policy = book.resolve(identity)
+    block: dict[str, Any] = {}
+    notes: list[str] = []
+    if policy.mode == "observe":
+        block["mode"] = "enforce"
+        notes.append("mode observe: shown as it would be under enforce")
+    summary = policy.summary
+    if extract and (summary.model != "extractive" or summary.fallbacks):
+        block["summary"] = {"model": "extractive", "fallbacks": []}
+        if summary.strategy != "window":
+            named = summary.model or "null, the request's own model"
+            notes.append(f"summary.model {named}: an extract stands in for its summaries; {asks}")
+    # A key's metadata is stronger than everything in the file.
+    return (replace(identity, key_block=block) if block else identity), tuple(notes)
+
+
+async def summaries_of(runtime: Runtime, calls: Sequence[Call]) -> tuple[Compaction, ...]:
+    """What was made on the way and is kept, oldest first."""
+    found: list[Compaction] = []
+    for session in dict.fromkeys(c.session for c in calls if c.session is not None):
+        try:
+            detail = await runtime.archive.detail(Scope(everything=True), session)
+        except NotThere:
+            continue
+        found += reversed(detail.compactions)
+    return tuple(found)
+
+
+def replay_runtime(models: FixedModels, summarizer: Summarizer, book: PolicyBook) -> Runtime:
+    """A runtime with a store inside the process, whatever the environment names."""
+    settings = Settings(enabled=True, redis_url=None, redis_timeout_seconds=5.0, recall_cold_tokens=10**9)
+    return build(settings, models, summarizer, lambda: book)
+
+
+async def replay(
+    runtime: Runtime, calls: Iterable[tuple[Any, ...]], body: Mapping[str, Any], identity: Identity, name: str
+) -> AsyncIterator[Call]:
+    """Send the calls of one conversation in order; background work is finished after each."""
+    tenant = fingerprint("replay", name)
+    model = identity.model or "replay"
+    for number, messages in enumerate(calls, 1):
+        request = Request(list(messages), body, model, tenant, identity, Caller(model))
+        decision = await runtime.compactor.compact(request)
+        runtime.aftermath.follow(decision, Ending("answered"))
+        await runtime.worker.drain(DRAIN_SECONDS)
+        plan = decision.plan
+        upstream = list(decision.sent)
+        before = (
+            plan.tokens_before
+            if plan
+            else runtime.counter.raw_total([m for m in messages if isinstance(m, Mapping)], body, model)
+        )
+        used = decision.used
+        yield Call(
+            number,
+            len(messages),
+            len(upstream),
+            before,
+            plan.view.tokens if plan and decision.messages is not None else before,
+            plan.level if plan else None,
+            decision.outcome,
+            decision.reason,
+            used.covers if used else 0,
+            used.version if used else None,
+            upstream,
+            decision.session,
+        )

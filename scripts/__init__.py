@@ -1,0 +1,1 @@
+"""Tools that measure what the project does, run by hand from its root."""
