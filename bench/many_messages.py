@@ -11,7 +11,7 @@ from typing import Any
 
 from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.runtime import use_bundled_encodings
-from tests.core.desks import Bench, policy, sent_by, stored
+from tests.core.builders import Bench, policy, sent_by, stored
 
 SMALL, LARGE = 2_000, 8_000
 # Both sizes of every talk but the empty one are over either window.
@@ -85,15 +85,15 @@ def milliseconds(talk: Talk, window: int) -> tuple[float, float, float]:
     """Milliseconds of CPU to measure, to plan and render, and to do that with half of it covered."""
     bench = Bench(window, policy(triggers__then="apply"))
     times = [time.process_time()]
-    situation = bench.situation(talk)
+    context = bench.context(talk)
     times.append(time.process_time())
-    sent_by(make_plan(situation), situation)
+    sent_by(make_plan(context), context)
     times.append(time.process_time())
-    cuts = situation.transcript.cuts
-    kept = [stored(situation, cuts[len(cuts) // 2], "model")] if cuts else []
-    situation = bench.situation(talk, kept)
+    cuts = context.transcript.cuts
+    kept = [stored(context, cuts[len(cuts) // 2], "model")] if cuts else []
+    context = bench.context(talk, kept)
     start = time.process_time()
-    sent_by(make_plan(situation), situation)
+    sent_by(make_plan(context), context)
     return (times[1] - times[0]) * 1000, (times[2] - times[1]) * 1000, (time.process_time() - start) * 1000
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 from gateway_compaction.cli.recordings import read_recordings
-from gateway_compaction.core.conversation.messages import Message, part_of
+from gateway_compaction.core.conversation.messages import Message, role_of
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.evaluation.material import Conversation, Question, conversation_of
 from gateway_compaction.evaluation.metrics import Context, answer_words
@@ -39,7 +39,7 @@ def runtime(window: int) -> Runtime:
 
 def calls_of(messages: Sequence[Message]) -> list[Sequence[Message]]:
     """What a client sends: the history up to each user message."""
-    return [messages[: i + 1] for i, m in enumerate(messages) if part_of(m) == "user"]
+    return [messages[: i + 1] for i, m in enumerate(messages) if role_of(m) == "user"]
 
 
 async def ask(gateway: Runtime, history: Sequence[Message], asked: Question) -> tuple[float, Call]:

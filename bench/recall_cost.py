@@ -18,8 +18,8 @@ import litellm
 from gateway_compaction.core.conversation.digest import chain, message_digest
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import parse
-from gateway_compaction.core.planning.caches import Memos
-from gateway_compaction.core.planning.views import Desk
+from gateway_compaction.core.planning.caches import DerivedCaches
+from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction, Segment
 from gateway_compaction.core.tokens.counter import TokenCounter
@@ -58,12 +58,12 @@ def conversation(words: int, asked: int) -> list[Message]:
     return [*messages, {"role": "user", "content": f"What was said about {' '.join(subject)}? ({asked})"}]
 
 
-def desk_for(messages: list[Message], counter: TokenCounter, memos: Memos) -> Desk:
+def desk_for(messages: list[Message], counter: TokenCounter, caches: DerivedCaches) -> ViewBuilder:
     """The desk that a request with these messages is laid out on."""
     transcript, policy = parse(messages), Policy()
     digests = tuple(message_digest(m) for m in transcript.history)
     measure = counter.measure(transcript, {}, MODEL, 0, digests)
-    return Desk(
+    return ViewBuilder(
         transcript,
         chain(digests),
         measure,
@@ -73,7 +73,7 @@ def desk_for(messages: list[Message], counter: TokenCounter, memos: Memos) -> De
         lambda t: counter.text(t, MODEL),
         False,
         digests,
-        memos,
+        caches,
     )
 
 
@@ -89,8 +89,8 @@ def median_ms(work: Callable[[int], object]) -> float:
 
 def measured(words: int) -> tuple[float, float, float]:
     """Recall cold (with its index), recall warm, and token_counter, in milliseconds of CPU."""
-    counter, memos = TokenCounter(), Memos()
-    desks = [desk_for(conversation(words, n), counter, memos) for n in range(ROUNDS + 1)]
+    counter, caches = TokenCounter(), DerivedCaches()
+    desks = [desk_for(conversation(words, n), counter, caches) for n in range(ROUNDS + 1)]
     stored = [Compaction(d.chain[OLDER], OLDER, "model", (Segment(0, OLDER, "A summary."),)) for d in desks]
     views = [d.view(c) for d, c in zip(desks, stored, strict=True)]
     start = time.process_time()

@@ -25,7 +25,7 @@ from gateway_compaction.core.summary.acceptance import accept
 from gateway_compaction.core.summary.block import carrier, frame
 from gateway_compaction.core.summary.identifier_check import checked
 from gateway_compaction.core.summary.prompts import rendered
-from gateway_compaction.core.text.escaping import defused
+from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.identifiers import forget_identifiers, identifiers, spelled_in
 from gateway_compaction.core.text.language import language_of, phrases
 from gateway_compaction.core.text.sentences import sentence_spans
@@ -129,7 +129,7 @@ WORKS: dict[str, Work] = {
     "anchors": lambda t: anchors_of(_talk(t), 5, 400, Scoring(keys=KEYS), _rough),
     "shorten": _shortened,
     "clear": lambda t: clear_result(_tool(t), _rough),
-    "defuse": defused,
+    "defuse": escape_markup,
     "extract": lambda t: extract(_talk(t), 2_000, _rough),
     "frame": _framed,
     "transcript": lambda t: rendered(_talk(t), 0, 2_000, _rough),

@@ -10,24 +10,24 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from gateway_compaction.core.records.call_snapshot import LastCall
+from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
-from gateway_compaction.core.records.controls import Steering
+from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
 
 __all__ = [
     "Archive",
+    "CallSnapshot",
     "Hour",
-    "LastCall",
     "Owner",
     "Query",
     "Scope",
+    "SessionControls",
     "SessionDetail",
     "SessionPage",
     "SessionRow",
     "Sort",
     "State",
-    "Steering",
 ]
 
 State = Literal["idle", "summarizing", "failed"]
@@ -173,10 +173,10 @@ class SessionDetail:
     retired: tuple[Compaction, ...] = ()
     claims: tuple[tuple[str, float], ...] = ()
     events: tuple[CompactionEvent, ...] = ()
-    steering: Steering = field(default_factory=Steering)
+    steering: SessionControls = field(default_factory=SessionControls)
     bypass: tuple[float, str] | None = None
     backoff: tuple[float, str] | None = None
-    last_call: LastCall | None = None
+    last_call: CallSnapshot | None = None
     ttl: float = 0.0
 
     @property

@@ -145,16 +145,16 @@ def is_known(state: CallState, messages: Any) -> bool:
 
 def was_edited(decision: Decision) -> bool:
     """Whether the messages that were decided about have been edited in place since; hashes them again."""
-    situation = decision.situation
-    if situation is None:
+    context = decision.context
+    if context is None:
         # Nothing was kept of them.
         return False
     try:
         now = parse(decision.request.messages)
     except TranscriptError:
         return True
-    same = now.preamble == situation.transcript.preamble
-    return not same or tuple(history_digests(now.history)) != situation.digests
+    same = now.preamble == context.transcript.preamble
+    return not same or tuple(history_digests(now.history)) != context.digests
 
 
 def ending_of(kwargs: Mapping[str, Any], response: Any) -> Ending:
@@ -217,7 +217,7 @@ def _said(decision: Decision) -> dict[str, Any]:
         "tokens_before": plan.tokens_before if plan else None,
         "tokens_after": decision.tokens_after if plan else None,
         "version": decision.version,
-        "session": decision.session.slot if decision.session else None,
+        "session": decision.session.session_id if decision.session else None,
     }
 
 

@@ -167,7 +167,7 @@ class CompactionHook(CustomLogger):
         if state.decision is not None and not state.refused and not state.altered:
             state.refused = True
             too_long = isinstance(error, ContextWindowExceededError) or status == TOO_LARGE
-            self._runtime.aftermath.follow(state.decision, Ending("refused", None, too_long))
+            self._runtime.post_call.follow(state.decision, Ending("refused", None, too_long))
 
     def start(self) -> None:
         """Once in each process, on its loop: background reading, and a shutdown that waits for our work."""
@@ -214,10 +214,10 @@ class CompactionHook(CustomLogger):
             state.failed = True
             # A client that leaves cancels the request; that is nobody's fault.
             if isinstance(fault, Exception):
-                self._runtime.aftermath.decided(None, time.perf_counter() - started)
+                self._runtime.post_call.decided(None, time.perf_counter() - started)
             raise
         if not again:
-            self._runtime.aftermath.decided(state.decision, time.perf_counter() - started)
+            self._runtime.post_call.decided(state.decision, time.perf_counter() - started)
         tell_span(state)
         if state.decision.messages is not None:
             data["messages"] = state.decision.messages
@@ -229,14 +229,14 @@ class CompactionHook(CustomLogger):
         if state.altered:
             return
         state.followed = True
-        self._runtime.aftermath.follow(state.decision, state.ending)
+        self._runtime.post_call.follow(state.decision, state.ending)
 
     def _released(self, state: CallState, *, streamed: bool) -> None:
         if state.followed or state.altered or state.decision is None:
             return
         # A stream may still be blocked, by whoever reads it as it comes.
         if not (streamed and any(c is not self and may_block_later(c) for c in litellm.callbacks)):
-            self._runtime.aftermath.released(state.decision)
+            self._runtime.post_call.released(state.decision)
 
     def _to_be_deferred(self) -> bool:
         """Whether somebody may still read, mask or block this request after our pre-call hook.

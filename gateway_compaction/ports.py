@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from gateway_compaction.core.records.call_snapshot import LastCall
+from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
-from gateway_compaction.core.records.controls import Steering
+from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
 
 __all__ = [
@@ -40,7 +40,7 @@ class Buffer:
     in_flight: frozenset[str] = frozenset()
     bypass: str | None = None
     backoff: str | None = None
-    steering: Steering = field(default_factory=Steering)
+    controls: SessionControls = field(default_factory=SessionControls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Notices:
 
     forgotten: Mapping[str, float] = field(default_factory=dict)
     voided: Mapping[str, float] = field(default_factory=dict)
-    wishes: frozenset[str] = frozenset()
+    requested: frozenset[str] = frozenset()
 
 
 class Store(Protocol):
@@ -128,7 +128,7 @@ class Store(Protocol):
         about: Mapping[str, str] | None = None,
         generation: str = "",
         view: str | None = None,
-        last: LastCall | None = None,
+        last: CallSnapshot | None = None,
     ) -> None:
         """Record an event; ``used`` is the digest of the compaction that was sent (it counts as used).
 

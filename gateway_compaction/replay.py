@@ -134,7 +134,7 @@ async def replay(
     for number, messages in enumerate(calls, 1):
         request = Request(list(messages), body, model, tenant, identity, Caller(model))
         decision = await runtime.compactor.compact(request)
-        runtime.aftermath.follow(decision, Ending("answered"))
+        runtime.post_call.follow(decision, Ending("answered"))
         await runtime.worker.drain(DRAIN_SECONDS)
         plan = decision.plan
         upstream = list(decision.sent)

@@ -20,10 +20,10 @@ from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.engine.compactor import Compactor
 from gateway_compaction.engine.local_buffer import LocalBuffer
-from gateway_compaction.engine.notices import Attending
-from gateway_compaction.engine.post_call import Aftermath
-from gateway_compaction.engine.rewrite_detector import LineageGuard
-from gateway_compaction.engine.summarize import Composing
+from gateway_compaction.engine.notices import NoticePoller
+from gateway_compaction.engine.post_call import PostCall
+from gateway_compaction.engine.rewrite_detector import RewriteDetector
+from gateway_compaction.engine.summarize import SummaryPipeline
 from gateway_compaction.engine.worker import Limits, Worker
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Models, Summarizer
@@ -43,14 +43,14 @@ class Runtime:
     store: RedisStore
     worker: Worker
     compactor: Compactor
-    aftermath: Aftermath
+    post_call: PostCall
     counter: TokenCounter
     executors: tuple[ThreadPoolExecutor, ThreadPoolExecutor]
-    composer: Composing
+    composer: SummaryPipeline
     policies: Callable[[], PolicyBook]
     telemetry: Telemetry
     archive: RedisArchive
-    attending: Attending
+    notice_poller: NoticePoller
 
     @property
     def policy_state(self) -> PolicyState | None:
@@ -61,7 +61,7 @@ class Runtime:
     def tasks(self) -> tuple[Callable[[], Coroutine[Any, Any, None]], ...]:
         """What runs in the background as long as the process does; each for a task of its own."""
         watch = (self.policies.watch,) if isinstance(self.policies, PolicySource) else ()
-        return (self.calibrate, self.measure, self.attending.run, *watch)
+        return (self.calibrate, self.measure, self.notice_poller.run, *watch)
 
     async def measure(self) -> None:
         """Tell now and then how the process is doing."""
@@ -121,27 +121,27 @@ def build(
     # A request never waits for the work of the background.
     front = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gateway-compaction-front")
     back = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gateway-compaction-back")
-    counter, local, guard = TokenCounter(), LocalBuffer(), LineageGuard()
+    counter, local, guard = TokenCounter(), LocalBuffer(), RewriteDetector()
     limits = Limits(settings.concurrency, settings.queue, settings.lease_seconds)
-    composer = Composing(summarizer, models, back)
+    composer = SummaryPipeline(summarizer, models, back)
     worker = Worker(store, composer, local, guard, limits, telemetry=telemetry)
     cold, on = settings.recall_cold_tokens, settings.enabled
     compactor = Compactor(store, worker, policies, models, counter, front, local, guard, cold, enabled=on)
-    aftermath = Aftermath(store, worker, counter, local, guard, back, telemetry=telemetry)
+    post_call = PostCall(store, worker, counter, local, guard, back, telemetry=telemetry)
     archive = RedisArchive(store)
     return Runtime(
         settings=settings,
         store=store,
         worker=worker,
         compactor=compactor,
-        aftermath=aftermath,
+        post_call=post_call,
         counter=counter,
         executors=(front, back),
         composer=composer,
         policies=policies,
         telemetry=telemetry,
         archive=archive,
-        attending=Attending(store, worker, compactor, local, [archive.clear]),
+        notice_poller=NoticePoller(store, worker, compactor, local, [archive.clear]),
     )
 
 

@@ -47,7 +47,7 @@ class Telemetry(Protocol):
         ...
 
     def ended(self, event: CompactionEvent, ending: str, *, rewritten: bool, cache_break: bool) -> None:
-        """A call that came near its window is over; ``ending`` as in ``aftermath.Ending.kind``."""
+        """A call that came near its window is over; ``ending`` as in ``post_call.Ending.kind``."""
         ...
 
     def summarised(self, event: CompactionEvent) -> None:
@@ -87,9 +87,9 @@ class Epochs:
         self._entries = entries
         self._sent: OrderedDict[tuple[str, str, str], None] = OrderedDict()
 
-    def begins(self, slot: str, digest: str, kind: str) -> bool:
+    def begins(self, session_id: str, digest: str, kind: str) -> bool:
         """Whether a session is sent this compaction for the first time."""
-        key = (slot, digest, kind)
+        key = (session_id, digest, kind)
         known = key in self._sent
         self._sent[key] = None
         self._sent.move_to_end(key)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from difflib import SequenceMatcher
 
-from gateway_compaction.core.pins import rules_in
+from gateway_compaction.core.pins.pins import rules_in
 from tests.core.lexicon import CLAIMED, MISSED, SPLITS, Labelled, labelled
 
 __all__ = ["Figures", "figures", "main"]

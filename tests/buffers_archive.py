@@ -10,15 +10,15 @@ from typing import Any
 
 from gateway_compaction.archive import (
     Archive,
+    CallSnapshot,
     Hour,
-    LastCall,
     Owner,
     Query,
     Scope,
+    SessionControls,
     SessionDetail,
     SessionPage,
     SessionRow,
-    Steering,
 )
 from gateway_compaction.cli.buffers.reach import Opener, Source
 from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
@@ -79,7 +79,7 @@ def sessions() -> list[SessionDetail]:
     decided = CompactionEvent(
         "request", now - 60, "applied", "usage", "medium", "gpt-4o", tokens_before=91_408
     )
-    call = LastCall(
+    call = CallSnapshot(
         now - 60,
         sent=(("system", 100, "preamble"), *[("user", 10, "covered")] * 20, ("user", 30, "verbatim")),
         saw=(("system", 100, "preamble"), ("user", 900, "summary"), ("user", 30, "verbatim")),
@@ -98,7 +98,7 @@ def sessions() -> list[SessionDetail]:
             replace(decided, at=now - 90, outcome="prepared", level="light"),
             CompactionEvent("audit", now - 95, "pinned", "asked for", by="team admin, key notebook"),
         ),
-        steering=Steering("g1", ("Amounts are in euro.",)),
+        steering=SessionControls("g1", ("Amounts are in euro.",)),
         backoff=(now + 300, "two summaries did not help"),
         last_call=call,
         ttl=600_000,
@@ -196,9 +196,9 @@ class FakeArchive:
         for row in self.changes:
             yield row
 
-    async def _do(self, scope: Scope, session: SessionRef, *deed: Any) -> None:
+    async def _do(self, scope: Scope, session: SessionRef, *action: Any) -> None:
         await self.detail(scope, session)
-        self.done.append((*deed, session, scope.actor))
+        self.done.append((*action, session, scope.actor))
 
     def _fail(self) -> None:
         if self.failure is not None:
@@ -218,7 +218,7 @@ def opener(archive: Archive, opened: list[Source] | None = None) -> Opener:
 
 
 def _fits(row: SessionRow, query: Query) -> bool:
-    named = (row.session.slot, row.owner.team or "", row.owner.key_alias or "", *row.labels)
+    named = (row.session.session_id, row.owner.team or "", row.owner.key_alias or "", *row.labels)
     return (
         query.team in (None, row.owner.team, row.owner.team_id)
         and query.model in (None, row.model)

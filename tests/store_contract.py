@@ -9,9 +9,9 @@ from typing import Any
 from gateway_compaction.adapters.redis.archive import RedisArchive
 from gateway_compaction.adapters.redis.connection import RedisStore
 from gateway_compaction.archive import Query, Scope
-from gateway_compaction.core.records.call_snapshot import LastCall
+from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction, Kind, Segment, SessionRef
-from gateway_compaction.core.records.controls import Steering
+from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.ports import Buffer
 
@@ -71,7 +71,9 @@ def stored(compaction: Compaction, version: int) -> Compaction:
 
 def knows_nothing(buffer: Buffer) -> bool:
     """Whether the store has nothing of a session; it names the moment it was asked in."""
-    return buffer.steering.generation.startswith("+") and replace(buffer, steering=Steering()) == Buffer()
+    return (
+        buffer.controls.generation.startswith("+") and replace(buffer, controls=SessionControls()) == Buffer()
+    )
 
 
 def raw(store: RedisStore) -> Any:
@@ -89,7 +91,7 @@ async def fill(store: RedisStore) -> None:
     await store.backoff(session(), "unused", 60)
     labels = ["ana@example.com", "tkt-ID 7", "ana@example.com", ""]
     about = {"team_id": "7c1f", "team": "Ärzte & Co", "user_id": "ana@example.com", "key_hash": digest("key")}
-    last = LastCall(1.0, (("user", 3, "verbatim"),), (("user", 3, "verbatim"),))
+    last = CallSnapshot(1.0, (("user", 3, "verbatim"),), (("user", 3, "verbatim"),))
     await store.append(
         session(), event(), ttl=TTL, used=digest("a"), labels=labels, about=about, view=digest("a"), last=last
     )

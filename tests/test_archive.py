@@ -13,7 +13,7 @@ import pytest
 from gateway_compaction.adapters.redis.archive import RedisArchive
 from gateway_compaction.adapters.redis.connection import RedisStore
 from gateway_compaction.archive import Archive, Owner, Query, Scope, SessionRow
-from gateway_compaction.core.records.call_snapshot import LastCall
+from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.errors import NotThere, Refused
@@ -136,9 +136,9 @@ class TestList:
                 break
             assert len(page.rows) == 4
             query = replace(query, cursor=page.cursor)
-        assert len({r.session.slot for r in rows}) == len(rows) == 11
+        assert len({r.session.session_id for r in rows}) == len(rows) == 11
         column = "tokens_before" if sort == "tokens" else sort
-        values = [(getattr(r, column), r.session.slot) for r in rows]
+        values = [(getattr(r, column), r.session.session_id) for r in rows]
         assert values == sorted(values, reverse=not ascending)
 
     @pytest.mark.parametrize("cursor", ["", "x", "AAAA", "bnVsbA", "W10", "e30", "\ud800", "W1siYSJd", HUGE])
@@ -188,7 +188,7 @@ class TestList:
 
     async def test_what_was_evicted_leaves_the_list(self, store: RedisStore, archive: RedisArchive) -> None:
         gone, kept = await talk(store, "gone"), await talk(store, "kept")
-        await raw(store).delete(f"gwc:{{{gone.slot}}}:session")
+        await raw(store).delete(f"gwc:{{{gone.session_id}}}:session")
         page = await archive.sessions(ADMIN, Query())
         assert [r.session for r in page.rows] == [kept] and page.total == 1
         assert await raw(store).hexists(f"gwc:{{{gone.tenant}}}:rows", gone.key) == 0
@@ -264,7 +264,7 @@ class TestList:
     ) -> None:
         where = await talk(store)
         await raw(store).hset(
-            f"gwc:{{{where.slot}}}:session", mapping={"calls": "many", "labels": "{", "window": "inf"}
+            f"gwc:{{{where.session_id}}}:session", mapping={"calls": "many", "labels": "{", "window": "inf"}
         )
         await talk(store, "other")
         await store.bypass(where, "x", 1)
@@ -283,7 +283,7 @@ class TestDetail:
         await store.claim(where, digest("c"), [], 60)
         await store.bypass(where, "answered 400", 60)
         await store.backoff(where, "did not help", 60)
-        last = LastCall(
+        last = CallSnapshot(
             1.5,
             (("user", 3, "covered"),),
             (("user", 2, "summary"),),
@@ -319,7 +319,7 @@ class TestDetail:
 
     async def test_what_cannot_be_read_is_left_out(self, store: RedisStore, archive: RedisArchive) -> None:
         where = await talk(store)
-        name = f"gwc:{{{where.slot}}}:"
+        name = f"gwc:{{{where.session_id}}}:"
         await raw(store).hset(f"{name}compactions", digest("x"), b"\xff{")
         await raw(store).hset(f"{name}retired", "1", b"[]")
         await raw(store).hset(f"{name}claims", digest("x"), b"nonsense")
@@ -336,7 +336,7 @@ class TestDetail:
         self, store: RedisStore, archive: RedisArchive
     ) -> None:
         await raw(store).hset(
-            f"gwc:{{{session().slot}}}:session", mapping={"created": "1700000000", "version": 1}
+            f"gwc:{{{session().session_id}}}:session", mapping={"created": "1700000000", "version": 1}
         )
         row = (await archive.detail(ADMIN, session())).row
         assert row.seen == row.created == 1_700_000_000
@@ -345,7 +345,7 @@ class TestDetail:
         self, store: RedisStore, archive: RedisArchive
     ) -> None:
         large = ({"role": "user", "content": "x" * 2_100_000},)
-        last = LastCall(1.0, (("user", 3, "verbatim"),), (("user", 3, "verbatim"),), large, large)
+        last = CallSnapshot(1.0, (("user", 3, "verbatim"),), (("user", 3, "verbatim"),), large, large)
         await store.append(session(), call(), ttl=TTL, about=TEAM, last=last)
         kept = (await archive.detail(ADMIN, session())).last_call
         assert kept == replace(last, client=None, model=None, omitted=True)
@@ -503,8 +503,8 @@ class TestWatch:
         await talk(store, "two", "ben", USER)
         await archive.compact(ADMIN, session("before"))
         await until(lambda: len(rows) >= 4, "the rows")
-        assert sorted(r.session.slot for r in rows) == sorted(
-            s.slot for s in (first, session("before"), session("two", "ben"), session("two", "ben"))
+        assert sorted(r.session.session_id for r in rows) == sorted(
+            s.session_id for s in (first, session("before"), session("two", "ben"), session("two", "ben"))
         )
         for task in both:
             task.cancel()

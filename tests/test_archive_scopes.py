@@ -59,7 +59,7 @@ async def look(owners: list[Owner], scope: Scope, sort: Any, limit: int) -> None
         if page.cursor is None:
             break
         place = base64.urlsafe_b64decode(page.cursor + "==").decode()
-        assert page.rows[-1].session.slot in place
+        assert page.rows[-1].session.session_id in place
         assert not any(where.key in place for where in made if where not in mine)
         query = Query(text="same", sort=sort, limit=limit, cursor=page.cursor)
     assert sorted(seen, key=str) == sorted(mine, key=str)

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.cases.case import Case, load, written_out
+from tests.cases.context import Stored
 from tests.cases.evidence import Evidence
 from tests.cases.phrases import read
 from tests.cases.prepared import Prepared
 from tests.cases.report import Result, lines
 from tests.cases.run import run
-from tests.cases.situation import Stored
 from tests.cases.verdict import CHECKS, judge
 from tests.cases.weights import counted
 from tests.lab.data import shared
@@ -66,17 +66,17 @@ def test_macros() -> None:
 
 
 def test_phrases() -> None:
-    situation = read(
+    context = read(
         "override max_input_tokens=950 for the model; thresholds light 80% / aggressive 90%; keep_last=3"
         " messages; summariser stubbed to return a fixed short text containing DONE unless stated; stored"
         " summary pre-seeded for the prefix unless stated. stored summary covers only turns 1-2 (behind);"
         " turns 3-5 are NOT covered; send the same shape 4 times; Redis port closed"
     )
-    assert not situation.unknown
-    assert (situation.window, situation.keep_last, situation.repeats) == (950, 3, 4)
-    assert (situation.rewrites_at, situation.fits_at, situation.redis) == (0.8, 0.9, "closed")
-    assert situation.stored == (Stored(turns=2),) and situation.summariser.texts[0].startswith("DONE")
-    assert not situation.summariser.stated
+    assert not context.unknown
+    assert (context.window, context.keep_last, context.repeats) == (950, 3, 4)
+    assert (context.rewrites_at, context.fits_at, context.redis) == (0.8, 0.9, "closed")
+    assert context.stored == (Stored(turns=2),) and context.summariser.texts[0].startswith("DONE")
+    assert not context.summariser.stated
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,10 @@ def test_phrases() -> None:
     ],
 )
 def test_summariser_phrases(words: str, texts: tuple[str, ...] | None, status: int | None) -> None:
-    situation = read(words)
-    assert not situation.unknown and situation.summariser.stated
-    assert situation.summariser.status == status
-    assert texts is None or situation.summariser.texts == texts
+    context = read(words)
+    assert not context.unknown and context.summariser.stated
+    assert context.summariser.status == status
+    assert texts is None or context.summariser.texts == texts
 
 
 def test_what_is_not_understood_is_not_judged() -> None:

@@ -86,7 +86,7 @@ class TestList:
             assert part in rows[0]
         assert "90 min ago" in rows[0] and "250,000" in rows[0] and "failed" in rows[1]
         assert lines[-1] == "2 sessions"
-        assert FIRST.slot in good(archive, "ls", "--full")
+        assert FIRST.session_id in good(archive, "ls", "--full")
 
     @pytest.mark.parametrize(
         "filters",
@@ -147,7 +147,7 @@ class TestNames:
     @pytest.mark.parametrize(
         "named",
         [
-            FIRST.slot,
+            FIRST.session_id,
             FIRST.key,
             "aa11",
             f"{FIRST.tenant[:6]}.aa",
@@ -169,21 +169,23 @@ class TestNames:
     def test_what_can_mean_two_is_refused_with_both(self, archive: FakeArchive) -> None:
         result = run(archive, "show", "aa", "--json")
         assert result.exit_code == 1 and not result.stdout
-        assert FIRST.slot in result.stderr and SECOND.slot in result.stderr
+        assert FIRST.session_id in result.stderr and SECOND.session_id in result.stderr
         assert not OBEYED.search(result.stderr)
 
     def test_what_can_mean_several_is_listed_a_line_each(self, archive: FakeArchive) -> None:
         archive.add(replace(sessions()[0].row, session=SessionRef(FIRST.tenant, "aa33"), labels=()))
         lines = run(archive, "show", "aa").stderr.splitlines()
         assert lines[0] == "'aa' can mean 3 sessions." and len(lines) == 4
-        assert f"  {FIRST.slot} of team research (ticket-4711, run 5)" in lines
+        assert f"  {FIRST.session_id} of team research (ticket-4711, run 5)" in lines
         assert f"  {FIRST.tenant}.aa33 of team research" in lines
 
     def test_a_whole_second_part_of_several_tenants_is_refused(self, archive: FakeArchive) -> None:
         twin = SessionRef(SECOND.tenant, FIRST.key)
         archive.add(replace(sessions()[0].row, session=twin))
         result = run(archive, "show", FIRST.key)
-        assert result.exit_code == 1 and FIRST.slot in result.stderr and twin.slot in result.stderr
+        assert (
+            result.exit_code == 1 and FIRST.session_id in result.stderr and twin.session_id in result.stderr
+        )
 
     def test_short_ids_of_a_list_are_each_its_own_and_name_their_session(self) -> None:
         keys = ["ab" * 16, "ab" * 15 + "00", "cd" * 16, "ef" * 16]
@@ -204,8 +206,10 @@ class TestNames:
 
     def test_a_label_cannot_take_the_place_of_a_whole_id(self) -> None:
         first, second = sessions()
-        archive = FakeArchive(replace(second, row=replace(second.row, labels=(FIRST.key, FIRST.slot))), first)
-        for named in (FIRST.key, FIRST.slot):
+        archive = FakeArchive(
+            replace(second, row=replace(second.row, labels=(FIRST.key, FIRST.session_id))), first
+        )
+        for named in (FIRST.key, FIRST.session_id):
             assert document(archive, "show", named)["row"]["session"]["key"] == FIRST.key
 
     def test_many_meanings_are_counted_over_pages(self) -> None:
@@ -228,7 +232,7 @@ class TestShow:
     def test_all_of_it(self, archive: FakeArchive) -> None:
         shown = good(archive, "show", "aa11")
         for part in (
-            FIRST.slot,
+            FIRST.session_id,
             "research (7c1f)",
             "notebook",
             "summarizing",
@@ -429,7 +433,7 @@ class TestDeeds:
                     "key": FIRST.key,
                 }
             else:
-                assert said.count("\n") == 1 and FIRST.slot in said
+                assert said.count("\n") == 1 and FIRST.session_id in said
 
     def test_a_refusal_is_a_sentence(self, archive: FakeArchive) -> None:
         result = run(archive, "pin", "aa11", "x" * 401)
@@ -438,13 +442,13 @@ class TestDeeds:
         assert run(archive, "unpin", "aa11", "2").exit_code == 1
 
     @pytest.mark.parametrize(
-        "deed", [["forget", "aa11"], ["reset", "aa11"], ["forget", "--tenant", FIRST.tenant]]
+        "action", [["forget", "aa11"], ["reset", "aa11"], ["forget", "--tenant", FIRST.tenant]]
     )
     @pytest.mark.parametrize("answer", ["n\n", "", "\n"])
     def test_what_cannot_be_undone_is_asked_about(
-        self, archive: FakeArchive, deed: list[str], answer: str
+        self, archive: FakeArchive, action: list[str], answer: str
     ) -> None:
-        result = run(archive, *deed, "--json", input=answer)
+        result = run(archive, *action, "--json", input=answer)
         assert (result.exit_code, result.stdout, archive.done) == (1, "", [])
         assert FIRST.tenant in result.stderr and "Nothing was changed" in result.stderr
 
@@ -522,7 +526,7 @@ class TestWatch:
     def test_a_line_for_each_change(self, archive: FakeArchive) -> None:
         lines = good(archive, "watch").splitlines()
         assert len(lines) == 2 and lines[0].startswith(
-            f"{FIRST.slot} (ticket-4711, run 5): summarizing, applied"
+            f"{FIRST.session_id} (ticket-4711, run 5): summarizing, applied"
         )
         assert not OBEYED.search("".join(lines)) and len(lines[1]) < 1_000
 
@@ -543,7 +547,7 @@ class TestFaults:
             *(
                 ["ls"],
                 ["show", "aa11"],
-                ["events", FIRST.slot],
+                ["events", FIRST.session_id],
                 ["diff", "aa11"],
                 ["watch"],
                 ["export", "aa11"],
@@ -663,7 +667,7 @@ def hostile() -> FakeArchive:
     row = replace(
         second.row, owner=owner, labels=(long, short), model=short, policy=short, reason=long, level=short
     )
-    steering = replace(first.steering, pins=(long,))
+    controls = replace(first.steering, pins=(long,))
     call = first.last_call
     assert call is not None
     call = replace(
@@ -675,7 +679,7 @@ def hostile() -> FakeArchive:
             row=row,
             compactions=(new, old),
             events=(event,),
-            steering=steering,
+            steering=controls,
             last_call=call,
             bypass=(1.0, long),
         )

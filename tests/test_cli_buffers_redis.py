@@ -102,11 +102,11 @@ def test_it_lists_and_filters(url: str) -> None:
     assert not OBEYED.search(good("ls", "--full"))
 
 
-@pytest.mark.parametrize("named", ["ticket-4711", "aa", CHAT.key, CHAT.slot, f"{TEAM[:4]}.aa"])
+@pytest.mark.parametrize("named", ["ticket-4711", "aa", CHAT.key, CHAT.session_id, f"{TEAM[:4]}.aa"])
 def test_it_finds_and_shows(url: str, named: str) -> None:
     shown = good("show", named)
     for part in (
-        CHAT.slot,
+        CHAT.session_id,
         "research (7c1f)",
         "ticket-4711",
         "Ana has the figures.",
@@ -124,8 +124,8 @@ def test_it_compares(url: str) -> None:
 def test_deeds_are_done_and_recorded(url: str) -> None:
     good("pin", "aa", "Amounts are in euro.")
     good("compact", "ticket-4711")
-    steering = document("show", "aa")["steering"]
-    assert steering["pins"] == ["Amounts are in euro."] and steering["compact"]
+    controls = document("show", "aa")["steering"]
+    assert controls["pins"] == ["Amounts are in euro."] and controls["compact"]
     good("unpin", "aa", "1")
     good("rollback", "aa", "1")
     detail = document("show", "aa")
@@ -136,12 +136,12 @@ def test_deeds_are_done_and_recorded(url: str) -> None:
     good("rebuild", "aa")
     assert document("show", "aa")["compactions"] == []
     good("reset", "aa", "--yes")
-    deeds = [
+    actions = [
         (one["outcome"], one["by"]) for one in document("events", "aa")["events"] if one["type"] == "audit"
     ]
     me = f"{getpass.getuser()} (command line)"
     names = ["reset", "rebuild", "rollback", "rollback", "unpin", "compact", "pin"]
-    assert deeds == [(name, me) for name in names]
+    assert actions == [(name, me) for name in names]
     assert me in good("events", "aa")
 
 
@@ -159,7 +159,7 @@ def test_refusals(url: str) -> None:
 def test_what_is_erased_is_gone(url: str, server: RedisServer) -> None:
     assert keys_of(server, CHAT)
     assert document("forget", "ticket-4711", "--yes")["keys"] > 3
-    assert run("show", CHAT.slot).exit_code == 1
+    assert run("show", CHAT.session_id).exit_code == 1
     left = [line for line in keys_of(server, CHAT) if "forgotten" not in line]
     assert left == [] and document("ls")["total"] == 2
     assert document("forget", "--tenant", TEAM[:6], "--yes") == {
@@ -173,13 +173,13 @@ def test_what_is_erased_is_gone(url: str, server: RedisServer) -> None:
 def test_out_and_in_again(url: str, server: RedisServer, tmp_path: Path) -> None:
     for session in (CHAT, FOREIGN):
         file = tmp_path / f"{session.key}.json"
-        file.write_text(good("export", session.slot), encoding="utf-8")
-        before = document("show", session.slot)
+        file.write_text(good("export", session.session_id), encoding="utf-8")
+        before = document("show", session.session_id)
         assert not OBEYED.search(file.read_text(encoding="utf-8"))
         assert run("import", str(file)).exit_code == 1
-        good("forget", session.slot, "--yes")
+        good("forget", session.session_id, "--yes")
         assert document("import", str(file))["session"] == {"tenant": session.tenant, "key": session.key}
-        after = document("show", session.slot)
+        after = document("show", session.session_id)
         assert after["compactions"] == before["compactions"]
         assert (
             after["row"]["labels"] == before["row"]["labels"]
@@ -220,7 +220,7 @@ class TestDown:
     """A Redis that does not answer, or is none."""
 
     @pytest.mark.parametrize(
-        "arguments", [["ls"], ["show", "aa", "--json"], ["forget", CHAT.slot, "--yes"], ["watch"]]
+        "arguments", [["ls"], ["show", "aa", "--json"], ["forget", CHAT.session_id, "--yes"], ["watch"]]
     )
     def test_nobody_there(self, arguments: list[str]) -> None:
         url = f"redis://user:secret@{HOST}:{free_port()}/3"
@@ -270,7 +270,7 @@ def test_values_that_somebody_broke_are_shown_as_absent(url: str, value: str) ->
 
     async def broken() -> None:
         store = connect(url, timeout_seconds=2.0)
-        key = f"gwc:{{{CHAT.slot}}}"
+        key = f"gwc:{{{CHAT.session_id}}}"
         fields = [part for name in names for part in (name, value)]
         await store.send(
             ("HSET", f"{key}:session", *fields),
@@ -281,8 +281,8 @@ def test_values_that_somebody_broke_are_shown_as_absent(url: str, value: str) ->
         await store.aclose()
 
     asyncio.run(broken())
-    assert CHAT.slot in good("show", CHAT.slot)
-    assert document("show", CHAT.slot)["bypass"] is None
+    assert CHAT.session_id in good("show", CHAT.session_id)
+    assert document("show", CHAT.session_id)["bypass"] is None
     assert document("ls")["total"] == 3
-    assert "usage" in good("events", CHAT.slot)
-    assert "is erased" in good("forget", CHAT.slot, "--yes")
+    assert "usage" in good("events", CHAT.session_id)
+    assert "is erased" in good("forget", CHAT.session_id, "--yes")

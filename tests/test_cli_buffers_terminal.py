@@ -130,7 +130,7 @@ def piped(*arguments: str, encoding: str = "utf-8") -> subprocess.CompletedProce
 def test_a_pipe_gets_no_colours_and_whole_lines() -> None:
     done = piped("ls", "--full")
     assert done.returncode == 0 and b"\x1b" not in done.stdout
-    [line] = [line for line in done.stdout.decode().splitlines() if FIRST.slot in line]
+    [line] = [line for line in done.stdout.decode().splitlines() if FIRST.session_id in line]
     assert "250,000" in line and "90 min ago" in line and "…" not in line
 
 

@@ -75,7 +75,7 @@ async def test_every_value_of_the_contract_comes_over_whole() -> None:
     for detail in sessions():
         async with served(answer(asdict(detail))) as (archive, canned):
             assert await archive.detail(NOBODY, detail.row.session) == detail
-        assert canned.asked[0][0] == f"GET /compaction/sessions/{detail.row.session.slot} HTTP/1.1"
+        assert canned.asked[0][0] == f"GET /compaction/sessions/{detail.row.session.session_id} HTTP/1.1"
         assert canned.asked[0][1]["authorization"] == "Bearer sk-1"
 
 
@@ -96,32 +96,32 @@ async def test_a_query_is_sent_as_it_is() -> None:
 
 
 DONE = answer({"deed": "x", "detail": "y"})
-DEEDS: list[tuple[Callable[[HttpArchive], Any], bytes, str, Any]] = [
-    (lambda a: a.compact(NOBODY, FIRST), DONE, f"POST /compaction/sessions/{FIRST.slot}/compact", None),
-    (lambda a: a.rebuild(NOBODY, FIRST), DONE, f"POST /compaction/sessions/{FIRST.slot}/rebuild", None),
-    (lambda a: a.reset(NOBODY, FIRST), DONE, f"POST /compaction/sessions/{FIRST.slot}/reset", None),
+ACTIONS: list[tuple[Callable[[HttpArchive], Any], bytes, str, Any]] = [
+    (lambda a: a.compact(NOBODY, FIRST), DONE, f"POST /compaction/sessions/{FIRST.session_id}/compact", None),
+    (lambda a: a.rebuild(NOBODY, FIRST), DONE, f"POST /compaction/sessions/{FIRST.session_id}/rebuild", None),
+    (lambda a: a.reset(NOBODY, FIRST), DONE, f"POST /compaction/sessions/{FIRST.session_id}/reset", None),
     (
         lambda a: a.rollback(NOBODY, FIRST, 3),
         DONE,
-        f"POST /compaction/sessions/{FIRST.slot}/rollback",
+        f"POST /compaction/sessions/{FIRST.session_id}/rollback",
         {"version": 3},
     ),
     (
         lambda a: a.pin(NOBODY, FIRST, HOSTILE),
         DONE,
-        f"POST /compaction/sessions/{FIRST.slot}/pins",
+        f"POST /compaction/sessions/{FIRST.session_id}/pins",
         {"text": HOSTILE},
     ),
     (
         lambda a: a.unpin(NOBODY, FIRST, "é"),
         DONE,
-        f"POST /compaction/sessions/{FIRST.slot}/unpin",
+        f"POST /compaction/sessions/{FIRST.session_id}/unpin",
         {"text": "é"},
     ),
     (
         lambda a: a.forget(NOBODY, FIRST),
         answer({"gone": 5, "detail": ""}),
-        f"DELETE /compaction/sessions/{FIRST.slot}",
+        f"DELETE /compaction/sessions/{FIRST.session_id}",
         5,
     ),
     (
@@ -139,7 +139,7 @@ DEEDS: list[tuple[Callable[[HttpArchive], Any], bytes, str, Any]] = [
     (
         lambda a: a.export(NOBODY, FIRST),
         answer({"a": [1]}),
-        f"GET /compaction/sessions/{FIRST.slot}/export",
+        f"GET /compaction/sessions/{FIRST.session_id}/export",
         {"a": [1]},
     ),
     (
@@ -151,10 +151,10 @@ DEEDS: list[tuple[Callable[[HttpArchive], Any], bytes, str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("deed", "answered", "line", "expected"), DEEDS)
-async def test_deeds(deed: Callable[[HttpArchive], Any], answered: bytes, line: str, expected: Any) -> None:
+@pytest.mark.parametrize(("action", "answered", "line", "expected"), ACTIONS)
+async def test_deeds(action: Callable[[HttpArchive], Any], answered: bytes, line: str, expected: Any) -> None:
     async with served(answered) as (archive, canned):
-        found = await deed(archive)
+        found = await action(archive)
     [(asked, headers, body)] = canned.asked
     assert asked == f"{line} HTTP/1.1"
     if asked.startswith("POST") and isinstance(expected, dict):
@@ -268,7 +268,7 @@ class TestWatch:
                 sys.executable, *command, env=env, stdout=pipe, stderr=pipe
             )
             told, complaints = await asyncio.wait_for(watching.communicate(), 60)
-        assert complaints == b"" and watching.returncode == 0 and told.startswith(FIRST.slot.encode())
+        assert complaints == b"" and watching.returncode == 0 and told.startswith(FIRST.session_id.encode())
 
 
 def dumped(row: Any) -> str:

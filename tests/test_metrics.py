@@ -103,8 +103,8 @@ async def talk(
     for call in grown(chat(messages)):
         request = Request(list(call), {}, model, tenant, identity, Caller(model))
         decision = await runtime.compactor.compact(request)
-        runtime.aftermath.decided(decision, 0.003)
-        runtime.aftermath.follow(decision, ending or Ending("answered"))
+        runtime.post_call.decided(decision, 0.003)
+        runtime.post_call.follow(decision, ending or Ending("answered"))
         await runtime.worker.drain(20.0)
         decisions.append(decision)
     return decisions
@@ -141,12 +141,12 @@ class TestCounting:
         runtime = runtimes({"summary": {"model": "extractive"}})
         decisions = await talk(runtime, 41)
         planned = sum(d.session is not None for d in decisions)
-        quiet = sum(d.situation is None for d in decisions)
+        quiet = sum(d.context is None for d in decisions)
         read = Read(registry)
         assert read.value("hook_seconds_count", stage="planned") == planned > 0
         assert read.value("hook_seconds_count", stage="quiet") == quiet > 0
         assert read.value("hook_seconds_count", stage="counted") == len(decisions) - planned - quiet
-        runtime.aftermath.decided(None, 0.5)
+        runtime.post_call.decided(None, 0.5)
         read = Read(registry)
         assert read.value("hook_seconds_count", stage="failed") == 1
         assert read.value("requests_total", outcome="failed", policy="none", level="none") == 1

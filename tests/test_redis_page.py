@@ -17,7 +17,7 @@ from redis.asyncio import Redis
 from gateway_compaction.adapters.redis.archive import RedisArchive
 from gateway_compaction.adapters.redis.connection import RedisStore, connect
 from gateway_compaction.archive import Scope
-from gateway_compaction.core.records.call_snapshot import LastCall
+from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import StoreError
 from tests.lab.redis_server import RedisServer
@@ -79,7 +79,7 @@ async def prepare(url: str) -> None:
     store = connect(url, timeout_seconds=2.0)
     event = replace(happened(), at=1_795_000_000.0, model="gpt-4o", tokens_before=91_408, tokens_after=33_120)
     about = {"team_id": "7c1f", "team": "research"}
-    last = LastCall(1_795_000_000.0, (("user", 900, "covered"),), (("user", 90, "summary"),), covers=1)
+    last = CallSnapshot(1_795_000_000.0, (("user", 900, "covered"),), (("user", 90, "summary"),), covers=1)
     await store.put(SESSION, record("first", "cleared"), token=None, ttl=WEEK, limit=32)
     token = await store.claim(SESSION, digest("second"), [], 60)
     whole = record("second", parent="first", text="Ana wants the March figures by region.")
@@ -128,7 +128,7 @@ async def test_the_page_names_every_kind_of_key_and_every_field(prepared: str) -
     kinds = [re.sub(r"\{\w+\}", "{tenant}", kind) for kind in kinds]
     documented = set(re.findall(r"^\| `(gwc:[^`]+)` \|", page, re.MULTILINE))
     assert {re.sub(r":(label|hours|owner):\w+", r":\1:<hash>", kind) for kind in kinds} == documented
-    fields = await raw(store).hkeys(f"gwc:{{{session().slot}}}:session")
+    fields = await raw(store).hkeys(f"gwc:{{{session().session_id}}}:session")
     for field in {field.decode().split(":")[0] for field in fields}:
         assert f"`{field}" in page, field
     await store.aclose()
@@ -197,7 +197,7 @@ async def everything_at_all(store: RedisStore) -> None:
     token = await store.claim(session("other"), digest("x"), [], 60)
     await store.release(session("other"), digest("x"), token, failure="late", ttl=WEEK)
     assert await store.factors() == {"gpt": 1.1}
-    assert (await store.notices()).wishes == frozenset()
+    assert (await store.notices()).requested == frozenset()
     await everything_an_operator_does(RedisArchive(store))
 
 

@@ -118,7 +118,7 @@ async def test_beyond_the_limit_the_least_recently_used_go(store: RedisStore) ->
 async def test_a_limit_that_shrank_is_kept_too_and_the_new_record_stays(store: RedisStore) -> None:
     for name in range(6):
         await store.put(S, record(name), token=None, ttl=TTL, limit=9)
-    await raw(store).zadd(f"gwc:{{{S.slot}}}:used", {digest(0): 9e12})  # the clock was wrong once
+    await raw(store).zadd(f"gwc:{{{S.session_id}}}:used", {digest(0): 9e12})  # the clock was wrong once
     assert await store.put(S, record(6), token=None, ttl=TTL, limit=1)
     assert [c.digest for c in (await store.load(S, [digest(i) for i in range(7)])).compactions] == [digest(6)]
 
@@ -126,7 +126,7 @@ async def test_a_limit_that_shrank_is_kept_too_and_the_new_record_stays(store: R
 async def test_records_whose_times_were_evicted_count_as_the_oldest(store: RedisStore) -> None:
     for name in range(3):
         await store.put(S, record(name), token=None, ttl=TTL, limit=3)
-    await raw(store).delete(f"gwc:{{{S.slot}}}:used")
+    await raw(store).delete(f"gwc:{{{S.session_id}}}:used")
     await store.put(S, record(3), token=None, ttl=TTL, limit=3)
     await store.put(S, record(4), token=None, ttl=TTL, limit=3)
     kept = {c.digest for c in (await store.load(S, [digest(i) for i in range(5)])).compactions}
@@ -156,7 +156,7 @@ async def test_parents_in_a_circle_do_no_harm(store: RedisStore) -> None:
 @pytest.mark.parametrize("leased", [False, True])
 async def test_a_record_of_another_schema_keeps_nobody_from_writing(store: RedisStore, leased: bool) -> None:
     old = json.dumps(record("a").to_dict() | {"v": 99}, separators=(",", ":"))
-    await raw(store).hset(f"gwc:{{{S.slot}}}:compactions", digest("a"), old)
+    await raw(store).hset(f"gwc:{{{S.session_id}}}:compactions", digest("a"), old)
     token = await store.claim(S, digest("a"), [], 60)
     assert token > 0
     assert await store.put(S, record("a", "cleared"), token=token if leased else None, ttl=TTL, limit=9) == 1
@@ -181,14 +181,14 @@ async def test_a_record_of_another_schema_keeps_nobody_from_writing(store: Redis
 )
 async def test_a_record_that_cannot_be_read_is_left_out(store: RedisStore, broken: bytes) -> None:
     await store.put(S, record("good"), token=None, ttl=TTL, limit=9)
-    await raw(store).hset(f"gwc:{{{S.slot}}}:compactions", digest("bad"), broken)
+    await raw(store).hset(f"gwc:{{{S.session_id}}}:compactions", digest("bad"), broken)
     buffer = await store.load(S, [digest("bad"), digest("good")])
     assert [c.digest for c in buffer.compactions] == [digest("good")]
     assert store.state == "closed"
 
 
 async def test_a_record_of_another_schema_or_under_another_name_is_left_out(store: RedisStore) -> None:
-    key = f"gwc:{{{S.slot}}}:compactions"
+    key = f"gwc:{{{S.session_id}}}:compactions"
     whole = record("a").to_dict()
     await raw(store).hset(key, digest("a"), json.dumps(whole | {"v": 99}))
     await raw(store).hset(key, digest("b"), json.dumps(whole))
@@ -219,7 +219,7 @@ async def test_a_shorter_pause_does_not_end_a_longer_one(store: RedisStore) -> N
 
 async def test_using_what_is_gone_does_not_bring_it_back(store: RedisStore) -> None:
     await store.append(S, event(), ttl=TTL, used=digest("gone"))
-    assert await raw(store).exists(f"gwc:{{{S.slot}}}:used") == 0
+    assert await raw(store).exists(f"gwc:{{{S.session_id}}}:used") == 0
 
 
 async def test_factors_are_shared(store: RedisStore) -> None:
@@ -244,7 +244,7 @@ async def test_lost_scripts_are_sent_again_each_in_its_place(store: RedisStore) 
 
 
 async def test_a_value_of_the_wrong_type_is_a_store_error(store: RedisStore) -> None:
-    await raw(store).set(f"gwc:{{{S.slot}}}:compactions", "text")
+    await raw(store).set(f"gwc:{{{S.session_id}}}:compactions", "text")
     with pytest.raises(StoreError):
         await store.load(S, [digest("a")])
     assert store.state == "closed"
@@ -262,9 +262,9 @@ async def test_names_that_are_no_text_do_no_harm(store: RedisStore) -> None:
     [now, _] = await client.time()
     for noted in ("forgotten", "voided", "wishes"):
         await client.zadd(f"gwc:{noted}", {b"\xff": now + 60})
-    await client.hset(f"gwc:{{{S.slot}}}:claims", b"\xff", f"1:{9 * 10**12}")
+    await client.hset(f"gwc:{{{S.session_id}}}:claims", b"\xff", f"1:{9 * 10**12}")
     found = await store.notices()
-    assert list(found.forgotten) == list(found.voided) == list(found.wishes) == ["\ufffd"]
+    assert list(found.forgotten) == list(found.voided) == list(found.requested) == ["\ufffd"]
     assert await store.factors() == {"\ufffd": 1.5}
     assert (await store.load(S, [digest("a")])).in_flight == frozenset()
 
@@ -275,8 +275,8 @@ async def test_values_that_are_no_text_do_no_harm(quiet_server: RedisServer) -> 
     about = {"team_id": "t", "key_hash": "k"}
     await store.append(S, event(), ttl=TTL, labels=["x"], about=about, view="raw")
     bad = {"policy": b"\xff", "about:key_hash": b"\xfe\xff", "backoff_reason": b"\xc3"}
-    await raw(store).hset(f"gwc:{{{S.slot}}}:session", mapping=bad)
-    known = (await store.load(S, [digest("a")])).steering.generation
+    await raw(store).hset(f"gwc:{{{S.session_id}}}:session", mapping=bad)
+    known = (await store.load(S, [digest("a")])).controls.generation
     token = await store.claim(S, digest("a"), [], 60, known)
     assert await store.renew(S, digest("a"), token, 60)
     assert await store.put(S, record("a"), token=token, ttl=TTL, limit=9, generation=known) == 1

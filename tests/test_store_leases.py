@@ -118,7 +118,7 @@ async def milliseconds(store: RedisStore) -> int:
 
 
 async def test_failures_back_off_longer_each_time_and_success_resets(store: RedisStore) -> None:
-    key = f"gwc:{{{S.slot}}}:session"
+    key = f"gwc:{{{S.session_id}}}:session"
     for pause in (5, 10, 20, 40, 80, 160, 320, 600, 600):
         token = await store.claim(S, A, [], 60)
         assert token > 0
@@ -135,7 +135,7 @@ async def test_failures_back_off_longer_each_time_and_success_resets(store: Redi
 
 
 async def test_a_release_without_failure_begins_the_count_anew(store: RedisStore) -> None:
-    key = f"gwc:{{{S.slot}}}:session"
+    key = f"gwc:{{{S.session_id}}}:session"
     for failure in ("late", "late", None, "late"):
         await raw(store).hdel(key, "backoff_until")
         await store.release(S, A, await store.claim(S, A, [], 60), failure=failure, ttl=TTL)
@@ -147,7 +147,7 @@ async def test_a_failure_does_not_shorten_a_longer_pause(store: RedisStore) -> N
     token = await store.claim(S, A, [], 60)
     await store.backoff(S, "nothing helps", 600)
     await store.release(S, A, token, failure="late", ttl=TTL)
-    until = int(await raw(store).hget(f"gwc:{{{S.slot}}}:session", "backoff_until"))
+    until = int(await raw(store).hget(f"gwc:{{{S.session_id}}}:session", "backoff_until"))
     assert until - await milliseconds(store) > 500_000
     assert (await store.load(S, [A])).backoff == "nothing helps"
 
@@ -175,7 +175,7 @@ async def test_no_update_is_lost(store: RedisStore) -> None:
     assert sorted(versions) == list(range(1, 41))
     assert len((await store.load(S, [digest(i) for i in range(40)])).compactions) == 40
     await asyncio.gather(*(store.append(S, event(str(i)), ttl=TTL, labels=[f"l{i}"]) for i in range(30)))
-    assert await raw(store).llen(f"gwc:{{{S.slot}}}:events") == 30
+    assert await raw(store).llen(f"gwc:{{{S.session_id}}}:events") == 30
 
 
 async def test_every_key_expires(store: RedisStore) -> None:
@@ -184,7 +184,7 @@ async def test_every_key_expires(store: RedisStore) -> None:
     assert len(ttls) == 17
     longer = {key: ttl for key, ttl in ttls.items() if b"factors" in key or b":hours" in key}
     # A claim that comes before everything else keeps a session for a day.
-    assert all(0 < ttl <= TTL for key, ttl in ttls.items() if S.slot.encode() in key), ttls
+    assert all(0 < ttl <= TTL for key, ttl in ttls.items() if S.session_id.encode() in key), ttls
     assert all(0 < ttl <= 86_400 for key, ttl in ttls.items() if key not in longer), ttls
     assert longer.pop(b"gwc:factors") > 29 * 86_400
     assert len(longer) == 2 and all(7 * 86_400 < ttl <= 8 * 86_400 for ttl in longer.values())
@@ -211,7 +211,7 @@ async def test_the_life_of_an_index_is_never_shortened_and_a_session_follows_its
         ttl = await raw(store).ttl(key)
         if key.endswith(b":hours"):
             continue
-        assert (ttl <= 100) if S.slot.encode() in key else (900 < ttl <= 1000), key
+        assert (ttl <= 100) if S.session_id.encode() in key else (900 < ttl <= 1000), key
     await store.append(S, event(), ttl=2000, labels=["x"])
     assert await raw(store).ttl("gwc:tenants") > 1000
 
@@ -221,7 +221,7 @@ async def test_names_hold_hashes_only_and_a_session_one_slot(store: RedisStore) 
     names = [key.decode() for key in await raw(store).keys()]
     assert all(name.startswith("gwc:") for name in names)
     assert not [n for n in names if any(w in n for w in ("ana", "example", "tkt", "@", " ", "rzte"))]
-    own = [name for name in names if S.slot in name]
+    own = [name for name in names if S.session_id in name]
     assert len(own) == 6
     assert len({key_slot(name.encode()) for name in own}) == 1
     assert len({key_slot(name.encode()) for name in names if f"{{{S.tenant}}}" in name}) == 1
@@ -230,7 +230,7 @@ async def test_names_hold_hashes_only_and_a_session_one_slot(store: RedisStore) 
 async def test_what_operators_find(store: RedisStore) -> None:
     await fill(store)
     client = raw(store)
-    fields = await client.hgetall(f"gwc:{{{S.slot}}}:session")
+    fields = await client.hgetall(f"gwc:{{{S.session_id}}}:session")
     assert json.loads(fields[b"labels"]) == ["ana@example.com", "tkt-ID 7"]
     assert fields[b"about:team"].decode() == "Ärzte & Co"
     assert fields[b"v"] == b"1"
@@ -241,17 +241,17 @@ async def test_what_operators_find(store: RedisStore) -> None:
     assert await client.zrange("gwc:tenants", 0, -1) == [S.tenant.encode()]
     labels = [key async for key in client.scan_iter("gwc:*:label:*")]
     assert len(labels) == 2
-    assert json.loads((await client.lrange(f"gwc:{{{S.slot}}}:events", 0, 0))[0]) == event().to_dict()
+    assert json.loads((await client.lrange(f"gwc:{{{S.session_id}}}:events", 0, 0))[0]) == event().to_dict()
 
 
 async def test_lists_are_bounded(store: RedisStore) -> None:
     for number in range(12):
         await store.append(S, event(), ttl=TTL, labels=[f"l{number}", "same" * 100])
-    fields = await raw(store).hget(f"gwc:{{{S.slot}}}:session", "labels")
+    fields = await raw(store).hget(f"gwc:{{{S.session_id}}}:session", "labels")
     assert json.loads(fields or "") == ["l11", "same" * 50, *(f"l{n}" for n in range(10, 4, -1))]
-    await raw(store).rpush(f"gwc:{{{S.slot}}}:events", *["{}"] * 300)
+    await raw(store).rpush(f"gwc:{{{S.session_id}}}:events", *["{}"] * 300)
     await store.append(S, event(), ttl=TTL)
-    assert await raw(store).llen(f"gwc:{{{S.slot}}}:events") == 200
+    assert await raw(store).llen(f"gwc:{{{S.session_id}}}:events") == 200
     for number in range(105):
         await store.append(session(str(number)), event(), ttl=TTL, labels=["shared"])
     sizes = [await raw(store).zcard(key) async for key in raw(store).scan_iter("gwc:*:label:*")]
@@ -259,9 +259,9 @@ async def test_lists_are_bounded(store: RedisStore) -> None:
 
 
 async def test_labels_that_cannot_be_read_are_replaced(store: RedisStore) -> None:
-    await raw(store).hset(f"gwc:{{{S.slot}}}:session", "labels", "{not json")
+    await raw(store).hset(f"gwc:{{{S.session_id}}}:session", "labels", "{not json")
     await store.append(S, event(), ttl=TTL, labels=["new \ud83d"])
-    assert await raw(store).hget(f"gwc:{{{S.slot}}}:session", "labels") == b'["new ?"]'
+    assert await raw(store).hget(f"gwc:{{{S.session_id}}}:session", "labels") == b'["new ?"]'
 
 
 async def test_the_in_process_store_lets_go_of_what_expired() -> None:

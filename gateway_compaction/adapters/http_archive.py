@@ -201,8 +201,8 @@ class HttpArchive:
         return response
 
 
-def _path(session: SessionRef, deed: str = "") -> str:
-    return f"/sessions/{quote(session.slot, safe='.')}{'/' if deed else ''}{deed}"
+def _path(session: SessionRef, action: str = "") -> str:
+    return f"/sessions/{quote(session.session_id, safe='.')}{'/' if action else ''}{action}"
 
 
 def _is_loopback(url: str) -> bool:

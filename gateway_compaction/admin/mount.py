@@ -42,7 +42,7 @@ def _include(app: Any, runtime: Runtime) -> None:
         lambda: health_of(runtime),
         runtime.counter.text,
         runtime.settings.metrics_public,
-        runtime.attending.at_once,
+        runtime.notice_poller.at_once,
     )
     declare_routes()
     if not hasattr(app.state, STATE):

@@ -11,13 +11,13 @@ from typing import Any
 
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.schemas import Preview, PreviewBody
-from gateway_compaction.archive import LastCall, Owner, SessionDetail
-from gateway_compaction.core.conversation.messages import Message, part_of
+from gateway_compaction.archive import CallSnapshot, Owner, SessionDetail
+from gateway_compaction.core.conversation.messages import Message, role_of
 from gateway_compaction.core.conversation.transcript import Transcript
-from gateway_compaction.core.planning.context import Situation
+from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.core.planning.summary_job import Job, job_of
-from gateway_compaction.core.planning.views import FRAME_TOKENS, Desk
+from gateway_compaction.core.planning.views import FRAME_TOKENS, ViewBuilder
 from gateway_compaction.core.policy.model import Policy, conflicts, flatten
 from gateway_compaction.core.records.call_snapshot import parted
 from gateway_compaction.core.records.compaction import Compaction
@@ -51,16 +51,16 @@ def previewed(
     changed = _changes(body)
     tried = _with(policy, changed)
     model = detail.row.model or ""
-    situation = _situation(last, tried, lambda text: count(text, model)).steered(detail.steering)
-    job = job_of(situation, None)
-    sent, cut = situation.measure.total, job.covers if job else None
-    summary, expected = _blocks(detail, situation, job) if job else (0, 0)
-    total = sent if cut is None else _without_pins(situation.desk).rest(cut) + summary
+    context = _context(last, tried, lambda text: count(text, model)).with_controls(detail.steering)
+    job = job_of(context, None)
+    sent, cut = context.measure.total, job.covers if job else None
+    summary, expected = _blocks(detail, context, job) if job else (0, 0)
+    total = sent if cut is None else _without_pins(context.views).rest(cut) + summary
     return Preview(
-        compacts=_compacts(situation, job),
+        compacts=_compacts(context, job),
         covers=cut,
         covers_now=last.covers,
-        kept=len(situation.transcript.history) - (cut or 0),
+        kept=len(context.transcript.history) - (cut or 0),
         summary=summary,
         total=total,
         total_now=last.fixed + sum(tokens for _, tokens, _ in last.saw),
@@ -70,31 +70,31 @@ def previewed(
         total_expected=total - summary + expected,
         share=round(total / last.window, 4),
         fits=total <= tried.levels.medium.target * last.window,
-        fates=_fates(situation.transcript, cut),
+        fates=_fates(context.transcript, cut),
         policy=policy.name,
         values={path: value for path, value in flatten(tried).items() if path in (*ASSUMED, *LENGTH)},
         change=_yaml(detail.row.owner, changed),
     )
 
 
-def _without_pins(desk: Desk) -> Desk:
-    return replace(desk, pins=())
+def _without_pins(views: ViewBuilder) -> ViewBuilder:
+    return replace(views, pins=())
 
 
-def _blocks(detail: SessionDetail, s: Situation, job: Job) -> tuple[int, int]:
+def _blocks(detail: SessionDetail, s: RequestContext, job: Job) -> tuple[int, int]:
     """Tokens of the whole block: the most, and what is likely; a rate gives its text's, not its bound."""
     # Operators' pins come on top of its length.
-    pins = s.desk.rest(job.covers) - _without_pins(s.desk).rest(job.covers)
+    pins = s.views.rest(job.covers) - _without_pins(s.views).rest(job.covers)
     summary, most = s.policy.summary, job.block + pins
     if summary.rate is None:
         return most, most
     text = block_tokens(summary.max_tokens, summary.rate, s.window, s.measure.between(0, job.covers))
-    text = min(text, s.desk.text_room(job.covers, job.block))
-    framed = _framed(detail, s.desk)
+    text = min(text, s.views.text_room(job.covers, job.block))
+    framed = _framed(detail, s.views)
     return most, min(most, text + (FRAME_TOKENS // 2 + pins if framed is None else max(framed, pins)))
 
 
-def _framed(detail: SessionDetail, desk: Desk) -> int | None:
+def _framed(detail: SessionDetail, views: ViewBuilder) -> int | None:
     """Tokens of note and pins in the summary that the last call was sent with; None where there was none."""
     last, versions = detail.last_call, (*detail.compactions, *detail.retired)
     block = sum(tokens for _, tokens, origin in last.saw if origin == "summary") if last else 0
@@ -102,11 +102,11 @@ def _framed(detail: SessionDetail, desk: Desk) -> int | None:
     if used is None or not block:
         return None
     # What was longer than its room was sent shortened.
-    room = desk.text_room(min(used.covers, len(desk.transcript.history)), used.limit or desk.window // 4)
-    return max(0, block - min(desk.count(used.text), room))
+    room = views.text_room(min(used.covers, len(views.transcript.history)), used.limit or views.window // 4)
+    return max(0, block - min(views.count(used.text), room))
 
 
-def _compacts(s: Situation, job: Job | None) -> bool:
+def _compacts(s: RequestContext, job: Job | None) -> bool:
     """Whether planning would send a summary, were the one it asks for there, however short."""
     plan = make_plan(s)
     if job is not None and plan.job is not None:
@@ -150,7 +150,7 @@ def _with(policy: Policy, changed: dict[str, Any]) -> Policy:
     return tried
 
 
-def _situation(last: LastCall, policy: Policy, count: Callable[[str], int]) -> Situation:
+def _context(last: CallSnapshot, policy: Policy, count: Callable[[str], int]) -> RequestContext:
     """A call as it can be told from counts alone: messages without contents, cuts as they were found."""
     # Characters are not known any more; what quotes may take is in the counts that were kept.
     triggers = policy.triggers.model_copy(update={"count": "tokens"})
@@ -160,20 +160,20 @@ def _situation(last: LastCall, policy: Policy, count: Callable[[str], int]) -> S
     messages: list[Message] = [{"role": role, "content": ""} for role, _, _ in last.sent]
     history = tuple(messages[start:])
     openers = openers_of(history, [c - start for c in last.cuts if start < c < len(messages)])
-    asked = next((i for i in reversed(range(len(history))) if part_of(history[i]) == "user"), None)
+    asked = next((i for i in reversed(range(len(history))) if role_of(history[i]) == "user"), None)
     transcript = Transcript(tuple(messages[:start]), history, tuple(openers), openers, asked)
     measure = Measure(last.fixed, sum(tokens[:start]), (0, *accumulate(tokens[start:])))
     chain = tuple(str(i) for i in range(len(history) + 1))
     digests = tuple(name.encode() for name in chain[1:])
-    desk = Desk(transcript, chain, measure, last.window, policy, _weighed, count, digests=digests)
-    return Situation(transcript, chain, measure, last.window, policy, desk, digests=digests)
+    views = ViewBuilder(transcript, chain, measure, last.window, policy, _weighed, count, digests=digests)
+    return RequestContext(transcript, chain, measure, last.window, policy, views, digests=digests)
 
 
 def openers_of(history: Sequence[Message], cuts: Sequence[int]) -> Mapping[int, int | None]:
     """For each cut the user message whose turn it divides, None where it begins one."""
     wanted, found, opener = frozenset(cuts), dict[int, int | None](), None
     for index, message in enumerate(history):
-        begins = part_of(message) == "user"
+        begins = role_of(message) == "user"
         if index in wanted:
             found[index] = None if begins else opener
         if begins:

@@ -26,7 +26,7 @@ from gateway_compaction.admin.schemas import (
     PreviewBody,
     Version,
 )
-from gateway_compaction.archive import LastCall, Scope, SessionDetail, SessionPage, Sort, State
+from gateway_compaction.archive import CallSnapshot, Scope, SessionDetail, SessionPage, Sort, State
 from gateway_compaction.archive import Query as Wanted
 from gateway_compaction.core.planning.plan import LevelName
 from gateway_compaction.core.records.compaction import SessionRef
@@ -119,7 +119,7 @@ async def version(
     return await answer_beside(await asyncio.to_thread(version_of, detail, number))
 
 
-@router.get("/sessions/{id}/last-call", operation_id="compaction_last_call", response_model=LastCall)
+@router.get("/sessions/{id}/last-call", operation_id="compaction_last_call", response_model=CallSnapshot)
 async def last_call(viewer: Reader, parts: PartsDep, id: Id) -> Response:
     """What the client sent and what the model got; with contents only where `storage.content` is `full`."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))

@@ -146,4 +146,4 @@ async def load(viewer: Doer, parts: PartsDep, document: Document) -> Response:
     except NotThere as error:
         raise Problem(404, NOT_INTO) from error
     await parts.attend()
-    return answer(Imported(session.slot), 201)
+    return answer(Imported(session.session_id), 201)

@@ -12,11 +12,11 @@ from typing import Any, TypeVar
 from gateway_compaction.core.conversation.digest import OPENING, chain, history_digests, text_size
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import Transcript, parse
-from gateway_compaction.core.planning.caches import Memos
-from gateway_compaction.core.planning.context import Situation, reserved, wants_json
-from gateway_compaction.core.planning.plan import make_plan, quiet_below, quiet_plan
+from gateway_compaction.core.planning.caches import DerivedCaches
+from gateway_compaction.core.planning.context import RequestContext, reserved, wants_json
+from gateway_compaction.core.planning.plan import below_thresholds_plan, below_thresholds_tokens, make_plan
 from gateway_compaction.core.planning.render import render
-from gateway_compaction.core.planning.views import INDEX_TOKENS, Desk
+from gateway_compaction.core.planning.views import INDEX_TOKENS, ViewBuilder
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import SessionRef
@@ -25,7 +25,7 @@ from gateway_compaction.core.text.terms import forget_words
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.engine.local_buffer import LocalBuffer
 from gateway_compaction.engine.request import Decision, Request, lineage_of, task_of
-from gateway_compaction.engine.rewrite_detector import LineageGuard
+from gateway_compaction.engine.rewrite_detector import RewriteDetector
 from gateway_compaction.engine.worker import Worker
 from gateway_compaction.errors import PolicyError, StoreError, TranscriptError
 from gateway_compaction.ports import Buffer, ModelFacts, Models, Store
@@ -57,7 +57,7 @@ class Compactor:
         counter: TokenCounter,
         executor: Executor,
         local: LocalBuffer,
-        guard: LineageGuard,
+        guard: RewriteDetector,
         index_tokens: int = INDEX_TOKENS,
         *,
         enabled: bool = True,
@@ -66,8 +66,8 @@ class Compactor:
         self._counter, self._executor, self._local = counter, executor, local
         self._guard, self._index_tokens, self._enabled = guard, index_tokens, enabled
         self._warned: set[str] = set()
-        self._memos: dict[str, Memos] = {}
-        self._wishes: frozenset[str] = frozenset()
+        self._caches: dict[str, DerivedCaches] = {}
+        self._requested: frozenset[str] = frozenset()
 
     async def compact(self, request: Request) -> Decision:
         """Decide about one request, in at most one round trip to the store.
@@ -92,29 +92,29 @@ class Compactor:
 
         What is not rewritten by policy or by the client's wish is not rewritten for any deployment.
         """
-        policy, old = decision.policy, decision.situation
+        policy, old = decision.policy, decision.context
         unasked = decision.outcome == "bypassed" and old is None
         if policy is None or policy.mode != "enforce" or unasked or facts.window is None:
             return decision
         if old is None or decision.session is None:
             return await self._measured(replace(decision, facts=facts), facts.window)
-        situation = await self._situation(decision.request, policy, old.transcript, facts.name, facts.window)
-        situation = replace(
-            situation,
+        context = await self._context(decision.request, policy, old.transcript, facts.name, facts.window)
+        context = replace(
+            context,
             compactions=old.compactions,
             in_flight=old.in_flight,
             bypass=old.bypass,
             backoff=old.backoff,
-        ).steered(old.steering)
-        return await self._planned(replace(decision, facts=facts, messages=None), situation)
+        ).with_controls(old.controls)
+        return await self._planned(replace(decision, facts=facts, messages=None), context)
 
-    def heed(self, wishes: frozenset[str]) -> None:
+    def set_requested(self, requested: frozenset[str]) -> None:
         """Ask the store at the next call of these sessions, however small it is."""
-        self._wishes = wishes
+        self._requested = requested
 
     def forget(self) -> None:
         """Drop everything that holds text: something was erased."""
-        self._memos.clear()
+        self._caches.clear()
         forget_words()
         forget_identifiers()
 
@@ -138,21 +138,21 @@ class Compactor:
         except TranscriptError as error:
             return replace(decision, reason=str(error))
         reserve = reserved(request.body, window, policy)
-        quiet = quiet_below(policy, transcript, window) - reserve
-        wanted = bool(self._wishes) and _opened(request, transcript).slot in self._wishes
+        quiet = below_thresholds_tokens(policy, transcript, window) - reserve
+        wanted = bool(self._requested) and _opened(request, transcript).session_id in self._requested
         if not wanted and self._counter.bound(request.messages, request.body, facts.name, quiet) < quiet:
             return replace(decision, reason="below every level")
-        situation = await self._situation(request, policy, transcript, facts.name, window)
-        plan = None if wanted else quiet_plan(situation)
+        context = await self._context(request, policy, transcript, facts.name, window)
+        plan = None if wanted else below_thresholds_plan(context)
         if plan is not None:
-            return replace(decision, situation=situation, plan=plan, reason=plan.reason)
-        session = SessionRef(request.tenant, situation.chain[min(OPENING, len(transcript.history))])
-        situation = await self._loaded(session, situation)
-        return await self._planned(replace(decision, session=session), situation)
+            return replace(decision, context=context, plan=plan, reason=plan.reason)
+        session = SessionRef(request.tenant, context.chain[min(OPENING, len(transcript.history))])
+        context = await self._loaded(session, context)
+        return await self._planned(replace(decision, session=session), context)
 
-    async def _situation(
+    async def _context(
         self, request: Request, policy: Policy, transcript: Transcript, name: str, window: int
-    ) -> Situation:
+    ) -> RequestContext:
         history = transcript.history
         large = _takes_long(history)
         digests = await self._run(large, history_digests, history)
@@ -167,12 +167,12 @@ class Compactor:
         name: str,
         window: int,
         digests: list[bytes],
-    ) -> Situation:
+    ) -> RequestContext:
         # The transcript keeps its messages alive, so that an id names one of them and nothing else.
         named = dict(zip(map(id, transcript.history), digests, strict=True))
         reserve = reserved(request.body, window, policy)
         measure = self._counter.measure(transcript, request.body, name, reserve, digests)
-        desk = Desk(
+        views = ViewBuilder(
             transcript,
             chain(digests),
             measure,
@@ -182,64 +182,64 @@ class Compactor:
             lambda t: self._counter.text(t, name),
             wants_json(request.body),
             tuple(digests),
-            self._memos_of(name),
+            self._caches_of(name),
             self._index_tokens,
         )
-        return Situation(transcript, desk.chain, measure, window, policy, desk, digests=tuple(digests))
+        return RequestContext(transcript, views.chain, measure, window, policy, views, digests=tuple(digests))
 
-    async def _loaded(self, session: SessionRef, situation: Situation) -> Situation:
-        digests = [situation.chain[0], *(situation.chain[c] for c in situation.transcript.cuts)]
+    async def _loaded(self, session: SessionRef, context: RequestContext) -> RequestContext:
+        digests = [context.chain[0], *(context.chain[c] for c in context.transcript.cuts)]
         try:
             buffer = await self._store.load(session, digests)
-            steering = self._local.steered(session, buffer.steering)
+            controls = self._local.with_controls(session, buffer.controls)
         except StoreError as error:
-            log.debug("store: session=%s %s", session.slot, error)
+            log.debug("store: session=%s %s", session.session_id, error)
             buffer = Buffer(backoff="the store does not answer")
             # What operators asked for holds on, so that the same bytes are sent.
-            steering = self._local.steered(session)
-        compactions = self._local.merged(session, digests, buffer.compactions, buffer.steering.generation)
-        objection = self._guard.objection(session.tenant, lineage_of(situation))
+            controls = self._local.with_controls(session)
+        compactions = self._local.merged(session, digests, buffer.compactions, buffer.controls.generation)
+        skip_reason = self._guard.skip_reason(session.tenant, lineage_of(context))
         return replace(
-            situation,
+            context,
             compactions=compactions,
             in_flight=bool(buffer.in_flight),
-            bypass=self._local.bypass(session, buffer.bypass, buffer.steering.generation),
-            backoff=buffer.backoff or (None if steering.rebuild else objection),
-        ).steered(steering)
+            bypass=self._local.bypass(session, buffer.bypass, buffer.controls.generation),
+            backoff=buffer.backoff or (None if controls.rebuild else skip_reason),
+        ).with_controls(controls)
 
-    async def _planned(self, decision: Decision, situation: Situation) -> Decision:
-        large = situation.measure.total > LARGE_TOKENS
-        decided = await self._run(large, self._decided, replace(decision, situation=situation))
-        plan, may_wait = decided.plan, decision.request.may_wait and situation.policy.mode == "enforce"
+    async def _planned(self, decision: Decision, context: RequestContext) -> Decision:
+        large = context.measure.total > LARGE_TOKENS
+        decided = await self._run(large, self._decided, replace(decision, context=context))
+        plan, may_wait = decided.plan, decision.request.may_wait and context.policy.mode == "enforce"
         if plan and plan.job and plan.wait_seconds and may_wait:
-            situation = await self._awaited(decided, plan.wait_seconds)
-            decided = await self._run(large, self._decided, replace(decision, situation=situation))
+            context = await self._awaited(decided, plan.wait_seconds)
+            decided = await self._run(large, self._decided, replace(decision, context=context))
         return decided
 
-    async def _awaited(self, decision: Decision, seconds: float) -> Situation:
+    async def _awaited(self, decision: Decision, seconds: float) -> RequestContext:
         """The situation once the summary is there, or after so many seconds."""
-        situation, session = decision.situation, decision.session
-        assert situation is not None and session is not None
+        context, session = decision.context, decision.session
+        assert context is not None and session is not None
         task = task_of(decision)
         future = self._worker.submit(task) if task else None
         if future is not None:
             await asyncio.wait([future], timeout=seconds)
-        return await self._loaded(session, situation)
+        return await self._loaded(session, context)
 
     @staticmethod
     def _decided(decision: Decision) -> Decision:
         """With the plan of the decision's situation, and the messages that follow from it."""
-        situation = decision.situation
-        assert situation is not None
-        plan = make_plan(situation)
+        context = decision.context
+        assert context is not None
+        plan = make_plan(context)
         decision = replace(decision, plan=plan)
-        if situation.policy.mode == "observe":
+        if context.policy.mode == "observe":
             would = "stay as it is" if plan.outcome == "none" else f"be {plan.outcome}"
             reason = f"would {would}: {plan.reason}"
             return replace(decision, outcome="observed", reason=reason, tokens_after=plan.view.tokens)
         sent = None
         if plan.view.compaction is not None:
-            sent = render(plan.view, situation.transcript, situation.desk.count)
+            sent = render(plan.view, context.transcript, context.views.count)
         return replace(
             decision, outcome=plan.outcome, reason=plan.reason, messages=sent, tokens_after=plan.view.tokens
         )
@@ -249,11 +249,11 @@ class Compactor:
             self._warned.add(problem)
             log.warning("metadata policy ignored: %s", problem)
 
-    def _memos_of(self, name: str) -> Memos:
+    def _caches_of(self, name: str) -> DerivedCaches:
         # Names can be a client's own where a wildcard serves any model.
-        if name not in self._memos and len(self._memos) >= MODELS_KEPT:
-            self._memos.clear()
-        return self._memos.setdefault(name, Memos())
+        if name not in self._caches and len(self._caches) >= MODELS_KEPT:
+            self._caches.clear()
+        return self._caches.setdefault(name, DerivedCaches())
 
     async def _run(self, apart: bool, work: Callable[..., T], *args: Any) -> T:
         """On the loop when it is quick, else on the one thread kept for it."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from gateway_compaction.core.records.compaction import KIND_RANK, Compaction, SessionRef, is_within
-from gateway_compaction.core.records.controls import Steering, holds_in, moment_of, voided
+from gateway_compaction.core.records.controls import SessionControls, holds_in, moment_of, voided
 
 __all__ = ["LocalBuffer"]
 
@@ -32,7 +32,7 @@ class LocalBuffer:
         self._clock, self._entries = clock, entries
         self._kept: OrderedDict[tuple[str, str], tuple[float, Compaction, str]] = OrderedDict()
         self._bypassed: OrderedDict[str, tuple[float, str | None, str]] = OrderedDict()
-        self._steering: OrderedDict[str, tuple[float, Steering]] = OrderedDict()
+        self._controls: OrderedDict[str, tuple[float, SessionControls]] = OrderedDict()
         self._forgotten: OrderedDict[str, tuple[float, float]] = OrderedDict()
         self._voided: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
@@ -43,7 +43,7 @@ class LocalBuffer:
         """
         if self.is_void(session, generation):
             return
-        key = (session.slot, compaction.digest)
+        key = (session.session_id, compaction.digest)
         known = self._fresh(key)
         if known is not None and holds_in(known[1], generation) and _better(known[0], compaction):
             return
@@ -59,7 +59,7 @@ class LocalBuffer:
         """
         best = {c.digest: c for c in stored}
         for digest in digests:
-            key = (session.slot, digest)
+            key = (session.session_id, digest)
             known = self._fresh(key)
             if known is None:
                 continue
@@ -72,17 +72,17 @@ class LocalBuffer:
                 best[digest] = compaction
         return tuple(best.values())
 
-    def steered(self, session: SessionRef, steering: Steering | None = None) -> Steering:
+    def with_controls(self, session: SessionRef, controls: SessionControls | None = None) -> SessionControls:
         """What operators asked, as the store just told; without an answer, what it told last."""
-        if steering is not None:
-            self._steering[session.slot] = (self._clock(), steering)
-            self._bound(self._steering, session.slot)
-            return steering
-        return self._told_last(session.slot)
+        if controls is not None:
+            self._controls[session.session_id] = (self._clock(), controls)
+            self._bound(self._controls, session.session_id)
+            return controls
+        return self._told_last(session.session_id)
 
-    def _told_last(self, slot: str) -> Steering:
-        at, known = self._steering.get(slot, (0.0, Steering()))
-        return known if self._clock() - at <= IDLE_SECONDS else Steering()
+    def _told_last(self, session_id: str) -> SessionControls:
+        at, known = self._controls.get(session_id, (0.0, SessionControls()))
+        return known if self._clock() - at <= IDLE_SECONDS else SessionControls()
 
     def forget(self, name: str, at: float = 0.0) -> None:
         """Drop everything of a session (``tenant.session``) or of a whole tenant, erased at ``at``.
@@ -91,47 +91,49 @@ class LocalBuffer:
         """
         for key in [k for k in self._kept if is_within(k[0], name)]:
             del self._kept[key]
-        for slot in [s for s in self._bypassed if is_within(s, name)]:
-            del self._bypassed[slot]
-        for slot in [s for s in self._steering if is_within(s, name)]:
-            del self._steering[slot]
+        for session_id in [s for s in self._bypassed if is_within(s, name)]:
+            del self._bypassed[session_id]
+        for session_id in [s for s in self._controls if is_within(s, name)]:
+            del self._controls[session_id]
         self._forgotten[name] = (self._clock(), at)
         self._bound(self._forgotten, name)
 
-    def void(self, slot: str, at: float) -> None:
+    def void(self, session_id: str, at: float) -> None:
         """Drop what was made of a session before ``at``, when its present generation began.
 
         Its versions were taken back. While the store is down, what is decided from now on is of that
         generation; pins that were told last stand.
         """
-        for key in [k for k, (_, _, made) in self._kept.items() if k[0] == slot and moment_of(made) < at]:
+        for key in [
+            k for k, (_, _, made) in self._kept.items() if k[0] == session_id and moment_of(made) < at
+        ]:
             del self._kept[key]
-        known = self._told_last(slot)
+        known = self._told_last(session_id)
         if moment_of(known.generation) < at:
-            self._steering[slot] = (self._clock(), replace(known, generation=voided(at), rebuild=False))
-            self._bound(self._steering, slot)
-        self._voided[slot] = (self._clock(), at)
-        self._bound(self._voided, slot)
+            self._controls[session_id] = (self._clock(), replace(known, generation=voided(at), rebuild=False))
+            self._bound(self._controls, session_id)
+        self._voided[session_id] = (self._clock(), at)
+        self._bound(self._voided, session_id)
 
     def is_void(self, session: SessionRef, generation: str) -> bool:
         """Whether what was decided under a generation was decided before its session was erased or reset."""
-        for name in (session.slot, session.tenant):
+        for name in (session.session_id, session.tenant):
             noted, at = self._forgotten.get(name, (0.0, -1.0))
             if at >= moment_of(generation) and self._clock() - noted <= FORGOTTEN_SECONDS:
                 return True
-        noted, began = self._voided.get(session.slot, (0.0, -1.0))
+        noted, began = self._voided.get(session.session_id, (0.0, -1.0))
         return moment_of(generation) < began and self._clock() - noted <= FORGOTTEN_SECONDS
 
     def set_bypass(
         self, session: SessionRef, reason: str | None, seconds: float, generation: str = ""
     ) -> None:
         """Leave a session alone for some seconds; without a reason, do not, whatever the store says."""
-        self._bypassed[session.slot] = (self._clock() + seconds, reason, generation)
-        self._bound(self._bypassed, session.slot)
+        self._bypassed[session.session_id] = (self._clock() + seconds, reason, generation)
+        self._bound(self._bypassed, session.session_id)
 
     def bypass(self, session: SessionRef, stored: str | None, generation: str = "") -> str | None:
         """Why the session is left alone, or None; ``stored`` is what the store says."""
-        until, reason, made_under = self._bypassed.get(session.slot, (0.0, None, ""))
+        until, reason, made_under = self._bypassed.get(session.session_id, (0.0, None, ""))
         return reason if until > self._clock() and holds_in(made_under, generation) else stored
 
     def _bound(self, kept: OrderedDict[K, V], key: K) -> None:

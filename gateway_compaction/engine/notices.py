@@ -12,13 +12,13 @@ from gateway_compaction.engine.worker import Worker
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Notices, Store
 
-__all__ = ["SECONDS", "Attending"]
+__all__ = ["SECONDS", "NoticePoller"]
 
 log = logging.getLogger("gateway_compaction")
 SECONDS = 5.0
 
 
-class Attending:
+class NoticePoller:
     """Asks the store every five seconds, and when an operator has just done something here.
 
     Args:
@@ -63,11 +63,11 @@ class Attending:
             self._take(await self._store.notices())
 
     def _take(self, notices: Notices) -> None:
-        self._compactor.heed(notices.wishes)
+        self._compactor.set_requested(notices.requested)
         fresh, void = _fresh(notices.forgotten, self._heard), _fresh(notices.voided, self._heard_void)
         self._heard, self._heard_void = dict(notices.forgotten), dict(notices.voided)
-        for slot, at in void.items():
-            self._local.void(slot, at)
+        for session_id, at in void.items():
+            self._local.void(session_id, at)
         for name, at in fresh.items():
             self._worker.forget(name)
             self._local.forget(name, at)

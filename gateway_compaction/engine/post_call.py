@@ -20,12 +20,12 @@ from gateway_compaction.core.tokens.calibration import MOST
 from gateway_compaction.core.tokens.counter import TokenCounter, output_reserve
 from gateway_compaction.engine.local_buffer import LocalBuffer
 from gateway_compaction.engine.request import Decision, lineage_of, task_of
-from gateway_compaction.engine.rewrite_detector import LineageGuard
+from gateway_compaction.engine.rewrite_detector import RewriteDetector
 from gateway_compaction.engine.worker import Worker
 from gateway_compaction.ports import Store
 from gateway_compaction.telemetry import Epochs, Silent, Stage, Telemetry
 
-__all__ = ["Aftermath", "Ending"]
+__all__ = ["Ending", "PostCall"]
 
 log = logging.getLogger("gateway_compaction")
 BYPASS_SECONDS = 300.0
@@ -47,7 +47,7 @@ class Ending:
     too_long: bool = False
 
 
-class Aftermath:
+class PostCall:
     """Starts what is to be done after a call; everything happens in the background."""
 
     def __init__(
@@ -56,7 +56,7 @@ class Aftermath:
         worker: Worker,
         counter: TokenCounter,
         local: LocalBuffer,
-        guard: LineageGuard,
+        guard: RewriteDetector,
         executor: Executor,
         clock: Callable[[], float] = time.time,
         telemetry: Telemetry | None = None,
@@ -87,12 +87,12 @@ class Aftermath:
 
     def follow(self, decision: Decision, ending: Ending) -> None:
         """Called once for each call; returns at once."""
-        looked_at = decision.situation is not None and decision.facts is not None
+        looked_at = decision.context is not None and decision.facts is not None
         if ending.kind == "answered" and ending.prompt_tokens and looked_at:
             self._worker.later(self._calibrated(decision, ending.prompt_tokens))
         if ending.kind == "refused":
             self._refused(decision, ending)
-        if decision.session is None or decision.plan is None or decision.situation is None:
+        if decision.session is None or decision.plan is None or decision.context is None:
             return
         if ending.kind in ("answered", "disconnected"):
             self._keep(decision)
@@ -102,22 +102,22 @@ class Aftermath:
         self._record(decision, ending)
 
     def _keep(self, decision: Decision) -> None:
-        plan, session, situation = decision.plan, decision.session, decision.situation
-        assert plan is not None and session is not None and situation is not None
+        plan, session, context = decision.plan, decision.session, decision.context
+        assert plan is not None and session is not None and context is not None
         used = plan.view.compaction
         if plan.level is not None:
-            base = built_upon(situation, plan.view)
+            base = built_upon(context, plan.view)
             start = base.covers if base is not None and base.kind == "model" else 0
-            self._behind(read_ahead, situation.desk, start)
-        if used is not None and not situation.desk.index_ready(used):
-            self._behind(situation.desk.index, used.covers)
+            self._behind(read_ahead, context.views, start)
+        if used is not None and not context.views.index_ready(used):
+            self._behind(context.views.index, used.covers)
         if decision.used is not None:
-            self._guard.used(session.tenant, lineage_of(situation, decision.used.covers))
+            self._guard.used(session.tenant, lineage_of(context, decision.used.covers))
         if plan.made is None or decision.messages is None:
             return
         made = replace(plan.made, created_at=self._clock())
         self._local.keep(session, made, decision.generation)
-        storage = situation.policy.storage
+        storage = context.policy.storage
         if storage.content != "none":
             self._worker.later(
                 self._store.put(
@@ -135,8 +135,8 @@ class Aftermath:
         self._executor.submit(work, *args).add_done_callback(_complain)
 
     def _record(self, decision: Decision, ending: Ending) -> None:
-        plan, session, situation = decision.plan, decision.session, decision.situation
-        assert plan is not None and session is not None and situation is not None
+        plan, session, context = decision.plan, decision.session, decision.context
+        assert plan is not None and session is not None and context is not None
         used = decision.used
         event = CompactionEvent(
             type="request",
@@ -145,10 +145,10 @@ class Aftermath:
             reason=decision.reason if ending.kind == "answered" else f"{decision.reason}; {ending.kind}",
             level=plan.level,
             model=decision.request.model,
-            policy=situation.policy.name,
+            policy=context.policy.name,
             tokens_before=plan.tokens_before,
             tokens_after=decision.tokens_after or plan.tokens_before,
-            window=situation.window,
+            window=context.window,
             messages_before=len(decision.request.messages),
             messages_after=len(decision.messages or decision.request.messages),
             covers=plan.view.compaction.covers if plan.view.compaction else 0,
@@ -156,17 +156,17 @@ class Aftermath:
         )
         _tell(session, event)
         sent = used if ending.kind in ("answered", "disconnected") else None
-        begins = sent is not None and self._epochs.begins(session.slot, sent.digest, sent.kind)
+        begins = sent is not None and self._epochs.begins(session.session_id, sent.digest, sent.kind)
         self._telemetry.ended(event, ending.kind, rewritten=used is not None, cache_break=begins)
         view = None if ending.kind == "cached" else "raw" if used is None else f"{used.kind}:{used.digest}"
         self._worker.later(self._written(decision, event, view))
 
     async def _written(self, decision: Decision, event: CompactionEvent, view: str | None) -> None:
-        plan, session, situation = decision.plan, decision.session, decision.situation
-        assert plan is not None and session is not None and situation is not None
-        storage, last = situation.policy.storage, None
+        plan, session, context = decision.plan, decision.session, decision.context
+        assert plan is not None and session is not None and context is not None
+        storage, last = context.policy.storage, None
         if storage.content != "none":
-            work = partial(layout, situation, plan, decision.messages, event.at)
+            work = partial(layout, context, plan, decision.messages, event.at)
             last = await asyncio.get_running_loop().run_in_executor(self._executor, work)
         used = decision.used
         await self._store.append(
@@ -207,7 +207,7 @@ class Aftermath:
         if decision.messages is None or decision.session is None:
             return
         reason = "the upstream refused the rewritten request"
-        log.warning("bypassed for %d s: session=%s %s", BYPASS_SECONDS, decision.session.slot, reason)
+        log.warning("bypassed for %d s: session=%s %s", BYPASS_SECONDS, decision.session.session_id, reason)
         known = decision.generation
         self._local.set_bypass(decision.session, reason, BYPASS_SECONDS, known)
         self._worker.later(self._store.bypass(decision.session, reason, BYPASS_SECONDS, known))
@@ -247,7 +247,7 @@ def _complain(done: Future[object]) -> None:
 
 
 def _stage(decision: Decision) -> Stage:
-    if decision.situation is None:
+    if decision.context is None:
         return "quiet"
     return "counted" if decision.session is None else "planned"
 
@@ -255,7 +255,7 @@ def _stage(decision: Decision) -> Stage:
 def _tell(session: SessionRef, event: CompactionEvent) -> None:
     log.info(
         "request: session=%s policy=%s model=%s level=%s outcome=%s tokens=%d->%d reason=%s",
-        session.slot,
+        session.session_id,
         event.policy,
         event.model,
         event.level or "none",

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.planning.context import Situation
+from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan
 from gateway_compaction.core.planning.shared_prefix import shared_prefix
 from gateway_compaction.core.policy.book import Identity
@@ -45,7 +45,7 @@ class Request:
 class Decision:
     """What was decided about a request. ``messages`` is None where nothing is to be touched.
 
-    ``situation`` and ``plan`` are None where the request was never looked at closely.
+    ``context`` and ``plan`` are None where the request was never looked at closely.
     """
 
     outcome: Outcome
@@ -54,7 +54,7 @@ class Decision:
     policy: Policy | None = None
     facts: ModelFacts | None = None
     session: SessionRef | None = None
-    situation: Situation | None = None
+    context: RequestContext | None = None
     plan: Plan | None = None
     messages: list[Message] | None = None
     tokens_after: int | None = None
@@ -74,7 +74,7 @@ class Decision:
     @property
     def generation(self) -> str:
         """The session's generation when this was decided."""
-        return self.situation.steering.generation if self.situation else ""
+        return self.context.controls.generation if self.context else ""
 
     @property
     def used(self) -> Compaction | None:
@@ -87,10 +87,10 @@ class Decision:
         return (self.used.version or None) if self.used else None
 
 
-def lineage_of(situation: Situation, covers: int | None = None) -> Lineage:
+def lineage_of(context: RequestContext, covers: int | None = None) -> Lineage:
     """What the model answered in a history, or in its first ``covers`` messages."""
-    roles = [str(m["role"]) for m in situation.transcript.history[:covers]]
-    return Lineage.of(roles, situation.digests, situation.chain)
+    roles = [str(m["role"]) for m in context.transcript.history[:covers]]
+    return Lineage.of(roles, context.digests, context.chain)
 
 
 def task_of(decision: Decision) -> SummaryTask | None:
@@ -98,10 +98,10 @@ def task_of(decision: Decision) -> SummaryTask | None:
 
     In ``observe`` a summary is only made where the policy names who makes it.
     """
-    plan, situation, session = decision.plan, decision.situation, decision.session
-    if plan is None or plan.job is None or situation is None or session is None or decision.facts is None:
+    plan, context, session = decision.plan, decision.context, decision.session
+    if plan is None or plan.job is None or context is None or session is None or decision.facts is None:
         return None
-    if situation.policy.mode == "observe" and situation.policy.summary.model is None:
+    if context.policy.mode == "observe" and context.policy.summary.model is None:
         return None
     job = plan.job
     start = job.base.covers if job.base else 0
@@ -109,18 +109,18 @@ def task_of(decision: Decision) -> SummaryTask | None:
         session=session,
         generation=decision.generation,
         job=job,
-        messages=situation.transcript.history[start : job.covers],
-        source_tokens=situation.measure.between(start, job.covers),
-        covered_tokens=situation.measure.between(0, job.covers),
-        chain=tuple(situation.chain[c] for c in situation.transcript.cuts if c != job.covers),
-        covered=lineage_of(situation, job.covers),
-        policy=situation.policy,
+        messages=context.transcript.history[start : job.covers],
+        source_tokens=context.measure.between(start, job.covers),
+        covered_tokens=context.measure.between(0, job.covers),
+        chain=tuple(context.chain[c] for c in context.transcript.cuts if c != job.covers),
+        covered=lineage_of(context, job.covers),
+        policy=context.policy,
         caller=decision.request.caller,
-        count=situation.desk.count,
-        since=situation.transcript.last_user or 0,
-        length=sum(m["role"] == "assistant" for m in situation.transcript.history),
-        index=partial(situation.desk.index, job.covers) if situation.policy.recall.max_tokens else None,
-        room=partial(situation.desk.text_room, job.covers, job.block),
-        shown=partial(situation.desk.shown, job.covers, job.block),
-        prefix=shared_prefix(situation, job, decision.used, decision.sent, decision.request.body),
+        count=context.views.count,
+        since=context.transcript.last_user or 0,
+        length=sum(m["role"] == "assistant" for m in context.transcript.history),
+        index=partial(context.views.index, job.covers) if context.policy.recall.max_tokens else None,
+        room=partial(context.views.text_room, job.covers, job.block),
+        shown=partial(context.views.shown, job.covers, job.block),
+        prefix=shared_prefix(context, job, decision.used, decision.sent, decision.request.body),
     )

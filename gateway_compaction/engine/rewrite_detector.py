@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from gateway_compaction.engine.local_buffer import ENTRIES
 
-__all__ = ["Lineage", "LineageGuard"]
+__all__ = ["Lineage", "RewriteDetector"]
 
 REWRITES_BEFORE_BACKOFF = 2
 
@@ -38,7 +38,7 @@ class Lineage:
         return cls(tuple(digests[i] for i in places), (chain[0], *(chain[i + 1] for i in places)))
 
 
-class LineageGuard:
+class RewriteDetector:
     """Notices clients that slide their own window or rewrite earlier messages.
 
     A summary is remembered for ten minutes by the last answers it covers, where they say something: not
@@ -67,7 +67,7 @@ class LineageGuard:
         """A request could use the summary after all."""
         self._made.get((tenant, b"".join(covered.digests[-ENDING:])), {}).pop(covered.names[-1], None)
 
-    def objection(self, tenant: str, history: Lineage) -> str | None:
+    def skip_reason(self, tenant: str, history: Lineage) -> str | None:
         """Why no summary should be made for a history, or None."""
         digests, chain = history.digests, history.names
         lost: set[str] = set()

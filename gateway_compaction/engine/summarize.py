@@ -38,7 +38,7 @@ from gateway_compaction.errors import (
 )
 from gateway_compaction.ports import Models, Summarizer, SummaryRequest
 
-__all__ = ["Composing"]
+__all__ = ["SummaryPipeline"]
 
 T = TypeVar("T")
 TRIES, PAUSE_SECONDS = 3, 1.0
@@ -68,7 +68,7 @@ class _Asking:
 
 
 @dataclass(slots=True)
-class Composing:
+class SummaryPipeline:
     """Composes summaries; state is one breaker for each summariser model."""
 
     summarizer: Summarizer

@@ -17,7 +17,7 @@ from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction, SessionRef, is_within
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.engine.local_buffer import LocalBuffer
-from gateway_compaction.engine.rewrite_detector import Lineage, LineageGuard
+from gateway_compaction.engine.rewrite_detector import Lineage, RewriteDetector
 from gateway_compaction.errors import StoreBusy, StoreError, SummaryError
 from gateway_compaction.ports import Caller, Store
 from gateway_compaction.telemetry import Silent, Telemetry
@@ -80,7 +80,7 @@ class Worker:
         store: Store,
         compose: Composer,
         local: LocalBuffer,
-        guard: LineageGuard,
+        guard: RewriteDetector,
         limits: Limits | None = None,
         clock: Callable[[], float] = time.time,
         telemetry: Telemetry | None = None,
@@ -88,7 +88,7 @@ class Worker:
         self._store, self._compose, self._local, self._guard = store, compose, local, guard
         self._telemetry: Telemetry = telemetry or Silent()
         self._limits, self._clock = limits or Limits(), clock
-        self._slots = asyncio.Semaphore(self._limits.concurrency)
+        self._session_ids = asyncio.Semaphore(self._limits.concurrency)
         self._summaries: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._writes: set[asyncio.Task[None]] = set()
         self.counts: dict[str, int] = {"submitted": 0, "made": 0, "failed": 0, "taken": 0, "dropped": 0}
@@ -100,12 +100,12 @@ class Worker:
 
     def submit(self, task: SummaryTask) -> asyncio.Task[None] | None:
         """Queue a summary; the running one if it is on its way already, None when the queue is full."""
-        key = (task.session.slot, task.job.digest)
+        key = (task.session.session_id, task.job.digest)
         if key in self._summaries:
             return self._summaries[key]
         if len(self._summaries) >= self._limits.queue:
             self.counts["dropped"] += 1
-            log.warning("summary dropped, the queue is full: session=%s", task.session.slot)
+            log.warning("summary dropped, the queue is full: session=%s", task.session.session_id)
             return None
         self.counts["submitted"] += 1
         running = asyncio.get_running_loop().create_task(self._summarise(task))
@@ -115,8 +115,8 @@ class Worker:
 
     def forget(self, name: str) -> None:
         """Give up the summaries of a session (``tenant.session``) or a whole tenant: it was erased."""
-        for (slot, _), running in list(self._summaries.items()):
-            if is_within(slot, name):
+        for (session_id, _), running in list(self._summaries.items()):
+            if is_within(session_id, name):
                 running.cancel()
 
     def later(self, write: Coroutine[Any, Any, object]) -> None:
@@ -149,12 +149,12 @@ class Worker:
             log.error("summary: session=%s a fault of ours", key[0], exc_info=fault)
 
     async def _summarise(self, task: SummaryTask) -> None:
-        async with self._slots:
+        async with self._session_ids:
             try:
                 await self._claimed(task)
             except StoreError as error:
                 self.counts["failed"] += 1
-                log.log(_loudness(error), "summary not made: session=%s %s", task.session.slot, error)
+                log.log(_loudness(error), "summary not made: session=%s %s", task.session.session_id, error)
 
     async def _claimed(self, task: SummaryTask) -> None:
         digest, session = task.job.digest, task.session
@@ -169,7 +169,7 @@ class Worker:
             made = await self._compose(task)
         except SummaryError as error:
             self.counts["failed"] += 1
-            log.warning("summary failed: session=%s covers=%d %s", session.slot, task.job.covers, error)
+            log.warning("summary failed: session=%s covers=%d %s", session.session_id, task.job.covers, error)
             await self._failed(task, token, str(error), self._clock() - started)
             return
         except Exception as fault:
@@ -196,7 +196,7 @@ class Worker:
             )
             if not version:
                 self.counts["taken"] += 1
-                log.info("summary refused, the claim was lost: session=%s", session.slot)
+                log.info("summary refused, the claim was lost: session=%s", session.session_id)
                 return
             made = replace(made, version=version)
         self.counts["made"] += 1

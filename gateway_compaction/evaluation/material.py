@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from gateway_compaction.core.conversation.messages import Message, part_of, text_of
+from gateway_compaction.core.conversation.messages import Message, role_of, text_of
 from gateway_compaction.core.conversation.transcript import parse
 from gateway_compaction.core.text.sentences import sentences
 from gateway_compaction.core.text.terms import search_terms
@@ -98,7 +98,7 @@ def unasked(conversations: Sequence[Conversation]) -> str | None:
 
 def _probes(messages: Sequence[Message], most: int) -> list[Probe]:
     """Sentences that say something of their own, from before the last ten messages."""
-    spoken = [s for m in messages if part_of(m) in ("user", "assistant") for s in sentences(text_of(m))]
+    spoken = [s for m in messages if role_of(m) in ("user", "assistant") for s in sentences(text_of(m))]
     telling = _spread(_candidates(messages), 3 * most)
     everything = [(s, _terms(s)) for s in dict.fromkeys(spoken)]
     unique = [s for s in telling if not any(_alike(_terms(s), other) for t, other in everything if t != s)]
@@ -107,7 +107,7 @@ def _probes(messages: Sequence[Message], most: int) -> list[Probe]:
 
 def _candidates(messages: Sequence[Message]) -> list[str]:
     older = messages[: len(messages) - LEFT_TO_THE_TAIL]
-    lines = [s for m in older if part_of(m) in ("user", "assistant") for s in sentences(text_of(m))]
+    lines = [s for m in older if role_of(m) in ("user", "assistant") for s in sentences(text_of(m))]
     return [s for s in dict.fromkeys(lines) if _telling(s)]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gateway_compaction.core.conversation.messages import Message, part_of, text_of
+from gateway_compaction.core.conversation.messages import Message, role_of, text_of
 
 __all__ = ["Point", "names_in", "points_of", "written"]
 
@@ -63,7 +63,7 @@ def points_of(messages: Sequence[Message]) -> list[Point]:
     Needed is what the model itself writes later, in text or calls, and was shown before the call, but is not
     shown again between the call and its use.
     """
-    calls = [i for i, m in enumerate(messages) if i and part_of(m) == "assistant"]
+    calls = [i for i, m in enumerate(messages) if i and role_of(m) == "assistant"]
     found = []
     for at in dict.fromkeys(calls[int(share * len(calls))] for share in SHARES if calls):
         needed = _needed(messages, at)
@@ -78,7 +78,7 @@ def _needed(messages: Sequence[Message], at: int) -> set[str]:
     shown: set[str] = set()
     for message in messages[at:]:
         names = names_in(written(message))
-        if part_of(message) == "assistant":
+        if role_of(message) == "assistant":
             needed |= (names & before) - shown
         shown |= names
     return needed

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 import regex
 
-from gateway_compaction.core.conversation.messages import Message, part_of, text_of
+from gateway_compaction.core.conversation.messages import Message, role_of, text_of
 
 __all__ = ["rules_of", "task_of"]
 
@@ -50,14 +50,14 @@ ENUMERATED = regex.compile(rf"^{ITEM}\s*")
 
 def task_of(messages: Iterable[Message]) -> str:
     """The first user message that says something."""
-    return next((text_of(m) for m in messages if part_of(m) == "user" and text_of(m).strip()), "")
+    return next((text_of(m) for m in messages if role_of(m) == "user" and text_of(m).strip()), "")
 
 
 def rules_of(messages: Iterable[Message]) -> list[str]:
     """Sentences of users that lay down a lasting rule, or carry the mark of one; pasted text left out."""
     found: dict[str, None] = {}
     for message in messages:
-        if part_of(message) == "user":
+        if role_of(message) == "user":
             found |= dict.fromkeys(_rules_in(text_of(message)))
     return list(found)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gateway_compaction.core.conversation.messages import Message, part_of
+from gateway_compaction.core.conversation.messages import Message, role_of
 from gateway_compaction.evaluation.material import Conversation, Probe, Question
 
 __all__ = ["Trial", "said", "trials_of"]
@@ -55,6 +55,6 @@ def said(text: str) -> Message:
 def _answered(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Without calls at the end that no result answers."""
     end = len(messages)
-    while end and part_of(messages[end - 1]) == "assistant" and messages[end - 1].get("tool_calls"):
+    while end and role_of(messages[end - 1]) == "assistant" and messages[end - 1].get("tool_calls"):
         end -= 1
     return tuple(messages[:end])

@@ -16,14 +16,14 @@ __all__ = ["MemoryArchive"]
 
 @dataclass(slots=True)
 class MemoryArchive:
-    """Sessions by id. ``deeds`` says what was done, ``scopes`` whose lists were asked for.
+    """Sessions by id. ``actions`` says what was done, ``scopes`` whose lists were asked for.
 
     ``down`` makes every call fail as a store does; with ``hangs`` lists never come.
     """
 
     known: dict[str, SessionDetail] = field(default_factory=dict)
     hours: list[Hour] = field(default_factory=list)
-    deeds: list[tuple[str, str, str]] = field(default_factory=list)
+    actions: list[tuple[str, str, str]] = field(default_factory=list)
     scopes: list[Scope] = field(default_factory=list)
     loading: list[Scope] = field(default_factory=list)
     refused: Refused | None = None
@@ -34,9 +34,9 @@ class MemoryArchive:
 
     def add(self, detail: SessionDetail) -> str:
         """Keep a session; its id."""
-        slot = detail.row.session.slot
-        self.known[slot] = detail
-        return slot
+        session_id = detail.row.session.session_id
+        self.known[session_id] = detail
+        return session_id
 
     async def overview(self, scope: Scope, hours: int) -> Sequence[Hour]:
         self._up()
@@ -48,7 +48,7 @@ class MemoryArchive:
         if self.hangs:
             await asyncio.Event().wait()
         rows = [d.row for d in self.known.values() if scope.allows(d.row.owner) and _matches(d.row, query)]
-        rows.sort(key=lambda r: (r.seen, r.session.slot), reverse=not query.ascending)
+        rows.sort(key=lambda r: (r.seen, r.session.session_id), reverse=not query.ascending)
         try:
             start = int(query.cursor or 0)
         except ValueError:
@@ -76,8 +76,8 @@ class MemoryArchive:
         detail = self._do("pin", scope, session)
         if len(detail.steering.pins) >= 20:
             raise Refused("there are 20 pins already; take one back first")
-        steering = replace(detail.steering, pins=(*detail.steering.pins, text))
-        self.add(replace(detail, steering=steering))
+        controls = replace(detail.steering, pins=(*detail.steering.pins, text))
+        self.add(replace(detail, steering=controls))
 
     async def unpin(self, scope: Scope, session: SessionRef, text: str) -> None:
         detail = self._found(scope, session)
@@ -90,7 +90,7 @@ class MemoryArchive:
 
     async def forget(self, scope: Scope, session: SessionRef) -> int:
         self._do("forget", scope, session)
-        del self.known[session.slot]
+        del self.known[session.session_id]
         return 3
 
     async def forget_tenant(self, scope: Scope, tenant: str) -> int:
@@ -104,7 +104,7 @@ class MemoryArchive:
 
     async def export(self, scope: Scope, session: SessionRef) -> Mapping[str, Any]:
         detail = self._found(scope, session)
-        return {"v": 1, "id": session.slot, "team": detail.row.owner.team_id}
+        return {"v": 1, "id": session.session_id, "team": detail.row.owner.team_id}
 
     async def load(self, scope: Scope, document: Mapping[str, Any]) -> SessionRef:
         self._up()
@@ -137,19 +137,21 @@ class MemoryArchive:
 
     def _found(self, scope: Scope, session: SessionRef) -> SessionDetail:
         self._up()
-        detail = self.known.get(session.slot)
+        detail = self.known.get(session.session_id)
         if detail is None or not scope.allows(detail.row.owner):
-            raise NotThere(f"{session.slot} {'is not there' if detail is None else 'is another team’s'}")
+            raise NotThere(
+                f"{session.session_id} {'is not there' if detail is None else 'is another team’s'}"
+            )
         return detail
 
-    def _do(self, deed: str, scope: Scope, session: SessionRef) -> SessionDetail:
+    def _do(self, action: str, scope: Scope, session: SessionRef) -> SessionDetail:
         detail = self._found(scope, session)
-        self.deeds.append((deed, session.slot, scope.actor))
+        self.actions.append((action, session.session_id, scope.actor))
         return detail
 
 
 def _matches(row: SessionRow, query: Query) -> bool:
-    text = " ".join([row.session.slot, *row.labels, row.owner.team or "", row.owner.key_alias or ""])
+    text = " ".join([row.session.session_id, *row.labels, row.owner.team or "", row.owner.key_alias or ""])
     return (
         query.team in (None, row.owner.team_id, row.owner.team)
         and query.model in (None, row.model)

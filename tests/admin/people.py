@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from gateway_compaction.archive import Hour, LastCall, Owner, SessionDetail, SessionRow, Steering
+from gateway_compaction.archive import CallSnapshot, Hour, Owner, SessionControls, SessionDetail, SessionRow
 from gateway_compaction.core.conversation.digest import fingerprint
 from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
@@ -64,17 +64,17 @@ def session(tenant: str, key: str, owner: Owner, **row: Any) -> SessionDetail:
         compactions=(second,),
         retired=(first,),
         events=events,
-        steering=Steering("g1", ("never deploy on Fridays",)),
+        steering=SessionControls("g1", ("never deploy on Fridays",)),
         last_call=call(),
     )
 
 
-def call(turns: int = 20, tokens: int = 40, window: int = 2000) -> LastCall:
+def call(turns: int = 20, tokens: int = 40, window: int = 2000) -> CallSnapshot:
     """A long call: a preamble of 50 tokens, then questions and answers of ``tokens`` each."""
     history = [("user" if i % 2 == 0 else "assistant", tokens, "verbatim") for i in range(2 * turns)]
     sent = (("system", 50, "preamble"), *history)
     saw = (("system", 50, "preamble"), ("user", 100, "summary"), *history[-10:])
-    return LastCall(
+    return CallSnapshot(
         at=9.0,
         sent=sent,
         saw=saw,

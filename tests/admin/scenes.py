@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gateway_compaction.archive import Hour, LastCall, Owner, SessionDetail, SessionRow, Steering
+from gateway_compaction.archive import CallSnapshot, Hour, Owner, SessionControls, SessionDetail, SessionRow
 from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
 
@@ -47,7 +47,7 @@ def long_talk() -> SessionDetail:
         (third, second),
         (first,),
         events=_events(),
-        steering=Steering("g3", (FIRST_PIN, "Bo signs off on releases.")),
+        steering=SessionControls("g3", (FIRST_PIN, "Bo signs off on releases.")),
         last_call=_call(),
         ttl=6 * 86_400,
     )
@@ -60,7 +60,7 @@ def hostile() -> SessionDetail:
     owner = Owner(f"id{nasty}", f"team{nasty}", f"user{nasty}", "c" * 32, f"alias{nasty}", f"end{nasty}")
     compaction = _version(1, 4, (Segment(0, 4, text),), None, 500_000, 250_000, 60, model=f"model{nasty}")
     older = _version(2, 2, (Segment(0, 2, nasty),), "d1", 500, 100, 90)
-    call = LastCall(
+    call = CallSnapshot(
         NOW,
         tuple(
             (f"role{nasty}" if i == 1 else "user", 10, "covered" if i < 4 else "verbatim") for i in range(8)
@@ -81,7 +81,16 @@ def hostile() -> SessionDetail:
     events = (CompactionEvent("audit", NOW, f"pin{nasty}", f"why{text}", model=nasty, by=f"by{nasty}"),)
     pauses = ((NOW + 60, nasty), (NOW + 90, nasty))
     return SessionDetail(
-        row, (compaction,), (older,), (), events, Steering("g", (nasty,)), pauses[0], pauses[1], call, 60.0
+        row,
+        (compaction,),
+        (older,),
+        (),
+        events,
+        SessionControls("g", (nasty,)),
+        pauses[0],
+        pauses[1],
+        call,
+        60.0,
     )
 
 
@@ -171,7 +180,7 @@ def _events() -> tuple[CompactionEvent, ...]:
     return tuple(reversed(found))
 
 
-def _call() -> LastCall:
+def _call() -> CallSnapshot:
     sent, client = [("system", 120, "preamble")], [{"role": "system", "content": "You help with code."}]
     for number in range(40):
         role = "user" if number % 2 == 0 else "assistant"
@@ -192,7 +201,7 @@ def _call() -> LastCall:
         {"role": "user", "content": "<conversation_summary>\n" + "\n\n".join(TEXTS)},
         *client[29:],
     ]
-    return LastCall(
+    return CallSnapshot(
         NOW - 40, tuple(sent), tuple(saw), tuple(client), tuple(model), (15_600, 20_400, 22_800), 24_000,
         900, 28, 3,
         tuple(range(3, 41, 2)),

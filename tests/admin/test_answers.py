@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from gateway_compaction.admin.problems import NOT_THERE
 from gateway_compaction.admin.routes import API
-from gateway_compaction.archive import Owner, Scope, Steering
+from gateway_compaction.archive import Owner, Scope, SessionControls
 from gateway_compaction.core.records.compaction import Compaction, Segment
 from gateway_compaction.core.records.event import CompactionEvent
 from tests.admin.conftest import bearer
@@ -73,7 +73,7 @@ async def test_a_part_that_is_not_there_is_told_of_to_who_may_see_the_session(
                 method, f"/compaction/sessions/tr.1/{path}", json=body, headers=bearer(key)
             )
             assert (answer.status_code, answer.json()["detail"]) == (404, said)
-    assert archive.deeds == []
+    assert archive.actions == []
 
 
 async def test_what_needs_no_store_answers_without_it(
@@ -118,7 +118,7 @@ async def test_what_cannot_be_used_is_named(
     answer = await client.request(method, f"/compaction/{path}", headers=headers, **extra)
     assert answer.status_code == 422, answer.text
     assert answer.headers["content-type"] == "application/problem+json"
-    assert answer.json()["errors"][0]["at"] and not archive.deeds
+    assert answer.json()["errors"][0]["at"] and not archive.actions
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ async def test_a_fault_of_ours_is_a_problem_that_tells_nothing(
 
 
 async def test_refusals_of_the_archive_are_told(client: httpx.AsyncClient, archive: MemoryArchive) -> None:
-    full = replace(archive.known["tr.1"], steering=Steering("g", tuple(map(str, range(20)))))
+    full = replace(archive.known["tr.1"], steering=SessionControls("g", tuple(map(str, range(20)))))
     archive.add(full)
     answer = await client.post("/compaction/sessions/tr.1/pins", json={"text": "x"}, headers=bearer(MASTER))
     assert answer.status_code == 409 and "20 pins" in answer.json()["detail"]
@@ -174,7 +174,7 @@ async def test_texts_of_strangers_arrive_as_they_were(
         replace(
             detail,
             compactions=(summary,),
-            steering=Steering("g", (HOSTILE,)),
+            steering=SessionControls("g", (HOSTILE,)),
             events=(CompactionEvent("audit", 1.0, "pin", HOSTILE),),
             last_call=replace(last, client=({"role": "user", "content": HOSTILE},)),
         )

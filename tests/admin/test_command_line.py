@@ -53,7 +53,7 @@ async def run(url: str, *arguments: str, key: str | None = MASTER, code: int = 0
 
 
 async def test_every_method_of_the_contract(url: str, archive: MemoryArchive) -> None:
-    detail = archive.known[RED.slot]
+    detail = archive.known[RED.session_id]
     async with HttpArchive(url, MASTER) as remote:
         assert await remote.overview(NOBODY, 24) == tuple(archive.hours)
         page = await remote.sessions(NOBODY, Query(limit=2))
@@ -72,7 +72,7 @@ async def test_every_method_of_the_contract(url: str, archive: MemoryArchive) ->
         assert await remote.load(NOBODY, document) == RED
         assert await remote.forget_tenant(NOBODY, "tb") == 1
     names = ["compact", "rebuild", "rollback", "pin", "unpin", "reset", "forget", "forget"]
-    assert [deed for deed, _, _ in archive.deeds] == names
+    assert [action for action, _, _ in archive.actions] == names
 
 
 async def test_errors_mean_what_they_meant(url: str, archive: MemoryArchive) -> None:
@@ -109,7 +109,7 @@ async def test_a_key_sees_what_is_its_own(url: str) -> None:
 
 
 async def test_texts_of_strangers(url: str, archive: MemoryArchive) -> None:
-    detail = archive.known[RED.slot]
+    detail = archive.known[RED.session_id]
     archive.add(replace(detail, row=replace(detail.row, labels=(HOSTILE,), reason=HOSTILE)))
     for arguments in (["ls"], ["show", "label-tr-2"], ["ls", "--json"]):
         shown = await run(url, *arguments)
@@ -120,8 +120,8 @@ async def test_deeds(url: str, archive: MemoryArchive) -> None:
     assert "has the pin" in await run(url, "pin", "label-tr-1", "Be kind.")
     assert json.loads(await run(url, "forget", "label-tr-1", "--yes", "--json"))["keys"] == 3
     assert json.loads(await run(url, "forget", "--tenant", "tb", "-y", "--json"))["sessions"] == 1
-    assert [deed for deed, _, _ in archive.deeds] == ["pin", "forget", "forget"]
-    assert all("proxy admin" in actor for _, _, actor in archive.deeds)
+    assert [action for action, _, _ in archive.actions] == ["pin", "forget", "forget"]
+    assert all("proxy admin" in actor for _, _, actor in archive.actions)
 
 
 async def test_a_gateway_whose_store_is_down_is_one_sentence(url: str, archive: MemoryArchive) -> None:
@@ -136,7 +136,7 @@ async def test_a_server_without_the_api(url: str) -> None:
 
 
 async def test_watch(url: str, archive: MemoryArchive) -> None:
-    changed: list[Any] = [archive.known[RED.slot].row, archive.known[BLUE.slot].row]
+    changed: list[Any] = [archive.known[RED.session_id].row, archive.known[BLUE.session_id].row]
     for row in changed:
         archive.rows.put_nowait(row)
     [line] = (await run(url, "watch", "--json", "--count", "1", key="sk-blue-1")).splitlines()

@@ -13,7 +13,7 @@ from tests.admin.conftest import bearer
 from tests.admin.memory_archive import MemoryArchive
 from tests.admin.people import MASTER
 
-LIST, DEED = "/compaction/sessions", "/compaction/sessions/tr.1/compact"
+LIST, ACTION = "/compaction/sessions", "/compaction/sessions/tr.1/compact"
 SAME: dict[str, str] = {"Sec-Fetch-Site": "same-origin"}
 ELSEWHERE: list[dict[str, str]] = [
     {"Sec-Fetch-Site": "cross-site"},
@@ -62,14 +62,14 @@ class TestCookie:
         answer = await client.get(LIST, headers={**cookie(MASTER), **origin})
         assert answer.status_code == 403 and "labels" not in answer.text
         headers = {**cookie(MASTER), **origin, CSRF_HEADER: csrf_token(MASTER)}
-        assert (await client.post(DEED, headers=headers)).status_code == 403
-        assert not archive.deeds
+        assert (await client.post(ACTION, headers=headers)).status_code == 403
+        assert not archive.actions
 
     async def test_a_link_from_elsewhere_opens(self, client: httpx.AsyncClient) -> None:
         origin = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
         assert (await client.get(LIST, headers={**cookie(MASTER), **origin})).status_code == 200
         headers = {**cookie(MASTER), **origin, CSRF_HEADER: csrf_token(MASTER)}
-        assert (await client.post(DEED, headers=headers)).status_code == 403
+        assert (await client.post(ACTION, headers=headers)).status_code == 403
 
     @pytest.mark.parametrize("token", [None, "", csrf_token("sk-red-1"), csrf_token(MASTER)[:-1], "ü"])
     async def test_a_change_needs_what_only_the_page_knows(
@@ -78,16 +78,16 @@ class TestCookie:
         headers: dict[str, Any] = {**cookie(MASTER), **SAME}
         if token is not None:
             headers[CSRF_HEADER] = token.encode()
-        answer = await client.post(DEED, headers=headers)
+        answer = await client.post(ACTION, headers=headers)
         assert answer.status_code == 403 and CSRF_HEADER in answer.json()["detail"]
-        assert not archive.deeds
+        assert not archive.actions
 
     async def test_with_it_the_change_is_made(
         self, client: httpx.AsyncClient, archive: MemoryArchive
     ) -> None:
         headers = {**cookie(MASTER), **SAME, CSRF_HEADER: csrf_token(MASTER)}
-        assert (await client.post(DEED, headers=headers)).status_code == 200
-        assert len(archive.deeds) == 1
+        assert (await client.post(ACTION, headers=headers)).status_code == 200
+        assert len(archive.actions) == 1
 
     @pytest.mark.parametrize("origin", ELSEWHERE)
     async def test_a_key_in_a_header_is_asked_from_anywhere(
@@ -117,8 +117,8 @@ class TestOpenProxy:
         self, client: httpx.AsyncClient, archive: MemoryArchive, key: str | None
     ) -> None:
         assert (await client.get(LIST, headers=bearer(key))).json()["total"] == 4
-        assert (await client.post(DEED, headers=bearer(key))).status_code == 200
-        assert [actor for _, _, actor in archive.deeds] == ["anybody (no key is asked for)"]
+        assert (await client.post(ACTION, headers=bearer(key))).status_code == 200
+        assert [actor for _, _, actor in archive.actions] == ["anybody (no key is asked for)"]
 
     @pytest.mark.parametrize("origin", ELSEWHERE)
     @pytest.mark.parametrize("key", [None, "sk-anything"])
@@ -127,8 +127,8 @@ class TestOpenProxy:
     ) -> None:
         headers = {**bearer(key), **origin}
         assert (await client.get(LIST, headers=headers)).status_code == 403
-        assert (await client.post(DEED, headers=headers)).status_code == 403
-        assert not archive.deeds
+        assert (await client.post(ACTION, headers=headers)).status_code == 403
+        assert not archive.actions
 
     @pytest.mark.parametrize(
         ("host", "status"),

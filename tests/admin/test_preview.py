@@ -13,15 +13,15 @@ from gateway_compaction.admin.preview import ACKNOWLEDGED, openers_of, previewed
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.schemas import Preview, PreviewBody
 from gateway_compaction.admin.ui.policy import preview_view
-from gateway_compaction.archive import LastCall, Owner, SessionDetail, Steering
+from gateway_compaction.archive import CallSnapshot, Owner, SessionControls, SessionDetail
 from gateway_compaction.core.conversation.digest import chain, history_digests
 from gateway_compaction.core.conversation.transcript import parse
-from gateway_compaction.core.planning.context import Situation
+from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.core.planning.render import render
 from gateway_compaction.core.planning.snapshot import layout
 from gateway_compaction.core.planning.summary_job import job_of
-from gateway_compaction.core.planning.views import FRAME_TOKENS, Desk
+from gateway_compaction.core.planning.views import FRAME_TOKENS, ViewBuilder
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.policy.presets import PRESETS
@@ -37,24 +37,24 @@ BOOK = PolicyBook({"version": 1, "defaults": {"summary": {"model": "small"}}}, "
 POLICY = BOOK.resolve(Identity())
 
 
-UNSTEERED = Steering()
+NO_CONTROLS = SessionControls()
 PINS = tuple(f"Ship {n} carries sulphur: no open fire on the quay, and nobody ashore." for n in range(6))
 
 
 def asked(
-    last: LastCall | None,
+    last: CallSnapshot | None,
     policy: Policy = POLICY,
     owner: Owner | None = None,
-    steering: Steering = UNSTEERED,
+    controls: SessionControls = NO_CONTROLS,
     **body: Any,
 ) -> Preview:
     """A preview of a call."""
     use_bundled_encodings()
-    detail = replace(session("t", "k", owner or Owner(team_id="red")), last_call=last, steering=steering)
+    detail = replace(session("t", "k", owner or Owner(team_id="red")), last_call=last, steering=controls)
     return previewed(detail, policy, PreviewBody(**body), TokenCounter().text)
 
 
-def situation(policy: Policy, rounds: int, window: int = 4000) -> Situation:
+def context(policy: Policy, rounds: int, window: int = 4000) -> RequestContext:
     """A conversation with tools, as the compactor would lay it out."""
     use_bundled_encodings()
     messages: list[dict[str, Any]] = [{"role": "system", "content": "You look after ships. " * 4}]
@@ -69,7 +69,7 @@ def situation(policy: Policy, rounds: int, window: int = 4000) -> Situation:
     counter, transcript = TokenCounter(), parse([*messages, {"role": "user", "content": "And now?"}])
     digests = history_digests(transcript.history)
     measure = counter.measure(transcript, {}, "gpt-4o", 300, digests)
-    desk = Desk(
+    views = ViewBuilder(
         transcript,
         chain(digests),
         measure,
@@ -79,7 +79,7 @@ def situation(policy: Policy, rounds: int, window: int = 4000) -> Situation:
         lambda t: counter.text(t, "gpt-4o"),
         digests=tuple(digests),
     )
-    return Situation(transcript, desk.chain, measure, window, policy, desk, digests=tuple(digests))
+    return RequestContext(transcript, views.chain, measure, window, policy, views, digests=tuple(digests))
 
 
 @pytest.mark.parametrize("rounds", [3, 8, 12, 16])
@@ -95,7 +95,7 @@ def situation(policy: Policy, rounds: int, window: int = 4000) -> Situation:
     ],
 )
 def test_the_cut_is_the_one_that_planning_finds(rounds: int, body: dict[str, Any]) -> None:
-    seen = situation(POLICY, rounds)
+    seen = context(POLICY, rounds)
     last = layout(seen, make_plan(seen), None, 1.0)
     found = asked(last, **body)
     values = {**body}
@@ -104,18 +104,18 @@ def test_the_cut_is_the_one_that_planning_finds(rounds: int, body: dict[str, Any
     }
     written["summary"] = {"model": "small", **{k: values[k] for k in ("rate", "max_tokens") if k in values}}
     policy = PolicyBook({"version": 1, "defaults": written}, "test").resolve(Identity())
-    real = situation(policy, rounds)
+    real = context(policy, rounds)
     job = job_of(real, None)
     assert found.covers == (job.covers if job else None)
     assert found.total_sent == real.measure.total
     if job is not None:
         assert found.summary == job.block
-        assert abs(found.total - real.desk.rest(job.covers) - job.block) <= ACKNOWLEDGED
+        assert abs(found.total - real.views.rest(job.covers) - job.block) <= ACKNOWLEDGED
         opener = real.transcript.openers[job.covers]
         assert found.fates.count("covered") == job.covers - (opener is not None)
 
 
-def once_made(real: Situation) -> Situation:
+def once_made(real: RequestContext) -> RequestContext:
     """The same call when the summary is there that planning it asks for."""
     job = make_plan(real).job
     if job is None:
@@ -127,22 +127,26 @@ def once_made(real: Situation) -> Situation:
 
 @pytest.mark.parametrize("rounds", [1, 3, 4, 6, 12, 16, 24])
 @pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("steering", [UNSTEERED, Steering("g", PINS), Steering("g", (), compact=True)])
-def test_each_preset_compacts_where_planning_does(preset: str, rounds: int, steering: Steering) -> None:
+@pytest.mark.parametrize(
+    "controls", [NO_CONTROLS, SessionControls("g", PINS), SessionControls("g", (), compact=True)]
+)
+def test_each_preset_compacts_where_planning_does(
+    preset: str, rounds: int, controls: SessionControls
+) -> None:
     # Of short messages the tokens are a quarter more than the characters that this preset counts.
     triggers = {"tokens": 1200} if preset == "incremental" else {}
     body = {"summary": {"model": "small"}, "triggers": triggers, "recall": {"max_tokens": 0}}
     defaults = {"preset": preset, **body}
     policy = PolicyBook({"version": 1, "defaults": defaults}, "test").resolve(Identity())
-    real = situation(policy, rounds, 6000).steered(steering)
+    real = context(policy, rounds, 6000).with_controls(controls)
     last = layout(real, make_plan(real), None, 1.0)
-    found = asked(last, policy, steering=steering)
+    found = asked(last, policy, controls=controls)
     sent = make_plan(once_made(real))
     assert found.compacts == (sent.view.compaction is not None or sent.level in ("medium", "aggressive"))
     job = job_of(real, None)
     assert found.covers == (job.covers if job else None)
     if job is not None:
-        exact = real.desk.rest(job.covers) + job.block
+        exact = real.views.rest(job.covers) + job.block
         assert abs(found.total - exact) <= ACKNOWLEDGED
 
 
@@ -151,13 +155,13 @@ def test_what_makes_a_preset_compact_is_what_it_says() -> None:
     for preset in PRESETS:
         defaults = {"preset": preset, "summary": {"model": "small"}}
         policy = PolicyBook({"version": 1, "defaults": defaults}, "test").resolve(Identity())
-        real = situation(policy, 80, 80_000)
+        real = context(policy, 80, 80_000)
         found[preset] = asked(layout(real, make_plan(real), None, 1.0), policy).compacts
     assert found == {"hybrid": False, "turns": True, "incremental": True, "agent": False}
 
 
 def test_pins_take_room_in_tokens() -> None:
-    without, pinned = asked(call(window=4000)), asked(call(window=4000), steering=Steering("g", PINS))
+    without, pinned = asked(call(window=4000)), asked(call(window=4000), controls=SessionControls("g", PINS))
     told = TokenCounter().text("\n".join(facts_told(PINS)), "gpt")
     assert without.covers is not None and pinned.covers is not None
     assert pinned.summary == without.summary + told and told < len("".join(PINS)) / 2
@@ -201,12 +205,12 @@ def test_a_smaller_rate_leaves_a_shorter_summary() -> None:
     assert asked(long, rate=0.1).summary < asked(long, rate=0.3).summary
 
 
-def sent_with(policy: Policy, rounds: int, *, rate: float) -> tuple[Situation, SessionDetail, int]:
+def sent_with(policy: Policy, rounds: int, *, rate: float) -> tuple[RequestContext, SessionDetail, int]:
     """A call that was sent with a model's summary of ``rate``, and the tokens of its block."""
-    real = situation(policy, rounds)
+    real = context(policy, rounds)
     job = job_of(real, None)
     assert job is not None
-    count = real.desk.count
+    count = real.views.count
     text, wanted = "Ship.", rate * real.measure.between(0, job.covers)
     while count(text) < wanted:
         text += f" Ship {len(text)} lies there."
@@ -215,7 +219,7 @@ def sent_with(policy: Policy, rounds: int, *, rate: float) -> tuple[Situation, S
     last = layout(real, plan, render(plan.view, real.transcript, count), 1.0)
     assert (last.covers, last.version) == (job.covers, 3)
     [block] = [tokens for _, tokens, origin in last.saw if origin == "summary"]
-    detail = replace(session("t", "k", Owner()), last_call=last, compactions=(made,), steering=UNSTEERED)
+    detail = replace(session("t", "k", Owner()), last_call=last, compactions=(made,), steering=NO_CONTROLS)
     return real, detail, block
 
 
@@ -229,7 +233,7 @@ def test_a_rate_is_previewed_as_it_turns_out(rate: float) -> None:
     _, before, _ = sent_with(by(0.2), 40, rate=0.2)
     real, _, block = sent_with(by(rate), 40, rate=rate)
     found = previewed(before, by(0.2), PreviewBody(rate=rate), counter.text)
-    assert found.summary == real.desk.limit(found.covers or 0), "the most that it may take"
+    assert found.summary == real.views.limit(found.covers or 0), "the most that it may take"
     assert abs(found.summary_expected - block) < 60, (found, block)
     assert found.total_expected == found.total - found.summary + found.summary_expected
 
@@ -247,7 +251,7 @@ def test_two_rates_with_the_same_bound_are_told_apart() -> None:
 
 def test_where_no_summary_was_sent_pins_come_on_top_of_what_is_assumed() -> None:
     raw = replace(call(turns=50, window=4000), saw=call(turns=50).sent, covers=0, version=None)
-    bare, pinned = asked(raw, rate=0.1), asked(raw, rate=0.1, steering=Steering("g", PINS))
+    bare, pinned = asked(raw, rate=0.1), asked(raw, rate=0.1, controls=SessionControls("g", PINS))
     assert bare.summary_expected == 360 + FRAME_TOKENS // 2, "a tenth of the ninety messages that are covered"
     assert pinned.summary_expected - bare.summary_expected == pinned.summary - bare.summary > 0
 
@@ -294,7 +298,7 @@ def test_nothing_to_cut() -> None:
 
 
 @pytest.mark.parametrize("last", [None, replace(call(), window=0), replace(call(), sent=())])
-def test_without_a_call_there_is_nothing_to_try_on(last: LastCall | None) -> None:
+def test_without_a_call_there_is_nothing_to_try_on(last: CallSnapshot | None) -> None:
     with pytest.raises(Problem) as error:
         asked(last)
     assert error.value.status == 409
@@ -348,4 +352,4 @@ async def test_the_team_s_own_policy_is_tried(client: httpx.AsyncClient, archive
     found = (await client.post(url, json={"target": 0.3}, headers=bearer(MASTER))).json()
     assert found["policy"] == "for red" and found["covers_now"] == 30
     assert found["total_now"] == 100 + 50 + 100 + 10 * 40
-    assert archive.known == kept and not archive.deeds
+    assert archive.known == kept and not archive.actions

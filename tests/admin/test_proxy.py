@@ -82,8 +82,8 @@ async def made(proxies: tuple[Proxy, Proxy], client: httpx.AsyncClient) -> dict[
     """One compacted session of each calling key: its id."""
     # What earlier tests left; the conversations are new ones, since a proxy remembers the old.
     for row in (await client.get("/compaction/sessions", headers=bearer(MASTER_KEY))).json()["rows"]:
-        slot = f"{row['session']['tenant']}.{row['session']['key']}"
-        await client.delete(f"/compaction/sessions/{slot}", headers=bearer(MASTER_KEY))
+        session_id = f"{row['session']['tenant']}.{row['session']['key']}"
+        await client.delete(f"/compaction/sessions/{session_id}", headers=bearer(MASTER_KEY))
     TALKS.append(f"talk{len(TALKS)}")
     found, calls = dict[str, str](), 0
 
@@ -188,12 +188,12 @@ async def test_deeds_are_done_and_leave_the_name_of_who_did_them(
     client: httpx.AsyncClient, made: dict[str, str]
 ) -> None:
     name = made["sk-red-2"]
-    deeds = ["compact", "rollback", "pins", "unpin", "rebuild", "reset"]
+    actions = ["compact", "rollback", "pins", "unpin", "rebuild", "reset"]
     bodies = {"pins": {"text": "berth 7"}, "unpin": {"text": "berth 7"}, "rollback": {"version": 0}}
-    for key, deed in zip(["sk-red-admin", "sk-red-2", MASTER_KEY] * 2, deeds, strict=True):
-        path = f"/compaction/sessions/{name}/{deed}"
-        answer = await client.post(path, headers=bearer(key), json=bodies.get(deed))
-        assert answer.status_code == 200, (deed, answer.text)
+    for key, action in zip(["sk-red-admin", "sk-red-2", MASTER_KEY] * 2, actions, strict=True):
+        path = f"/compaction/sessions/{name}/{action}"
+        answer = await client.post(path, headers=bearer(key), json=bodies.get(action))
+        assert answer.status_code == 200, (action, answer.text)
         assert answer.json()["detail"]
     events = (await client.get(f"/compaction/sessions/{name}/events", headers=bearer(MASTER_KEY))).json()
     audits = [e["by"] for e in events["events"] if e["type"] == "audit"]
@@ -364,6 +364,6 @@ class TestOpenProxy:
             await eventually(there, "the session can be seen without a key")
             other = {"Origin": "https://evil.example"}
             assert (await client.get("/compaction/sessions", headers=other)).status_code == 403
-            deed = f"/compaction/sessions/{name}/reset"
-            assert (await client.post(deed, headers={**other, **bearer("sk-x")})).status_code == 403
-            assert (await client.post(deed)).status_code == 200
+            action = f"/compaction/sessions/{name}/reset"
+            assert (await client.post(action, headers={**other, **bearer("sk-x")})).status_code == 403
+            assert (await client.post(action)).status_code == 200

@@ -117,7 +117,7 @@ async def test_a_session_is_there_for_its_own_and_missing_for_others(
             assert archive.known[name] is kept
         else:
             assert answer.status_code == 200, answer.text
-    touched = {name for _, name, _ in archive.deeds}
+    touched = {name for _, name, _ in archive.actions}
     assert touched == (OWN[key] if changes and not refused else set())
 
 
@@ -143,7 +143,7 @@ async def test_without_a_valid_key_nothing_is_told(
     assert {a.status_code for a in answers} == {REFUSED[key]}
     assert answers[0].content == answers[1].content
     assert answers[0].headers["content-type"] == "application/problem+json"
-    assert not archive.deeds
+    assert not archive.actions
 
 
 @pytest.mark.parametrize("key", OWN)
@@ -152,7 +152,7 @@ async def test_an_audit_names_who_did_it_and_never_a_key(
 ) -> None:
     for name in OWN[key] - ({*EXISTING} if key in LOOK_ONLY else set()):
         assert (await client.post(f"/compaction/sessions/{name}/compact", headers=bearer(key))).is_success
-    actors = {actor for _, _, actor in archive.deeds}
+    actors = {actor for _, _, actor in archive.actions}
     assert len(actors) == bool(OWN[key] and key not in LOOK_ONLY)
     assert all(KEYS[key].get("key_alias") or KEYS[key]["user_id"] in actor for actor in actors)
     assert not any("sk-" in actor for actor in actors)

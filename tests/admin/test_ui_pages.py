@@ -55,7 +55,7 @@ OTHERS = {
     ("POST", f"{UI}/signin"),
     ("POST", f"{UI}/signout"),
 }
-DEEDS: dict[str, dict[str, str]] = {
+ACTIONS: dict[str, dict[str, str]] = {
     "compact": {},
     "rebuild": {},
     "rollback": {"version": "1"},
@@ -172,7 +172,7 @@ class TestRoles:
         missing = answers[False]
         assert {answer.status_code for answer in missing} <= {404, 286}
         assert len({answer.text for answer in missing}) == 1
-        assert {name for _, name, _ in archive.deeds} == (own if route[0] == "POST" else set())
+        assert {name for _, name, _ in archive.actions} == (own if route[0] == "POST" else set())
 
     async def test_lists_and_sums_hold_ones_own_only(self, browser: httpx.AsyncClient) -> None:
         await sign_in(browser, "sk-red-1")
@@ -191,7 +191,7 @@ class TestRoles:
         assert (await browser.get(f"{UI}/sessions/tu.1/do/forget")).status_code == 403
         data = {"csrf": await csrf(browser)}
         assert (await browser.post(f"{UI}/sessions/tu.1/do/forget", data=data)).status_code == 403
-        assert archive.deeds == []
+        assert archive.actions == []
 
     async def test_a_header_works_too(self, client: httpx.AsyncClient) -> None:
         answer = await client.get(f"{UI}/sessions", headers=bearer("sk-red-1"))
@@ -201,24 +201,24 @@ class TestRoles:
 class TestDeeds:
     """Asked for, confirmed, done."""
 
-    @pytest.mark.parametrize("name", DEEDS)
+    @pytest.mark.parametrize("name", ACTIONS)
     async def test_each_is_confirmed_and_done(
         self, browser: httpx.AsyncClient, archive: MemoryArchive, name: str
     ) -> None:
         await sign_in(browser, "sk-red-1")
-        data = {"csrf": await csrf(browser), **DEEDS[name]}
-        question = await browser.get(f"{UI}/sessions/{OWN}/do/{name}", params=DEEDS[name])
+        data = {"csrf": await csrf(browser), **ACTIONS[name]}
+        question = await browser.get(f"{UI}/sessions/{OWN}/do/{name}", params=ACTIONS[name])
         assert question.status_code == 200
         page = looked(question.text)
         assert f"{UI}/sessions/{OWN}/do/{name}" in page.values("action")
-        assert page.tags.count("li") >= 2 and archive.deeds == []
+        assert page.tags.count("li") >= 2 and archive.actions == []
         part = await browser.get(
-            f"{UI}/sessions/{OWN}/do/{name}", params=DEEDS[name], headers={"hx-request": "true"}
+            f"{UI}/sessions/{OWN}/do/{name}", params=ACTIONS[name], headers={"hx-request": "true"}
         )
         assert "<html" not in part.text and "<form" in part.text
         done = await browser.post(f"{UI}/sessions/{OWN}/do/{name}", data=data)
         assert done.status_code == 303, done.text
-        assert [(deed, session) for deed, session, _ in archive.deeds] == [(name, OWN)]
+        assert [(action, session) for action, session, _ in archive.actions] == [(name, OWN)]
         after = await browser.get(done.headers["location"])
         assert after.status_code == 200
         if name != "forget":
@@ -230,7 +230,7 @@ class TestDeeds:
     ) -> None:
         await sign_in(browser, "sk-red-1")
         answer = await browser.post(f"{UI}/sessions/{OWN}/do/forget", data={"x": "1", **sent})
-        assert answer.status_code == 403 and archive.deeds == []
+        assert answer.status_code == 403 and archive.actions == []
 
     async def test_another_keys_token_does_not_count(
         self, browser: httpx.AsyncClient, archive: MemoryArchive
@@ -239,7 +239,7 @@ class TestDeeds:
         token = await csrf(browser)
         await sign_in(browser, "sk-red-1")
         answer = await browser.post(f"{UI}/sessions/{OWN}/do/forget", data={"csrf": token})
-        assert answer.status_code == 403 and archive.deeds == []
+        assert answer.status_code == 403 and archive.actions == []
 
     async def test_another_site_cannot_post(self, browser: httpx.AsyncClient, archive: MemoryArchive) -> None:
         await sign_in(browser, "sk-red-1")
@@ -247,7 +247,7 @@ class TestDeeds:
         answer = await browser.post(
             f"{UI}/sessions/{OWN}/do/reset", data=data, headers={"sec-fetch-site": "cross-site"}
         )
-        assert answer.status_code == 403 and archive.deeds == []
+        assert answer.status_code == 403 and archive.actions == []
 
     async def test_a_refusal_is_said_where_it_was_asked(
         self, browser: httpx.AsyncClient, archive: MemoryArchive
@@ -289,7 +289,7 @@ class TestDeeds:
         await sign_in(browser, "sk-red-1")
         data = {"csrf": await csrf(browser), "text": "x" * 100_000}
         answer = await browser.post(f"{UI}/sessions/{OWN}/do/pin", data=data)
-        assert answer.status_code == 413 and archive.deeds == []
+        assert answer.status_code == 413 and archive.actions == []
 
     @pytest.mark.parametrize("path", ["signin", f"sessions/{OWN}/do/pin", "signout"])
     async def test_a_form_of_too_many_fields_is_refused_on_a_page(
@@ -299,7 +299,7 @@ class TestDeeds:
         fields = {"csrf": (None, await csrf(browser)), **{f"f{n}": (None, "x") for n in range(20)}}
         answer = await browser.post(f"{UI}/{path}", files=fields)
         assert answer.status_code == 400 and answer.headers["content-type"] == CONTENT
-        assert "Too many fields" in looked(answer.text).words and archive.deeds == []
+        assert "Too many fields" in looked(answer.text).words and archive.actions == []
 
 
 class TestHarm:
@@ -332,25 +332,26 @@ class TestHarm:
     async def test_nothing_written_by_strangers_becomes_markup(
         self, browser: httpx.AsyncClient, archive: MemoryArchive
     ) -> None:
-        slot = archive.add(hostile())
+        session_id = archive.add(hostile())
         await sign_in(browser, MASTER)
         mark = pin_mark(hostile().steering.pins[0])
         paths = [
             "",
             "/sessions",
-            f"/sessions/{slot}",
-            f"/sessions/{slot}/live",
-            f"/sessions/{slot}/versions/1",
+            f"/sessions/{session_id}",
+            f"/sessions/{session_id}/live",
+            f"/sessions/{session_id}/versions/1",
         ]
-        paths += [f"/sessions/{slot}/versions/2", f"/sessions/{slot}/preview?keep_last=2"]
+        paths += [f"/sessions/{session_id}/versions/2", f"/sessions/{session_id}/preview?keep_last=2"]
         paths += [
-            f"/sessions/{slot}/do/{name}" for name in ("rollback?version=1", "forget", f"unpin?pin={mark}")
+            f"/sessions/{session_id}/do/{name}"
+            for name in ("rollback?version=1", "forget", f"unpin?pin={mark}")
         ]
         for path in paths:
             answer = await browser.get(UI + path)
             assert answer.status_code == 200, path
             self._harmless(answer.text)
-        shown = looked((await browser.get(f"{UI}/sessions/{slot}")).text)
+        shown = looked((await browser.get(f"{UI}/sessions/{session_id}")).text)
         assert SCRIPT in shown.text and "⟨ESC⟩" in shown.text and "⟨RLO⟩gnp.exe" in shown.text
         assert "{{7*7}}" in shown.text
 
@@ -371,12 +372,12 @@ class TestHarm:
     async def test_a_megabyte_is_cut_with_a_way_to_the_rest(
         self, browser: httpx.AsyncClient, archive: MemoryArchive
     ) -> None:
-        slot = archive.add(hostile())
+        session_id = archive.add(hostile())
         await sign_in(browser, MASTER)
-        page = await browser.get(f"{UI}/sessions/{slot}")
+        page = await browser.get(f"{UI}/sessions/{session_id}")
         assert len(page.content) < 300_000 and "THE-END" not in page.text
         assert "Cut here, at 20,000 of 1,000," in page.text
-        assert f"{UI}/sessions/{slot}/export" in looked(page.text).values("href")
+        assert f"{UI}/sessions/{session_id}/export" in looked(page.text).values("href")
 
     async def test_the_filter_is_shown_as_it_was_typed(self, browser: httpx.AsyncClient) -> None:
         await sign_in(browser, MASTER)
@@ -473,7 +474,7 @@ class TestPreview:
         assert answer.status_code == 200
         page = looked(answer.text)
         assert "Would have been sent" in page.words and "keep_last: 3" in page.text
-        assert archive.known[OWN] is kept and archive.deeds == []
+        assert archive.known[OWN] is kept and archive.actions == []
 
     @pytest.mark.parametrize(
         "query", ["target=x", "target=0.9&keep_last=1", "keep_last=-1", "use_rate=1&rate=9"]
@@ -552,9 +553,9 @@ class TestLooks:
     async def test_every_row_and_every_fate_is_there(
         self, browser: httpx.AsyncClient, archive: MemoryArchive
     ) -> None:
-        slot = archive.add(long_talk())
+        session_id = archive.add(long_talk())
         await sign_in(browser, MASTER)
-        page = looked((await browser.get(f"{UI}/sessions/{slot}")).text)
+        page = looked((await browser.get(f"{UI}/sessions/{session_id}")).text)
         for words in (
             "v3 messages 1–28 in use",
             "turns 1–14 · summary by a model",

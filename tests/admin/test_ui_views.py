@@ -14,7 +14,7 @@ from gateway_compaction.admin.details import version_of
 from gateway_compaction.admin.measures import overview_of
 from gateway_compaction.admin.policy_view import explained
 from gateway_compaction.admin.preview import previewed
-from gateway_compaction.admin.ui.actions import deed_of, pin_mark
+from gateway_compaction.admin.ui.actions import action_of, pin_mark
 from gateway_compaction.admin.ui.charts import HEIGHT, hour_chart, strip, token_chart
 from gateway_compaction.admin.ui.contents import comparison, message_text
 from gateway_compaction.admin.ui.history import cards, range_of, statistics, version_view
@@ -22,7 +22,7 @@ from gateway_compaction.admin.ui.overview import PERIODS, overview_view
 from gateway_compaction.admin.ui.policy import policy_view, preview_body, preview_view
 from gateway_compaction.admin.ui.session import session_view
 from gateway_compaction.admin.ui.sessions import asked, listing
-from gateway_compaction.archive import Hour, LastCall, Owner, SessionDetail, SessionPage, SessionRow
+from gateway_compaction.archive import CallSnapshot, Hour, Owner, SessionDetail, SessionPage, SessionRow
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.records.compaction import KIND_RANK, SessionRef
 from gateway_compaction.core.records.event import CompactionEvent, Outcome
@@ -225,14 +225,14 @@ class TestContents:
 
     def test_the_same_on_both_sides_is_folded_and_bounded(self) -> None:
         rows = tuple(("user", 1, "verbatim") for _ in range(5000))
-        found = comparison(LastCall(0.0, rows, rows))
+        found = comparison(CallSnapshot(0.0, rows, rows))
         assert [stretch.folded for stretch in found.stretches] == [False, True, False]
         assert sum(len(s.pairs) + s.left_out for s in found.stretches) == 5000
         assert sum(len(s.pairs) for s in found.stretches) < 250
 
     def test_contents_that_are_not_those_of_the_structure_are_not_shown(self) -> None:
         rows = (("user", 1, "verbatim"), ("user", 1, "verbatim"))
-        found = comparison(LastCall(0.0, rows, rows, client=({"content": "lonely"},)))
+        found = comparison(CallSnapshot(0.0, rows, rows, client=({"content": "lonely"},)))
         assert all(p.sent[0].text is None for s in found.stretches for p in s.pairs)
 
     def test_all_kinds_of_contents(self) -> None:
@@ -258,7 +258,7 @@ class TestSession:
 
     def test_the_long_talk(self) -> None:
         view = session_view(long_talk(), NOW)
-        assert view.line.name == "date-library-chat" and view.line.path == long_talk().row.session.slot
+        assert view.line.name == "date-library-chat" and view.line.path == long_talk().row.session.session_id
         assert view.chart is not None and len(view.chart.points) == 40
         assert [name for _, name, _ in view.chart.marks] == ["v2", "v3"]
         assert {line.label for line in view.chart.lines} == {"window", "light", "medium", "aggressive"}
@@ -352,31 +352,31 @@ class TestDeeds:
 
     @pytest.mark.parametrize("name", ["compact", "rebuild", "pin", "reset", "forget"])
     def test_each_says_what_will_happen(self, name: str) -> None:
-        deed = deed_of(name, long_talk())
-        assert deed is not None and len(deed.consequences) >= 3
+        action = action_of(name, long_talk())
+        assert action is not None and len(action.consequences) >= 3
 
     @pytest.mark.parametrize("name", ["compact", "rebuild", "pin", "unpin", "rollback", "reset"])
     def test_what_breaks_the_prompt_cache_says_so(self, name: str) -> None:
-        deed = deed_of(name, long_talk(), version=2, mark=pin_mark(FIRST_PIN))
-        assert deed is not None and "prompt cache breaks once" in " ".join(deed.consequences)
+        action = action_of(name, long_talk(), version=2, mark=pin_mark(FIRST_PIN))
+        assert action is not None and "prompt cache breaks once" in " ".join(action.consequences)
 
     def test_a_rollback_names_what_comes_and_goes(self) -> None:
-        deed = deed_of("rollback", long_talk(), 2)
-        assert deed is not None and deed.version == 2
-        told = " ".join(deed.consequences)
+        action = action_of("rollback", long_talk(), 2)
+        assert action is not None and action.version == 2
+        told = " ".join(action.consequences)
         assert "v3" in told and "first 18 messages" in told and "Ann compares" in told
-        nothing = deed_of("rollback", long_talk(), 0)
+        nothing = action_of("rollback", long_talk(), 0)
         assert nothing is not None and "Every version is taken back" in " ".join(nothing.consequences)
 
     def test_what_is_not_there_is_no_deed(self) -> None:
-        assert deed_of("rollback", long_talk(), 9) is None
-        assert deed_of("rollback", long_talk()) is None
-        assert deed_of("unpin", long_talk(), mark="0") is None
-        assert deed_of("destroy", long_talk()) is None
+        assert action_of("rollback", long_talk(), 9) is None
+        assert action_of("rollback", long_talk()) is None
+        assert action_of("unpin", long_talk(), mark="0") is None
+        assert action_of("destroy", long_talk()) is None
 
     def test_unpinning_finds_the_pin_by_its_mark(self) -> None:
-        deed = deed_of("unpin", long_talk(), mark=pin_mark(FIRST_PIN))
-        assert deed is not None and deed.text == FIRST_PIN
+        action = action_of("unpin", long_talk(), mark=pin_mark(FIRST_PIN))
+        assert action is not None and action.text == FIRST_PIN
 
 
 class TestPolicy:

@@ -27,7 +27,7 @@ def not_contains(evidence: Evidence, argument: str) -> Verdict:
     """The text is nowhere in the messages; ``None``: no message consists of that word."""
 
     def problem(call: Call) -> str | None:
-        if evidence.facts.get("stored answer") and argument == evidence.prepared.situation.cut_stream:
+        if evidence.facts.get("stored answer") and argument == evidence.prepared.context.cut_stream:
             return "it is in the store"
         if argument == "None":
             return "a message says None" if any(text_of(m).strip() == "None" for m in call.messages) else None

@@ -114,7 +114,7 @@ def idempotent(evidence: Evidence, argument: str) -> Verdict:
         if len(found) > 1:
             return failed(f"{len(found)} summaries were asked for in pass {number + 1}")
     recorded, expected = evidence.facts.get("request events", (0, 0))
-    if recorded != expected and not evidence.prepared.situation.fails_once:
+    if recorded != expected and not evidence.prepared.context.fails_once:
         return failed(f"{recorded} events of {expected} calls")
 
     def problem(call: Call) -> str | None:
@@ -247,9 +247,9 @@ def redis_keys_same_slot(evidence: Evidence, argument: str) -> Verdict:
     for session in sessions:
         keys = [key for key in evidence.facts["keys"] if str(session) in key]
         odd = [key for key in keys if not re.fullmatch(r"gwc:\{[^{}]+\}:.+", key)]
-        slots = {key_slot(key.encode()) for key in keys}
-        if odd or len(slots) != 1:
-            return failed(f"{len(keys)} keys in {len(slots)} slots; of another form: {odd}")
+        session_ids = {key_slot(key.encode()) for key in keys}
+        if odd or len(session_ids) != 1:
+            return failed(f"{len(keys)} keys in {len(session_ids)} slots; of another form: {odd}")
     if evidence.facts["refused by the cluster"]:
         return failed("a command named keys of two slots")
     return passed() if sessions else failed("no conversation was stored")

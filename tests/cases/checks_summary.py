@@ -189,7 +189,7 @@ def stable_prefix_between_updates(evidence: Evidence, argument: str) -> Verdict:
         calls = [call for call in evidence.judged if call.number == number]
         window = evidence.prepared.window or 1
         first, last = (counted(call.sent, call.body, window) for call in (calls[0], calls[-1]))
-        trigger = evidence.prepared.situation.rewrites_at or DEFAULT_TRIGGER
+        trigger = evidence.prepared.context.rewrites_at or DEFAULT_TRIGGER
         allowed = 1 + int((last - first) / ((trigger - TARGET) * window))
         pairs = pairwise(calls)
         breaks = sum(not _extends(after.messages, before.messages) for before, after in pairs)

@@ -7,9 +7,9 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from tests.cases.context import Stored
 from tests.cases.player import Player
 from tests.cases.seeds import put, tenants
-from tests.cases.situation import Stored
 from tests.cases.stage import RECOVERY, RECOVERY_KEY, RECOVERY_TEAM, Stage
 from tests.cases.talk import long_chat
 from tests.lab import Proxy
@@ -22,7 +22,7 @@ RECOVERY_SECONDS = 40.0
 @asynccontextmanager
 async def broken(player: Player) -> AsyncIterator[None]:
     """Break Redis while a case is played, if that is its situation; before, wait until the proxy uses it."""
-    how, stage = player.situation.redis, player.stage
+    how, stage = player.context.redis, player.stage
     if how == "up":
         yield
         return

@@ -30,10 +30,10 @@ class Player:
 
     def __init__(self, stage: Stage, evidence: Evidence, run: Pass) -> None:
         self.stage, self.evidence, self.run = stage, evidence, run
-        self.prepared, self.situation = evidence.prepared, evidence.prepared.situation
+        self.prepared, self.context = evidence.prepared, evidence.prepared.context
         self.messages = list(self.prepared.case.messages)
         self.proxy: Proxy = stage.first
-        self.main = MainModel(always=self.situation.main_failure)
+        self.main = MainModel(always=self.context.main_failure)
         self.summariser = SummariserModel(run.summariser)
         self.has_store = True
         evidence.asked[run.number] = self.summariser.asked
@@ -46,12 +46,12 @@ class Player:
     @property
     def team(self) -> str:
         """Whose requests these are, in the team's short name."""
-        return self.situation.team or ""
+        return self.context.team or ""
 
     @property
     def keep_last(self) -> int:
         """Messages that are kept."""
-        return self.situation.keep_last or KEEP_LAST
+        return self.context.keep_last or KEEP_LAST
 
     async def seed(self) -> None:
         """Store the summaries that are there before the first request."""
@@ -165,7 +165,7 @@ class Player:
         return ending or arrived
 
     def _probe_header(self) -> dict[str, str]:
-        probes = list(self.situation.probes)
+        probes = list(self.context.probes)
         if "input_not_mutated" in self.prepared.case.checks:
             probes.append("watch")
         return {"x-case-probe": " ".join(probes)} if probes else {}

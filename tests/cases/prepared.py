@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from tests.cases.case import Case
+from tests.cases.context import RequestContext, Stored, Summariser
 from tests.cases.phrases import read
-from tests.cases.situation import Situation, Stored, Summariser
 from tests.cases.weights import counted, scaled
 from tests.lab import Model
 
@@ -40,7 +40,7 @@ class Prepared:
     index: int
 
     @cached_property
-    def situation(self) -> Situation:
+    def context(self) -> RequestContext:
         """What the policy text says."""
         return read(self.case.policy)
 
@@ -62,7 +62,7 @@ class Prepared:
     @property
     def fallback_group(self) -> str | None:
         """The model group that the router falls back to."""
-        return self._named(self.situation.fallback.model) if self.situation.fallback else None
+        return self._named(self.context.fallback.model) if self.context.fallback else None
 
     @cached_property
     def body(self) -> dict[str, Any]:
@@ -72,13 +72,13 @@ class Prepared:
     @cached_property
     def window(self) -> int | None:
         """The window in force for the model that is asked."""
-        stated = self.situation.window or self.situation.model_window
+        stated = self.context.window or self.context.model_window
         return self._scaled(stated) if stated else None
 
     @cached_property
     def fallback_window(self) -> int | None:
         """The window of the group that is fallen back to; scaled like the counts of the texts."""
-        fallback, case = self.situation.fallback, self.case
+        fallback, case = self.context.fallback, self.case
         if fallback is None or not case.estimated:
             return fallback.window if fallback else None
         ratio = counted(case.messages, self.body, fallback.window) / case.estimated
@@ -87,7 +87,7 @@ class Prepared:
     @cached_property
     def passes(self) -> tuple[Pass, ...]:
         """How often the case is run, each time for another tenant."""
-        s, summariser = self.situation, self.situation.summariser
+        s, summariser = self.context, self.context.summariser
         about_summaries = any(check.startswith(ABOUT_SUMMARIES) for check in self.case.checks)
         starts_empty = s.unstored or summariser.stated or about_summaries or s.updates or s.held_turns
         first = s.stored or (() if starts_empty or not s.preseeded else (Stored(),))
@@ -119,20 +119,20 @@ class Prepared:
         """API keys with the fields of their identity."""
         found = {}
         for number in range(2 * PASSES):
-            for name in {"", "t", self.situation.team or "", *(s.team or "" for s in self.situation.stored)}:
+            for name in {"", "t", self.context.team or "", *(s.team or "" for s in self.context.stored)}:
                 fields: dict[str, Any] = {
                     "team_id": self.team(number, name),
                     "key_alias": self.key(number, name)[3:],
                 }
-                if self.situation.budget_tokens is not None:
-                    left = self.situation.budget_tokens * PRICE
+                if self.context.budget_tokens is not None:
+                    left = self.context.budget_tokens * PRICE
                     fields |= {"max_budget": BUDGET, "spend": BUDGET - left}
                 found[self.key(number, name)] = fields
         return found
 
     def models(self) -> list[Model]:
         """Its deployments."""
-        s = self.situation
+        s = self.context
         window = self.window if s.model_window and not s.window else None
         info = {"max_output_tokens": s.output_tokens} if s.output_tokens else {}
         priced = s.budget_tokens is not None
@@ -147,7 +147,7 @@ class Prepared:
 
     def policies(self) -> list[dict[str, Any]]:
         """Its entries of the policy file."""
-        s = self.situation
+        s = self.context
         entry: dict[str, Any] = {
             "name": self.slug,
             "match": {"team": [f"case-{self.slug}-*"]},
@@ -175,7 +175,7 @@ def served(group: str) -> str:
     return f"gpt-4o-{group}"
 
 
-def _levels(s: Situation) -> dict[str, Any]:
+def _levels(s: RequestContext) -> dict[str, Any]:
     levels: dict[str, dict[str, Any]] = {"light": {}, "medium": {}, "aggressive": {}}
     if s.rewrites_at is not None:
         levels["medium"]["at"] = s.rewrites_at

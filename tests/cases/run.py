@@ -57,7 +57,7 @@ async def _judged(
     stage: Stage, prepared: Prepared, *, again: bool = False
 ) -> tuple[Evidence, dict[str, Verdict]]:
     evidence = Evidence(prepared)
-    for phrase in prepared.situation.unknown:
+    for phrase in prepared.context.unknown:
         evidence.note(f"not understood in the policy: {phrase}")
     try:
         await play(stage, evidence, again=again)
@@ -71,6 +71,6 @@ async def _judged(
 def _lateness(prepared: Prepared) -> tuple[int, int]:
     """Times are taken when both proxies are up; Redis is broken last, and stopped at the very end."""
     timed = any("_ms_le" in check for check in prepared.case.checks)
-    broken = {"up": 0, "oom": 2, "hung": 3, "closed": 4}[prepared.situation.redis]
-    rival = 1 if prepared.situation.rival else 0
+    broken = {"up": 0, "oom": 2, "hung": 3, "closed": 4}[prepared.context.redis]
+    rival = 1 if prepared.context.rival else 0
     return max(broken, rival, int(timed)), prepared.index

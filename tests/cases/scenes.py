@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from tests.cases import scenes_apart as apart
+from tests.cases.context import RequestContext
 from tests.cases.evidence import Evidence
 from tests.cases.faults import broken
 from tests.cases.measure import hook_time, loop_lag
 from tests.cases.player import Player
-from tests.cases.situation import Situation
 from tests.cases.stage import Stage
 from tests.cases.talk import grown
 
@@ -29,16 +29,16 @@ async def play(stage: Stage, evidence: Evidence, *, again: bool = False) -> None
         await player.seed()
         async with broken(player):
             await _earlier(player)
-            if prepared.situation.fails_once:
-                player.main.failing = [prepared.situation.fails_once]
-            await _scene(prepared.situation)(player)
+            if prepared.context.fails_once:
+                player.main.failing = [prepared.context.fails_once]
+            await _scene(prepared.context)(player)
             if evidence.plain is None:
                 await _plain(player)
                 await _measured(player)
         await player.finish()
 
 
-def _scene(s: Situation) -> Scene:
+def _scene(s: RequestContext) -> Scene:
     special: tuple[tuple[object, Scene], ...] = (
         (s.held_turns, apart.held),
         (s.updates, apart.updates),
@@ -54,7 +54,7 @@ def _scene(s: Situation) -> Scene:
 
 async def _earlier(player: Player) -> None:
     """What happened before the case's own request."""
-    s = player.situation
+    s = player.context
     if s.old_system is not None:
         rest = [m for m in player.messages if m["role"] != "system"]
         await player.call([{"role": "system", "content": s.old_system}, *rest], judged=False)
@@ -71,7 +71,7 @@ async def _earlier(player: Player) -> None:
 
 async def _requests(player: Player) -> None:
     """The same request, once or as often as the case says; once more where a summary was made meanwhile."""
-    s = player.situation
+    s = player.context
     for _ in range(s.repeats):
         await player.call(player.messages)
         if s.repeats > 1 and player.has_store:
@@ -88,7 +88,7 @@ async def _requests(player: Player) -> None:
 async def _turns(player: Player) -> None:
     """A conversation that grows by one short exchange with each call."""
     messages: list[Message] = list(player.messages)
-    for turn in range(player.situation.turns):
+    for turn in range(player.context.turns):
         call = await player.call(messages)
         await player.settle(messages)
         messages = grown(messages, call.answer.text, turn)

@@ -7,9 +7,9 @@ import contextlib
 import time
 from typing import Any
 
+from tests.cases.context import Stored
 from tests.cases.player import Player
 from tests.cases.seeds import Lineage, put, tenants
-from tests.cases.situation import Stored
 from tests.cases.talk import begun_with, grown, long_chat, next_round, prefixes, told_apart, with_ending
 from tests.cases.weights import counted
 from tests.lab import Answer, until
@@ -24,7 +24,7 @@ EARLY_SHARE = 0.9
 
 async def held(player: Player) -> None:
     """A summary of the first turns is being made while the request comes in; it is there for the next one."""
-    turns = player.situation.held_turns or 1
+    turns = player.context.held_turns or 1
     history = player.messages
     openers = [i for i, m in enumerate(history) if m["role"] == "user"]
     earlier = history[: openers[min(turns, len(openers) - 1)] + 1]
@@ -44,14 +44,14 @@ async def held(player: Player) -> None:
 async def updates(player: Player) -> None:
     """An agent at work, call by call, until so many summaries were made and then used."""
     window = player.prepared.window or 0
-    due = EARLY_SHARE * (player.situation.rewrites_at or 0.85) * window
+    due = EARLY_SHARE * (player.context.rewrites_at or 0.85) * window
     calls = [p for p in prefixes(player.messages) if counted(p, player.prepared.body, window) >= due]
     messages = calls[0] if calls else player.messages
     for number in range(MOST_ROUNDS):
         messages = calls[number] if number < len(calls) else next_round(messages, number)
         await player.call(messages)
         await player.settle(messages)
-        if len(player.summariser.asked) >= player.situation.updates:
+        if len(player.summariser.asked) >= player.context.updates:
             player.evidence.note(f"{len(player.summariser.asked)} updates in {number + 1} calls")
             await player.call(messages)
             return
@@ -60,7 +60,7 @@ async def updates(player: Player) -> None:
 
 async def rivals(player: Player) -> None:
     """Two requests at the same time, through two proxies."""
-    other = with_ending(player.messages, player.situation.rival or "")
+    other = with_ending(player.messages, player.context.rival or "")
     replica = await player.stage.second()
     # A first request is slow: without one before, the replica would come long after the other.
     await player.call(player.messages, proxy=replica, judged=False, headers={"x-compaction": "off"})
@@ -75,8 +75,8 @@ async def rivals(player: Player) -> None:
 
 async def twins(player: Player) -> None:
     """Two chats that differ in what is folded only; thrice, so that the response cache may answer."""
-    twin = begun_with(player.messages, player.situation.twin or "")
-    extra: dict[str, Any] = {"cache": {"use-cache": True}} if player.situation.response_cache else {}
+    twin = begun_with(player.messages, player.context.twin or "")
+    extra: dict[str, Any] = {"cache": {"use-cache": True}} if player.context.response_cache else {}
     player.main.reflects = True
     answers: dict[str, list[Answer]] = {"own": [], "twin": []}
     sent: dict[str, list[str]] = {"own": [], "twin": []}
@@ -96,7 +96,7 @@ async def side_request(player: Player) -> None:
     """A request beside a long chat, under the same conversation id."""
     label = {"x-session-id": "one-and-the-same"}
     main = long_chat(MAIN_TURNS)
-    stored = Stored(text=player.situation.main_chat)
+    stored = Stored(text=player.context.main_chat)
     lineages = []
     for tenant in tenants(player.prepared.team(player.run.number), player.prepared.body):
         await put(player.stage.store, tenant, main, stored, player.keep_last)
@@ -108,7 +108,7 @@ async def side_request(player: Player) -> None:
     await player.settle()
     now = [await player.stage.store.load(lineage.session, lineage.chain) for lineage in lineages]
     after = await player.call(main, judged=False, headers=label)
-    text = player.situation.main_chat or ""
+    text = player.context.main_chat or ""
     player.evidence.facts["main chat"] = {
         "used before": text in before.served.text,
         "used after": text in after.served.text,
@@ -118,7 +118,7 @@ async def side_request(player: Player) -> None:
 
 async def many(player: Player) -> None:
     """So many conversations, one after the other; every summary is waited for at the end."""
-    total = player.situation.conversations
+    total = player.context.conversations
     log = player.stage.logs().count("the queue is full")
     for number in range(total):
         await player.call(told_apart(player.messages, number))
@@ -152,7 +152,7 @@ async def cut_stream(player: Player) -> None:
     """The call before: the client leaves its stream early, the gateway has read more of it."""
     ends = [i for i, m in enumerate(player.messages) if m["role"] == "assistant" and not m.get("tool_calls")]
     earlier = player.messages[: ends[-1]] if ends else player.messages[:-1]
-    player.main.speech = " ".join([*["word"] * 10, player.situation.cut_stream or "", *["more"] * 60])
+    player.main.speech = " ".join([*["word"] * 10, player.context.cut_stream or "", *["more"] * 60])
     try:
         await player.call(earlier, judged=False, leave_after=1)
         await player.settle(earlier)
@@ -160,7 +160,7 @@ async def cut_stream(player: Player) -> None:
         player.main.speech = None
     if not player.main.told:
         player.evidence.missing.append("the gateway read nothing of the stream")
-    player.evidence.facts["stored answer"] = (player.situation.cut_stream or "") in player.stage.redis.text()
+    player.evidence.facts["stored answer"] = (player.context.cut_stream or "") in player.stage.redis.text()
 
 
 async def without_callback(player: Player) -> None:

@@ -13,8 +13,8 @@ from gateway_compaction.core.conversation.digest import OPENING, chain, message_
 from gateway_compaction.core.conversation.transcript import Transcript, parse
 from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
 from gateway_compaction.ports import Buffer
+from tests.cases.context import Stored
 from tests.cases.scripts import filler
-from tests.cases.situation import Stored
 
 __all__ = ["Lineage", "covering", "known", "put", "tenants"]
 

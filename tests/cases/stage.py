@@ -43,7 +43,7 @@ class Stage:
         except BaseException:
             await self.__aexit__(None, None, None)
             raise
-        if any(c.situation.rival or c.situation.redis != "up" for c in self._cases):
+        if any(c.context.rival or c.context.redis != "up" for c in self._cases):
             self._proxies[1].spawn()
         return self
 
@@ -99,9 +99,9 @@ class Stage:
 
     def _proxy(self, name: str) -> Proxy:
         models = [model for case in self._cases for model in case.models()]
-        cache = any(case.situation.response_cache for case in self._cases)
+        cache = any(case.context.response_cache for case in self._cases)
         fallbacks = [{c.group: [c.fallback_group]} for c in self._cases if c.fallback_group]
-        retries = {c.group: {"DefaultRetries": 1} for c in self._cases if c.situation.fails_once}
+        retries = {c.group: {"DefaultRetries": 1} for c in self._cases if c.context.fails_once}
         config = proxy_config(
             [*models, Model(RECOVERY, RECOVERY_WINDOW)],
             self.upstream.url,

@@ -57,7 +57,7 @@ def judge(evidence: Evidence, text: str) -> Verdict:
     function = CHECKS.get(name)
     if function is None:
         return unjudged("no check of this name is defined")
-    unknown = evidence.prepared.situation.unknown
+    unknown = evidence.prepared.context.unknown
     if unknown and name not in ALWAYS:
         return unjudged(f"not understood in the policy: {'; '.join(unknown)}")
     if evidence.missing and name not in ALWAYS:

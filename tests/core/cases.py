@@ -10,10 +10,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from gateway_compaction.core.conversation.transcript import Transcript, parse
-from gateway_compaction.core.planning.context import Situation
+from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Clip, Compaction
-from tests.core.desks import Bench, policy, stored
+from tests.core.builders import Bench, policy, stored
 from tests.core.strategies import SAMPLES, Talk, longer_talks, plain_talks, seeds, talks
 
 __all__ = ["MODELS", "Case", "cases", "growing_cases", "plain_cases"]
@@ -37,9 +37,9 @@ class Case:
         """The whole talk."""
         return self.talk.messages
 
-    def situation(self, end: int | None = None, extra: Sequence[Compaction] = ()) -> Situation:
+    def context(self, end: int | None = None, extra: Sequence[Compaction] = ()) -> RequestContext:
         """The situation when the first ``end`` messages are sent, with further compactions stored."""
-        return self.bench.situation(self.messages[:end], (*self.compactions, *extra))
+        return self.bench.context(self.messages[:end], (*self.compactions, *extra))
 
 
 def _policy(rng: Random) -> Policy:
@@ -68,7 +68,7 @@ def _bench(rng: Random, talk: Talk, usage: float) -> Bench:
     bench = Bench(10**6, _policy(rng), rng.choice(MODELS))
     bench.wants_json = rng.random() < 0.5
     bench.reserve = rng.choice([0, 0, 40])
-    bench.window = max(200, int(bench.situation(talk.messages).measure.total / usage))
+    bench.window = max(200, int(bench.context(talk.messages).measure.total / usage))
     return bench
 
 
@@ -85,32 +85,32 @@ def _clip(rng: Random, transcript: Transcript, talk: Talk, covers: int) -> Clip 
     return Clip(end, rng.choice([24, 60, 300]), tuple(sorted({*asked, *last})))
 
 
-def _fitting(rng: Random, talk: Talk, situation: Situation) -> Iterator[Compaction]:
-    transcript = situation.transcript
+def _fitting(rng: Random, talk: Talk, context: RequestContext) -> Iterator[Compaction]:
+    transcript = context.transcript
     for cut in rng.sample(transcript.cuts, min(len(transcript.cuts), rng.randrange(5))):
         kind = rng.choice(["cleared", "extractive", "model"])
         text = rng.choice(SAMPLES) * rng.choice([1, 1, 3, 10])
         clip = _clip(rng, transcript, talk, cut)
         since = rng.choice([0, transcript.last_user or 0])
         limit = rng.choice([None, 100, 500])
-        yield stored(situation, cut, kind, text, limit=limit, clip=clip, since=since)
+        yield stored(context, cut, kind, text, limit=limit, clip=clip, since=since)
 
 
-def _foreign(rng: Random, situation: Situation) -> Iterator[Compaction]:
+def _foreign(rng: Random, context: RequestContext) -> Iterator[Compaction]:
     """Of another history, or ending where none may."""
-    transcript = situation.transcript
+    transcript = context.transcript
     for _ in range(rng.randrange(3)):
         covers = rng.randint(0, len(transcript.history))
-        digest = rng.choice(["f" * 32, *situation.chain])
-        if digest != situation.chain[covers] or covers not in (0, *transcript.cuts):
-            yield Compaction(digest, covers, "model", stored(situation, covers).segments)
+        digest = rng.choice(["f" * 32, *context.chain])
+        if digest != context.chain[covers] or covers not in (0, *transcript.cuts):
+            yield Compaction(digest, covers, "model", stored(context, covers).segments)
 
 
 def _case(talk: Talk, usage: float, seed: int) -> Case:
     rng = Random(seed)
     bench = _bench(rng, talk, usage)
-    situation = bench.situation(talk.messages)
-    return Case(talk, bench, (*_fitting(rng, talk, situation), *_foreign(rng, situation)))
+    context = bench.context(talk.messages)
+    return Case(talk, bench, (*_fitting(rng, talk, context), *_foreign(rng, context)))
 
 
 cases = st.builds(_case, talks, st.sampled_from(USAGES), seeds)

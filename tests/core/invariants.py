@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.planning.context import Situation
+from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan
 from gateway_compaction.core.summary.block import ACKNOWLEDGEMENT, TAG
 
@@ -34,9 +34,9 @@ class Parts:
     origins: tuple[int | None, ...]
 
 
-def dissect(sent: Sequence[Message], situation: Situation, plan: Plan) -> Parts:
+def dissect(sent: Sequence[Message], context: RequestContext, plan: Plan) -> Parts:
     """Take a request apart, and fail where it is made up of anything else."""
-    transcript = situation.transcript
+    transcript = context.transcript
     ahead, history = len(transcript.preamble), transcript.history
     assert len(sent) >= ahead and all(a is b for a, b in zip(sent, transcript.preamble, strict=False))
     origins: list[int | None] = list(range(ahead))
@@ -95,11 +95,11 @@ def is_result(message: Message) -> bool:
     return message["role"] in ("tool", "function")
 
 
-def only_said_changes(parts: Parts, situation: Situation, plan: Plan) -> None:
+def only_said_changes(parts: Parts, context: RequestContext, plan: Plan) -> None:
     """Messages are the client's own objects, but for texts that the compaction clears or shortens."""
     compaction = plan.view.compaction
     for index, message in parts.shown.items():
-        came = situation.transcript.history[index]
+        came = context.transcript.history[index]
         if message is came:
             continue
         assert compaction is not None and index >= parts.start

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gateway_compaction.core.pins.anchors import Scoring, anchors_of, message_score, sentence_score
 from gateway_compaction.core.tokens.counter import TokenCounter
-from tests.core.desks import Bench, policy, stored
+from tests.core.builders import Bench, policy, stored
 from tests.core.invariants import text_in
 from tests.core.search import search
 from tests.core.strategies import Json, Talk, odd_messages, talks
@@ -201,8 +201,8 @@ class TestPolicy:
         """The carrier of a chat in which something was decided."""
         bench = Bench(4000, policy(summary__max_tokens=600, **paths))
         messages = [*chat(2, 20), said("assistant", DECIDED), *chat(4, 20)]
-        situation = bench.situation(messages)
-        view = situation.desk.view(stored(situation, 4))
+        context = bench.context(messages)
+        view = context.views.view(stored(context, 4))
         assert view.carrier is not None
         return text_in(view.carrier)
 

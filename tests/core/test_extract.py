@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gateway_compaction.core.extractive.extract import extract, read
 from gateway_compaction.core.extractive.salience import lasting, share_of_talk, spoken, talk_of
 from gateway_compaction.core.tokens.counter import TokenCounter
-from tests.core.desks import Bench, policy
+from tests.core.builders import Bench, policy
 from tests.core.scripts import script
 from tests.core.search import search
 from tests.core.strategies import Json, Talk, odd_messages, talks
@@ -330,8 +330,8 @@ class TestKept:
             assert made.view == fresh.view
 
     def test_what_was_read_is_kept_by_message(self) -> None:
-        memos = bench().memos
+        caches = bench().caches
         assert read(CHAT[0]) == read({**CHAT[0]})
-        assert memos.readings.get("a", lambda: read(CHAT[0])) is memos.readings.get(
+        assert caches.readings.get("a", lambda: read(CHAT[0])) is caches.readings.get(
             "a", lambda: read(CHAT[1])
         )

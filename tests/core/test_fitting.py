@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.planning.caches import Memo
+from gateway_compaction.core.planning.caches import DerivedCache
 from gateway_compaction.core.planning.fit import clear, read_ahead
 from gateway_compaction.core.planning.plan import Plan, make_plan
 from gateway_compaction.core.records.compaction import Compaction
+from tests.core.builders import Bench, policy, sent_by, stored
 from tests.core.cases import Case, cases
-from tests.core.desks import Bench, policy, sent_by, stored
 from tests.core.invariants import text_in
 from tests.core.scripts import script
 from tests.core.search import search
@@ -32,11 +32,11 @@ def bench(window: int = WINDOW, **paths: Any) -> Bench:
 
 def fitted(messages: list[Any], *kept: Compaction, **paths: Any) -> tuple[Plan, list[Message]]:
     """The plan of a request that does not fit, and what is sent."""
-    desk = bench(**paths)
-    situation = desk.situation(messages, kept)
-    plan = make_plan(situation)
+    views = bench(**paths)
+    context = views.context(messages, kept)
+    plan = make_plan(context)
     assert plan.level == "aggressive"
-    return plan, sent_by(plan, situation)
+    return plan, sent_by(plan, context)
 
 
 class TestGuarantee:
@@ -48,16 +48,16 @@ class TestGuarantee:
         """At the aggressive level the view is at most the window, which may be used to its last token, where
         everything that no cut may drop (preamble, schemas, reserve, last user message, last group) leaves 120
         tokens, calibrated, for a summary."""
-        situation = case.situation()
-        if not situation.transcript.cuts:
+        context = case.context()
+        if not context.transcript.cuts:
             return
         factor = case.bench.counter.calibration.factor(case.bench.model)
-        needed = min(situation.desk.rest(cut) for cut in situation.transcript.cuts)
+        needed = min(context.views.rest(cut) for cut in context.transcript.cuts)
         case.bench.window = max(200, int(needed + LEAST_BLOCK * factor) + spare)
-        situation = case.situation()
-        plan = make_plan(situation)
+        context = case.context()
+        plan = make_plan(context)
         # What is kept free for quotes depends on the window.
-        needed = min(situation.desk.rest(cut) for cut in situation.transcript.cuts)
+        needed = min(context.views.rest(cut) for cut in context.transcript.cuts)
         if plan.level == "aggressive" and needed + LEAST_BLOCK * factor <= case.bench.window:
             assert plan.view.tokens <= case.bench.window
 
@@ -75,22 +75,22 @@ class TestGuarantee:
         self, sizes: list[int], last: int, covers: int, limit: int | None, long: int, spare: int, model: str
     ) -> None:
         """Whatever its length and limit, and however long the message behind it."""
-        desk = bench(summary__max_tokens=4000)
-        desk.model = model
+        views = bench(summary__max_tokens=4000)
+        views.model = model
         talk = [weighing(("user", "assistant")[i % 2], size) for i, size in enumerate(sizes)]
         talk = [*talk[: len(talk) // 2 * 2], weighing("user", last)]
-        situation = desk.situation(talk)
-        cuts = situation.transcript.cuts
-        factor = desk.counter.calibration.factor(model)
-        needed = min(situation.desk.rest(cut) for cut in cuts)
-        desk.window = int(needed + LEAST_BLOCK * factor) + spare
-        situation = desk.situation(talk)
+        context = views.context(talk)
+        cuts = context.transcript.cuts
+        factor = views.counter.calibration.factor(model)
+        needed = min(context.views.rest(cut) for cut in cuts)
+        views.window = int(needed + LEAST_BLOCK * factor) + spare
+        context = views.context(talk)
         cover = cuts[covers % len(cuts)]
-        kept = stored(situation, cover, "model", "At pier 12 they left. " * long, limit=limit)
-        plan = desk.plan(talk, [kept])
-        assert plan.view.tokens < desk.window
+        kept = stored(context, cover, "model", "At pier 12 they left. " * long, limit=limit)
+        plan = views.plan(talk, [kept])
+        assert plan.view.tokens < views.window
         if plan.view.compaction is not None and plan.view.compaction.covers >= cover:
-            assert "pier 12" in text_in(sent_by(plan, situation)[0])
+            assert "pier 12" in text_in(sent_by(plan, context)[0])
 
     @pytest.mark.parametrize("last", [3300, 3500, 3600, 3700, 3800])
     def test_a_long_last_message_leaves_room_for_a_short_summary(self, last: int) -> None:
@@ -106,10 +106,10 @@ class TestGuarantee:
         assert plan.level == "aggressive" and plan.view.tokens < 4000
 
     def test_a_stored_summary_is_shortened_where_it_leaves_no_room(self) -> None:
-        desk = bench(summary__max_tokens=400)
+        views = bench(summary__max_tokens=400)
         messages = [*chat(3, 100), *script("text"), weighing("user", 750)]
-        kept = stored(desk.situation(messages), 6, "model", "They met at the pier and left. " * 60)
-        plan = desk.plan(messages, [kept])
+        kept = stored(views.context(messages), 6, "model", "They met at the pier and left. " * 60)
+        plan = views.plan(messages, [kept])
         assert plan.level == "aggressive" and plan.view.tokens < WINDOW
         used = plan.view.compaction
         assert used is not None and (used.kind, used.text) == ("model", kept.text)
@@ -199,7 +199,7 @@ class TestBase:
             {"role": "user" if i % 2 == 0 else "assistant", "content": f} for i, f in enumerate(facts)
         ]
         messages.append(weighing("user", 10))
-        base = stored(bench().situation(messages), 4, "model", "They met at the pier.")
+        base = stored(bench().context(messages), 4, "model", "They met at the pier.")
         plan, sent = fitted(messages, base, summary__max_tokens=200)
         assert plan.made is not None and plan.made.parent == base.digest
         assert [(s.start, s.end) for s in plan.made.segments] == [(0, 4), (4, plan.made.covers)]
@@ -207,7 +207,7 @@ class TestBase:
 
     def test_an_extract_is_made_anew_from_its_source(self) -> None:
         messages = filled(3000, 30, 50)
-        base = stored(bench().situation(messages), 4, "extractive", "They met at the pier.")
+        base = stored(bench().context(messages), 4, "extractive", "They met at the pier.")
         plan, sent = fitted(messages, base)
         assert plan.made is not None and plan.made.parent is None
         assert all(s.start == 0 for s in plan.made.segments)
@@ -216,7 +216,7 @@ class TestBase:
     def test_one_that_covers_all_it_can_is_kept_and_the_rest_shortened(self) -> None:
         result = weighing("tool", 1500, tool_call_id="call_0")
         messages = [*chat(3, 100), *script("text"), weighing("user", 30), *script("call"), result]
-        base = stored(bench().situation(messages), 6, "model", "They met at the pier.")
+        base = stored(bench().context(messages), 6, "model", "They met at the pier.")
         plan, sent = fitted(messages, base)
         used = plan.view.compaction
         assert used is not None and used.clip is not None
@@ -226,16 +226,16 @@ class TestBase:
     def test_what_is_stored_is_not_stored_again_in_another_form(self) -> None:
         result = weighing("tool", 1500, tool_call_id="call_0")
         messages = [*chat(3, 100), *script("text"), weighing("user", 30), *script("call"), result]
-        base = stored(bench().situation(messages), 6, "model", "They met at the pier.")
+        base = stored(bench().context(messages), 6, "model", "They met at the pier.")
         assert fitted(messages, base)[0].made is None
         assert fitted(messages)[0].made is not None
 
     def test_of_what_a_model_wrote_nothing_is_lost_to_an_extract_that_covers_more(self) -> None:
         """The extract was sent until it overflowed; the next one is built on the model's text again."""
         messages = filled(3000, 30, 50)
-        situation = bench(summary__max_tokens=200).situation(messages)
-        base = stored(situation, 4, "model", "They met at the pier.")
-        longer = stored(situation, 20, "extractive", "Some words.")
+        context = bench(summary__max_tokens=200).context(messages)
+        base = stored(context, 4, "model", "They met at the pier.")
+        longer = stored(context, 20, "extractive", "Some words.")
         plan, sent = fitted(messages, base, longer, summary__max_tokens=200)
         assert plan.made is not None and plan.made.parent == base.digest and plan.made.covers > 20
         assert "They met at the pier." in text_in(sent[0])
@@ -245,13 +245,13 @@ class TestBase:
         result = weighing("tool", 3000, tool_call_id="call_0")
         messages = [*chat(3, 300), *script("text"), weighing("user", 30), *script("call"), result]
         told = " ".join(f"Crate {number} went to pier {number + 3}." for number in range(15))
-        base = stored(bench(summary__max_tokens=400).situation(messages), 6, "model", told)
+        base = stored(bench(summary__max_tokens=400).context(messages), 6, "model", told)
         plan, sent = fitted(messages, base, summary__max_tokens=400)
         assert plan.view.tokens < WINDOW and told in text_in(sent[0])
 
     def test_a_long_text_of_a_model_makes_room_for_what_follows(self) -> None:
         messages = filled(3000, 30, 50)
-        base = stored(bench().situation(messages), 4, "model", "They met at the pier. " * 50)
+        base = stored(bench().context(messages), 4, "model", "They met at the pier. " * 50)
         plan, _ = fitted(messages, base)
         assert plan.made is not None and plan.made.segments[0].text != base.text
         assert bench().count(plan.made.text) <= 80
@@ -262,7 +262,7 @@ class TestBase:
             {"role": "user" if i % 2 == 0 else "assistant", "content": f} for i, f in enumerate(facts)
         ]
         messages.append(weighing("user", 10))
-        base = stored(bench().situation(messages), 4, "model", "They met at the pier. " * 50)
+        base = stored(bench().context(messages), 4, "model", "They met at the pier. " * 50)
         plan, _ = fitted(messages, base, summary__max_tokens=200)
         assert plan.made is not None and [segment.start for segment in plan.made.segments] == [0, 4]
         old, new = (bench().count(segment.text) for segment in plan.made.segments)
@@ -271,28 +271,28 @@ class TestBase:
     def test_a_summary_is_never_shown_longer_than_it_was_made(self) -> None:
         result = weighing("tool", 1500, tool_call_id="call_0")
         messages = [*chat(3, 100), *script("text"), weighing("user", 30), *script("call"), result]
-        desk = bench(summary__max_tokens=400)
+        views = bench(summary__max_tokens=400)
         told = " ".join(f"Crate {number} went to pier {number + 3}." for number in range(60))
-        base = stored(desk.situation(messages), 6, "model", told, limit=150)
+        base = stored(views.context(messages), 6, "model", told, limit=150)
         plan, sent = fitted(messages, base, summary__max_tokens=400)
         used = plan.view.compaction
         assert used is not None and used.kind == "model" and used.limit is not None and used.limit <= 150
-        assert desk.weigh(sent[0]) <= 150
+        assert views.weigh(sent[0]) <= 150
 
     def test_nor_longer_than_the_policy_says_now(self) -> None:
         messages = filled(900, 10, 40)
-        situation = bench().situation(messages)
+        context = bench().context(messages)
         told = "They met at the pier. " * 50
-        views = [situation.desk.view(stored(situation, 4, text=told, limit=n)) for n in (None, 60, 4_000)]
+        views = [context.views.view(stored(context, 4, text=told, limit=n)) for n in (None, 60, 4_000)]
         assert len({view.tokens for view in views}) == 1
 
     def test_it_says_what_it_replaced_and_by_how_much(self) -> None:
         messages = filled(1000, 20, 20)
         plan, sent = fitted(messages)
-        situation = bench().situation(messages)
+        context = bench().context(messages)
         assert plan.made is not None
-        assert plan.made.tokens_before == situation.measure.between(0, plan.made.covers)
-        assert plan.made.tokens_after == situation.desk.weigh(sent[0])
+        assert plan.made.tokens_before == context.measure.between(0, plan.made.covers)
+        assert plan.made.tokens_after == context.views.weigh(sent[0])
         assert plan.made.since == len(messages) - 1
 
 
@@ -302,12 +302,12 @@ class TestQuoted:
     def asked(self, last: int, model: str = "gpt-4o", **paths: Any) -> Plan:
         """A question about an early message, behind so many words of its own."""
         keep = {"levels__medium__keep_last": 2, "levels__aggressive__keep_last": 1}
-        desk = Bench(WINDOW, policy(**keep, **paths), model)
+        views = Bench(WINDOW, policy(**keep, **paths), model)
         day = "Crate {} went from pier {} to the old harbour of Bergen on a rainy day. "
         talk = [
             {"role": ("user", "assistant")[n % 2], "content": day.format(n, n + 3) * 3} for n in range(24)
         ]
-        plan = desk.plan(
+        plan = views.plan(
             [*talk, {"role": "user", "content": "word " * last + "Where did crate 3 go, and crate 8?"}]
         )
         assert plan.level == "aggressive" and plan.made is not None
@@ -331,7 +331,7 @@ class TestClear:
     def test_at_medium_old_results_go_and_the_last_messages_stay(self) -> None:
         messages = loop(4, 200)
         plan = bench(levels__medium__keep_last=4).plan(messages)
-        sent = sent_by(plan, bench(levels__medium__keep_last=4).situation(messages))
+        sent = sent_by(plan, bench(levels__medium__keep_last=4).context(messages))
         assert (plan.level, plan.outcome) == ("medium", "fallback")
         assert plan.made is not None and (plan.made.kind, plan.made.covers) == ("cleared", 5)
         assert all(a is b for a, b in zip(sent[5:], messages[5:], strict=True))
@@ -348,7 +348,7 @@ class TestClear:
 
     def test_a_summary_that_is_ready_is_better(self) -> None:
         messages = loop(4, 200)
-        kept = stored(bench().situation(messages), 5)
+        kept = stored(bench().context(messages), 5)
         plan = bench(levels__medium__keep_last=4).plan(messages, [kept])
         assert plan.view.compaction == kept and plan.made is None
 
@@ -361,7 +361,7 @@ class TestClear:
         ("messages", "keep"), [(loop(4, 140), 4), (loop(4, 200), 9), (loop(1, 860), 1), (chat(8, 58), 4)]
     )
     def test_not_where_there_is_nothing_to_clear(self, messages: list[Any], keep: int) -> None:
-        assert clear(bench().situation(messages).desk, keep) is None
+        assert clear(bench().context(messages).views, keep) is None
 
 
 def told(count: int) -> list[Any]:
@@ -372,17 +372,17 @@ def told(count: int) -> list[Any]:
 class TestReadingAhead:
     """After a call near the window, for the next."""
 
-    def read(self, desk: Bench, messages: list[Any], start: int) -> list[bool]:
+    def read(self, views: Bench, messages: list[Any], start: int) -> list[bool]:
         """Which messages are read after reading ahead from one on."""
-        situation = desk.situation(messages)
-        read_ahead(situation.desk, start)
-        return [digest in desk.memos.readings for digest in situation.digests]
+        context = views.context(messages)
+        read_ahead(context.views, start)
+        return [digest in views.caches.readings for digest in context.digests]
 
     def test_what_a_model_covers_is_not_read(self) -> None:
         messages = told(12)
         assert self.read(bench(), messages, 8) == [False] * 8 + [True] * (len(messages) - 8)
 
     def test_no_more_is_read_than_is_kept(self) -> None:
-        desk, messages = bench(), told(12)
-        desk.memos = replace(desk.memos, readings=Memo(5))
-        assert self.read(desk, messages, 2) == [False] * 2 + [True] * 5 + [False] * (len(messages) - 7)
+        views, messages = bench(), told(12)
+        views.caches = replace(views.caches, readings=DerivedCache(5))
+        assert self.read(views, messages, 2) == [False] * 2 + [True] * 5 + [False] * (len(messages) - 7)

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.planning.context import Situation
+from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan, make_plan
 from gateway_compaction.core.records.compaction import Compaction
+from tests.core.builders import Bench, policy, sent_by, stored
 from tests.core.cases import Case, growing_cases
-from tests.core.desks import Bench, policy, sent_by, stored
 from tests.core.invariants import dissect, is_result, marks
 from tests.core.scripts import script
 from tests.core.search import search
@@ -26,13 +26,13 @@ from tests.core.weights import chat, filled, weighing
 CALLS = 6
 
 
-def told(case: Case) -> Iterator[tuple[Situation, Plan, list[Message]]]:
+def told(case: Case) -> Iterator[tuple[RequestContext, Plan, list[Message]]]:
     """The last calls of a conversation; what a plan makes is stored for the next."""
     made: list[Compaction] = []
     for end in case.talk.points[-CALLS:]:
-        situation = case.situation(end, made)
-        plan = make_plan(situation)
-        yield situation, plan, sent_by(plan, situation)
+        context = case.context(end, made)
+        plan = make_plan(context)
+        yield context, plan, sent_by(plan, context)
         made += [plan.made] if plan.made is not None else []
 
 
@@ -56,13 +56,13 @@ def shown(compaction: Compaction | None) -> object:
 @given(growing_cases)
 def test_a_longer_history_extends_what_was_sent_before(case: Case) -> None:
     """But for quotes that would take the longer one over the window: fitting comes first."""
-    for (_, plan, sent), (situation, later, longer) in pairwise(told(case)):
+    for (_, plan, sent), (context, later, longer) in pairwise(told(case)):
         if same(plan, later) and sent != longer and longer[: len(sent)] != sent:
             assert plan.view.recalls and not later.view.recalls
             used = later.view.compaction
             assert used is not None
-            quoting = situation.desk.recalling(replace(later.view, compaction=replace(used, quotes=None)))
-            assert later.view.tokens <= situation.window < quoting.tokens
+            quoting = context.views.recalling(replace(later.view, compaction=replace(used, quotes=None)))
+            assert later.view.tokens <= context.window < quoting.tokens
 
 
 @search
@@ -70,12 +70,12 @@ def test_a_longer_history_extends_what_was_sent_before(case: Case) -> None:
 def test_a_compaction_stays_in_use_until_it_no_longer_fits(case: Case) -> None:
     medium = case.bench.policy.levels.medium.at * case.bench.window
     used: Compaction | None = None
-    for situation, plan, _ in told(case):
-        kept = next((c for c in situation.compactions if used and said(c) == said(used)), None)
+    for context, plan, _ in told(case):
+        kept = next((c for c in context.compactions if used and said(c) == said(used)), None)
         if kept is not None and case.bench.policy.triggers.then == "prepare":
-            raw = situation.measure.total
+            raw = context.measure.total
             assert raw >= medium
-            if situation.desk.recalling(situation.desk.view(kept)).tokens < medium:
+            if context.views.recalling(context.views.view(kept)).tokens < medium:
                 assert said(plan.view.compaction) == said(kept)
         used = plan.view.compaction
 
@@ -83,15 +83,15 @@ def test_a_compaction_stays_in_use_until_it_no_longer_fits(case: Case) -> None:
 @search
 @given(growing_cases, st.sampled_from([0.9, 1.1, 1.3, 2.2, 4.0]))
 def test_a_corrected_count_changes_no_byte_of_a_compaction(case: Case, factor: float) -> None:
-    situation = case.situation()
-    before = make_plan(situation)
+    context = case.context()
+    before = make_plan(context)
     case.bench.counter.calibration.adopt({case.bench.model: factor})
-    again = case.situation()
+    again = case.context()
     after = make_plan(again)
     used = before.view.compaction
     kept = used is not None and used in case.compactions and used.limit is not None
     if kept and after.view.compaction == used:
-        assert sent_by(after, again) == sent_by(before, situation)
+        assert sent_by(after, again) == sent_by(before, context)
 
 
 @search
@@ -99,10 +99,10 @@ def test_a_corrected_count_changes_no_byte_of_a_compaction(case: Case, factor: f
 def test_a_branch_keeps_its_own_last_messages(case: Case, place: int, edit: str) -> None:
     made = [plan.made for _, plan, _ in told(case) if plan.made is not None]
     messages = branched(case.messages, place, edit)
-    situation = case.bench.situation(messages, (*case.compactions, *made))
-    plan = make_plan(situation)
-    parts = dissect(sent_by(plan, situation), situation, plan)
-    history, asked = situation.transcript.history, situation.transcript.last_user
+    context = case.bench.context(messages, (*case.compactions, *made))
+    plan = make_plan(context)
+    parts = dissect(sent_by(plan, context), context, plan)
+    history, asked = context.transcript.history, context.transcript.last_user
     assert asked is None or parts.shown[asked] is history[asked]
     last = len(history) - 1
     assert is_result(history[last]) or parts.shown[last] is history[last]
@@ -133,10 +133,10 @@ def test_marks_that_the_client_moved_do_not_come_back(case: Case) -> None:
         messages = [without_marks(m) for m in case.messages[:end]]
         for index in range(max(0, end - 3), end):
             messages[index]["cache_control"] = dict(MARK)
-        situation = case.bench.situation(messages, (*case.compactions, *made))
-        plan = make_plan(situation)
+        context = case.bench.context(messages, (*case.compactions, *made))
+        plan = make_plan(context)
         made += [plan.made] if plan.made is not None else []
-        assert marks(sent_by(plan, situation)) <= marks(messages)
+        assert marks(sent_by(plan, context)) <= marks(messages)
 
 
 def test_marks_that_left_a_covered_message_are_gone() -> None:
@@ -145,11 +145,11 @@ def test_marks_that_left_a_covered_message_are_gone() -> None:
     before, after = filled(900, 10, 40), filled(900, 10, 40)
     before[1]["cache_control"] = after[-1]["cache_control"] = MARK
     for messages in (before, after):
-        used = stored(bench.situation(messages), 4)
-        situation = bench.situation(messages, [used])
-        plan = make_plan(situation)
+        used = stored(bench.context(messages), 4)
+        context = bench.context(messages, [used])
+        plan = make_plan(context)
         assert plan.view.compaction == used
-        assert marks(sent_by(plan, situation)) == 1
+        assert marks(sent_by(plan, context)) == 1
 
 
 def test_what_was_shortened_for_one_branch_is_whole_in_another() -> None:
@@ -160,8 +160,8 @@ def test_what_was_shortened_for_one_branch_is_whole_in_another() -> None:
     plan = bench.plan([*start, *script("call"), result])
     assert plan.made is not None and plan.made.clip is not None
     branch = [*start, weighing("assistant", 200), weighing("user", 700)]
-    situation = bench.situation(branch, [plan.made])
-    assert sent_by(make_plan(situation), situation)[-1] is branch[-1]
+    context = bench.context(branch, [plan.made])
+    assert sent_by(make_plan(context), context)[-1] is branch[-1]
 
 
 def test_a_loop_that_cannot_be_divided_is_shortened_alike_at_every_call() -> None:
@@ -174,10 +174,10 @@ def test_a_loop_that_cannot_be_divided_is_shortened_alike_at_every_call() -> Non
     before: list[Message] = []
     for step in range(4):
         messages.append(weighing("tool", 1900, tool_call_id="call_0"))
-        situation = bench.situation(messages)
-        kept = stored(situation, 6, "model", "They met at the pier.")
-        plan = make_plan(bench.situation(messages, [kept]))
-        sent = sent_by(plan, situation)
+        context = bench.context(messages)
+        kept = stored(context, 6, "model", "They met at the pier.")
+        plan = make_plan(bench.context(messages, [kept]))
+        sent = sent_by(plan, context)
         assert plan.made is None and plan.view.tokens < 2000, step
         assert sent[: len(before)] == before
         before = sent

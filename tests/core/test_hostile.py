@@ -27,7 +27,7 @@ from gateway_compaction.core.summary.block import carrier, frame
 from gateway_compaction.core.summary.prompts import rendered
 from gateway_compaction.core.text import identifiers as identifiers_
 from gateway_compaction.core.text import terms
-from gateway_compaction.core.text.escaping import defused
+from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.identifiers import forget_identifiers, identifiers
 from gateway_compaction.core.text.language import language_of, phrases
 from gateway_compaction.core.text.sentences import sentences
@@ -157,8 +157,8 @@ class TestEveryText:
         assert rough(extract([user(large[name])], 400, rough)) <= 400
 
     def test_it_is_shown_to_a_summariser(self, large: dict[str, str], name: str) -> None:
-        safe = defused(large[name])
-        assert defused(safe) == safe
+        safe = escape_markup(large[name])
+        assert escape_markup(safe) == safe
         assert rough(rendered([user(large[name])], 0, 500, rough)) <= 700
 
     def test_it_is_judged_as_a_summary(self, large: dict[str, str], name: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from gateway_compaction.core.conversation.messages import part_of, text_of
+from gateway_compaction.core.conversation.messages import role_of, text_of
 from gateway_compaction.core.conversation.transcript import parse
 from gateway_compaction.errors import TranscriptError
 from tests.core.invariants import pairs
@@ -106,9 +106,9 @@ class TestCuts:
             assert all(calls == results for calls, results in pairs(history[:cut]))
             assert all(calls == results for calls, results in pairs(history[cut:]))
             assert 0 < cut < len(history)
-            assert part_of(history[cut]) in ("user", "assistant")
+            assert role_of(history[cut]) in ("user", "assistant")
             opener = transcript.openers[cut]
-            users = [i for i in range(cut) if part_of(history[i]) == "user"]
+            users = [i for i in range(cut) if role_of(history[i]) == "user"]
             assert opener == (users[-1] if users and history[cut]["role"] == "assistant" else None)
 
     @search
@@ -118,7 +118,7 @@ class TestCuts:
         history = transcript.history
         for index in range(1, len(history)):
             whole = all(c == r for c, r in [*pairs(history[:index]), *pairs(history[index:])])
-            if part_of(history[index]) == "user" and whole:
+            if role_of(history[index]) == "user" and whole:
                 assert index in transcript.cuts
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_compaction.core.summary.prompts import PACKS, prompt, rendered
-from gateway_compaction.core.text.escaping import fenced
+from gateway_compaction.core.text.escaping import escape_tags
 from tests.core.scripts import CALL, THOUGHT, script
 from tests.core.search import search
 from tests.core.strategies import PIXEL, Json, Talk, odd_messages, talks, texts
@@ -182,7 +182,7 @@ class TestFenced:
     @pytest.mark.parametrize("form", ["<{}>", "</{}>", "<{} a=b>", "</{} >"])
     def test_are_made_harmless(self, tag: str, form: str) -> None:
         for text in (form.format(tag), form.format(tag.upper())):
-            assert not OURS.search(fenced(f"before {text} after"))
+            assert not OURS.search(escape_tags(f"before {text} after"))
 
     @pytest.mark.parametrize("tag", TAGS)
     @pytest.mark.parametrize(
@@ -203,12 +203,12 @@ class TestFenced:
         split = "\u200d".join(tag)
         for name in (tag, wide, wide.upper(), split):
             said = form.format(name)
-            assert fenced(f"before < {said} after") == f"before < ‹{said[1:]} after"
+            assert escape_tags(f"before < {said} after") == f"before < ‹{said[1:]} after"
 
     def test_each_bracket_is_judged_by_itself(self) -> None:
         said = "＜b＞ <task> < \u200btask> ㎜ ＜／task＞ a＜b <\u200bsummarize> ﹤task"
-        assert fenced(said) == "＜b＞ ‹task> ‹ \u200btask> ㎜ ‹／task＞ a＜b <\u200bsummarize> ‹task"
-        assert fenced(fenced(said)) == fenced(said)
+        assert escape_tags(said) == "＜b＞ ‹task> ‹ \u200btask> ㎜ ‹／task＞ a＜b <\u200bsummarize> ‹task"
+        assert escape_tags(escape_tags(said)) == escape_tags(said)
 
     @pytest.mark.parametrize(
         "text",
@@ -227,4 +227,4 @@ class TestFenced:
         ],
     )
     def test_other_text_is_left_alone(self, text: str) -> None:
-        assert fenced(text) == text
+        assert escape_tags(text) == text

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.planning.caches import Memo
+from gateway_compaction.core.planning.caches import DerivedCache
 from gateway_compaction.core.recall.index import build_index, query_of
 from gateway_compaction.core.recall.passages import passages
 from gateway_compaction.core.recall.recall import (
@@ -22,7 +22,7 @@ from gateway_compaction.core.recall.recall import (
 )
 from gateway_compaction.core.text.language import phrases
 from gateway_compaction.core.tokens.counter import TokenCounter
-from tests.core.desks import Bench, policy, sent_by, stored
+from tests.core.builders import Bench, policy, sent_by, stored
 from tests.core.invariants import text_in
 from tests.core.scripts import script
 from tests.core.search import search
@@ -211,12 +211,12 @@ class TestPlanned:
 
     def sent(self, bench: Bench, messages: list[Json], since: int = 16) -> list[Any]:
         """What is sent when the first turns are covered."""
-        situation = bench.situation(messages)
-        used = stored(situation, 10, "model", "They sailed.", since=since)
-        situation = bench.situation(messages, [used])
+        context = bench.context(messages)
+        used = stored(context, 10, "model", "They sailed.", since=since)
+        context = bench.context(messages, [used])
         plan = bench.plan(messages, [used])
         assert plan.view.compaction == used
-        return sent_by(plan, situation)
+        return sent_by(plan, context)
 
     def test_the_question_gets_the_fact_before_its_own_words(self) -> None:
         question = "What was the code of the marina gate?"
@@ -246,9 +246,9 @@ class TestPlanned:
 
     def test_what_was_kept_free_for_quotes_is_not_counted_twice(self) -> None:
         bench, messages = self.bench(recall__max_tokens=400), voyage("What was the code of the marina gate?")
-        situation = bench.situation(messages)
-        view = situation.desk.view(stored(situation, 10, "model", "They sailed.", since=16))
-        quoting = situation.desk.recalling(view)
+        context = bench.context(messages)
+        view = context.views.view(stored(context, 10, "model", "They sailed.", since=16))
+        quoting = context.views.recalling(view)
         assert bench.quotes == 276 and 0 < count(quoting.recalls[16]) < 276
         assert quoting.tokens == view.tokens
 
@@ -265,8 +265,8 @@ class TestPlanned:
         messages = [*gates, *script("user text user")]
         messages[-3] = {"role": "user", "content": "Which codes have the gates of the marina?"}
         messages[-1] = {"role": "user", "content": "And who said the codes of the gates of the marina?"}
-        situation = bench.situation(messages)
-        view = situation.desk.recalling(situation.desk.view(stored(situation, 120, since=120)))
+        context = bench.context(messages)
+        view = context.views.recalling(context.views.view(stored(context, 120, since=120)))
         first, second = (count(view.recalls[n]) for n in (120, 122))
         # Eight hundred tokens lie between medium and aggressive.
         assert 300 < first <= 400 and 200 < second <= 280
@@ -279,9 +279,9 @@ class TestPlanned:
         places = [17 * n % 60 for n in range(1, 21)]
         asked = [f"Which code has gate K{n}K of the marina?" for n in places]
         chat = [{"role": r, "content": c} for q in asked for r, c in (("user", q), ("assistant", "Wait."))]
-        situation = bench.situation([*said, *chat[:-1]])
-        view = situation.desk.view(stored(situation, 120, since=120))
-        quoting = situation.desk.recalling(view)
+        context = bench.context([*said, *chat[:-1]])
+        view = context.views.view(stored(context, 120, since=120))
+        quoting = context.views.recalling(view)
         quotes = [quoting.recalls.get(120 + 2 * n, "") for n in range(20)]
         assert all(str(4700 + n) in "".join(quotes[: i + 1]) for i, n in enumerate(places))
         assert sum(str(4700 + n) in quotes[i] for i, n in enumerate(places)) >= 5
@@ -292,36 +292,36 @@ class TestPlanned:
     def test_what_did_not_fit_when_a_compaction_was_made_bounds_no_later_question(self) -> None:
         bench, messages = self.bench(), voyage("What was the code of the marina gate?")
         messages += [*script("text"), {"role": "user", "content": "Which code did the marina gate have?"}]
-        situation = bench.situation(messages)
-        view = situation.desk.view(replace(stored(situation, 10, since=16), quotes=0))
-        assert list(situation.desk.recalling(view).recalls) == [18]
+        context = bench.context(messages)
+        view = context.views.view(replace(stored(context, 10, since=16), quotes=0))
+        assert list(context.views.recalling(view).recalls) == [18]
 
     def test_a_huge_history_waits_for_its_index(self) -> None:
         bench, messages = self.bench(), voyage("What was the code of the marina gate?")
-        situation = bench.situation(messages)
-        huge = stored(situation, 10)
-        assert situation.desk.index_ready(huge)
+        context = bench.context(messages)
+        huge = stored(context, 10)
+        assert context.views.index_ready(huge)
         heavy = Bench(10**6)
         large = [{"role": r, "content": "x " * 50_000} for r in ("user", "assistant") * 3]
-        situation = heavy.situation([*large, *script("user")])
-        huge = stored(situation, 6)
-        view = situation.desk.view(huge)
-        assert not situation.desk.index_ready(huge) and situation.desk.recalling(view) is view
-        situation.desk.index(6)
-        assert situation.desk.index_ready(huge)
+        context = heavy.context([*large, *script("user")])
+        huge = stored(context, 6)
+        view = context.views.view(huge)
+        assert not context.views.index_ready(huge) and context.views.recalling(view) is view
+        context.views.index(6)
+        assert context.views.index_ready(huge)
 
 
 class TestMemo:
     """Results that depend on nothing but their key."""
 
     def test_a_result_is_made_once(self) -> None:
-        memo = Memo(2)
+        memo = DerivedCache(2)
         made = iter("AB")
         assert [memo.get("a", lambda: next(made)) for _ in range(2)] == ["A", "A"]
         assert "a" in memo and "b" not in memo
 
     def test_the_oldest_go_first(self) -> None:
-        memo = Memo(2)
+        memo = DerivedCache(2)
         for key in "abc":
             memo.get(key, key.upper)
         assert [key in memo for key in "abc"] == [False, True, True]

@@ -99,8 +99,8 @@ class TestSessionRef:
     """The name of a session in the store."""
 
     def test_tenant_and_key_share_a_slot(self) -> None:
-        assert SessionRef("t1", "k1").slot == "t1.k1"
-        assert SessionRef("t2", "k1").slot != SessionRef("t1", "k1").slot
+        assert SessionRef("t1", "k1").session_id == "t1.k1"
+        assert SessionRef("t2", "k1").session_id != SessionRef("t1", "k1").session_id
 
 
 class TestEvent:

@@ -10,16 +10,16 @@ from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import parse
 from gateway_compaction.core.planning.render import View, render
 from gateway_compaction.core.summary.block import ACKNOWLEDGEMENT
-from tests.core.desks import Bench, stored
+from tests.core.builders import Bench, stored
 from tests.core.scripts import script
 
 
 def rendered(words: str, covers: int) -> tuple[list[Message], list[dict[str, Any]]]:
     """What is sent when so many messages are covered, and what came."""
     messages = script(f"sys {words}")
-    situation = Bench(1000).situation(messages)
-    view = situation.desk.view(stored(situation, covers))
-    return render(view, situation.transcript, len), messages
+    context = Bench(1000).context(messages)
+    view = context.views.view(stored(context, covers))
+    return render(view, context.transcript, len), messages
 
 
 def test_a_raw_view_are_the_messages_themselves() -> None:

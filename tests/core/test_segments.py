@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.conversation.messages import Message, part_of
+from gateway_compaction.core.conversation.messages import Message, role_of
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction, Segment
 from gateway_compaction.core.summary.prompts import PACKS, merge_question, parts_of, question, sizes_of
@@ -24,7 +24,7 @@ from gateway_compaction.core.summary.segments import (
     within,
 )
 from gateway_compaction.core.tokens.counter import TokenCounter
-from tests.core.desks import policy
+from tests.core.builders import policy
 from tests.core.scripts import script
 from tests.core.search import search
 from tests.core.strategies import Talk, talks
@@ -306,7 +306,7 @@ class TestAsking:
 
     def test_a_cut_between_turns_begins_with_the_user(self) -> None:
         way = policy(summary__strategy="turns", triggers__turns=2)
-        assert all(part_of(p.messages[0]) == "user" for p in pieces(chat(9, 20), way))
+        assert all(role_of(p.messages[0]) == "user" for p in pieces(chat(9, 20), way))
 
 
 def test_a_long_message_takes_the_room_in_which_it_is_shown() -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.core.planning.context import Situation
+from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.shared_prefix import Prefix, shared_prefix
 from gateway_compaction.core.planning.summary_job import Job
 from gateway_compaction.core.records.compaction import Clip, Compaction
-from tests.core.desks import Bench, policy, stored
+from tests.core.builders import Bench, policy, stored
 from tests.core.scripts import script
 from tests.core.weights import chat
 
@@ -18,26 +18,28 @@ TOOLS = [{"type": "function", "function": {"name": "run"}}]
 BODY = {"tools": TOOLS, "functions": [], "temperature": 1}
 
 
-def situation(**paths: Any) -> Situation:
+def context(**paths: Any) -> RequestContext:
     """A chat of twenty messages after one of the system's, where the policy shares."""
-    return Bench(2_000, policy(**{"summary__share_prefix": True, **paths})).situation(
+    return Bench(2_000, policy(**{"summary__share_prefix": True, **paths})).context(
         [*script("sys"), *chat(10, 20)]
     )
 
 
-def job(s: Situation, covers: int, base: Compaction | None = None) -> Job:
+def job(s: RequestContext, covers: int, base: Compaction | None = None) -> Job:
     """A summary of the first messages."""
     return Job(s.chain[covers], covers, base, 200)
 
 
-def shared(s: Situation, covers: int, base: Compaction | None = None, *used: Compaction) -> Prefix | None:
+def shared(
+    s: RequestContext, covers: int, base: Compaction | None = None, *used: Compaction
+) -> Prefix | None:
     """The prefix of a job where ``used``, or its base, was sent."""
     sent = [*s.transcript.preamble, *s.transcript.history]
     return shared_prefix(s, job(s, covers, base), used[0] if used else base, sent, BODY)
 
 
 def test_it_is_what_was_sent_up_to_the_last_message_covered_with_the_callers_tools() -> None:
-    s = situation()
+    s = context()
     found = shared(s, 8)
     assert found is not None and found.messages == (*s.transcript.preamble, *s.transcript.history[:8])
     assert found.tools == {"tools": TOOLS} and not found.summarised
@@ -55,11 +57,11 @@ def test_it_is_what_was_sent_up_to_the_last_message_covered_with_the_callers_too
     ],
 )
 def test_otherwise_there_is_none(paths: dict[str, Any], covers: int) -> None:
-    assert shared(situation(**paths), covers) is None
+    assert shared(context(**paths), covers) is None
 
 
 def test_nor_where_another_compaction_was_sent_or_messages_were_shortened() -> None:
-    s = situation()
+    s = context()
     base, other = stored(s, 4), stored(s, 6)
     assert shared(s, 8, base) is not None
     assert shared(s, 8, base, other) is None

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gateway_compaction.core.conversation.transcript import parse
 from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.errors import TranscriptError
-from tests.core.desks import Bench, policy, sent_by, stored
+from tests.core.builders import Bench, policy, sent_by, stored
 from tests.core.scripts import script
 from tests.core.search import search
 from tests.core.strategies import JSON, odd_messages
@@ -26,11 +26,11 @@ def test_every_list_of_messages_with_roles_gets_a_plan(
 ) -> None:
     messages = [*first, weighing("user", words), weighing("assistant", words), *last]
     bench = Bench(300, policy(triggers__turns=1, triggers__then=then, summary__max_tokens=60))
-    situation = bench.situation(messages)
-    kept = [stored(situation, c, k) for c in situation.transcript.cuts for k in ("model", "cleared")]
+    context = bench.context(messages)
+    kept = [stored(context, c, k) for c in context.transcript.cuts for k in ("model", "cleared")]
     for compactions in ((), kept):
-        situation = bench.situation(messages, compactions)
-        sent = sent_by(make_plan(situation), situation)
+        context = bench.context(messages, compactions)
+        sent = sent_by(make_plan(context), context)
         assert {**sent[-1], "content": 0} == {**messages[-1], "content": 0}
 
 

@@ -114,8 +114,8 @@ async def test_tenants_with_one_label_and_one_opening_share_nothing(
     )
     assert ours_key == their_key, "one opening, one key"
     assert ours_tenant != their_tenant, "one session for two tenants"
-    slots = {key.partition("{")[2].partition("}")[0] for key in stage.redis_server.dump()}
-    assert {f"{ours_tenant}.{ours_key}", f"{their_tenant}.{their_key}"} <= slots
+    session_ids = {key.partition("{")[2].partition("}")[0] for key in stage.redis_server.dump()}
+    assert {f"{ours_tenant}.{ours_key}", f"{their_tenant}.{their_key}"} <= session_ids
 
 
 async def test_one_label_on_two_conversations_mixes_nothing(client: Client, stage: Stage) -> None:

@@ -85,9 +85,9 @@ async def test_deeds_change_what_the_next_call_sends(fleet: Fleet, client: Clien
     call = await stage.call(client, stage.at(talk, 0.87), headers=HEADERS)
     assert summary not in call.sent.text and "euro" not in call.sent.text
     told = (await document("events", LABEL, *gateway))["events"]
-    deeds = [(one["outcome"], one["by"]) for one in told if one["type"] == "audit"]
-    assert [deed for deed, _ in deeds] == ["unpin", "rollback", "pin"]
-    assert all("proxy admin" in who for _, who in deeds)
+    actions = [(one["outcome"], one["by"]) for one in told if one["type"] == "audit"]
+    assert [action for action, _ in actions] == ["unpin", "rollback", "pin"]
+    assert all("proxy admin" in who for _, who in actions)
 
 
 async def test_what_is_forgotten_begins_anew(fleet: Fleet, client: Client, stage: Stage) -> None:

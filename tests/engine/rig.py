@@ -17,11 +17,11 @@ from gateway_compaction.core.text import identifiers, terms
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.engine.compactor import Compactor
 from gateway_compaction.engine.local_buffer import LocalBuffer
-from gateway_compaction.engine.notices import Attending
-from gateway_compaction.engine.post_call import Aftermath, Ending
+from gateway_compaction.engine.notices import NoticePoller
+from gateway_compaction.engine.post_call import Ending, PostCall
 from gateway_compaction.engine.request import Decision, Request
-from gateway_compaction.engine.rewrite_detector import LineageGuard
-from gateway_compaction.engine.summarize import Composing
+from gateway_compaction.engine.rewrite_detector import RewriteDetector
+from gateway_compaction.engine.summarize import SummaryPipeline
 from gateway_compaction.engine.worker import Limits, Worker
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Caller, ModelFacts, Store, SummaryAnswer, SummaryRequest
@@ -140,27 +140,29 @@ class Rig:
         self.clock = Clock()
         self.executor = executor or ThreadPoolExecutor(max_workers=1)
         self.background: Executor = ThreadPoolExecutor(max_workers=1)
-        self.counter, self.guard = TokenCounter(), LineageGuard()
+        self.counter, self.guard = TokenCounter(), RewriteDetector()
         self.local = LocalBuffer(self.clock)
         defaults = dict(defaults or {})
         defaults = {"recall": {"max_tokens": 0}, **defaults}
         defaults["summary"] = {"model": "small", **defaults.get("summary", {})}
         self.book = policy_book or book(defaults, *policies)
         store: Any = self.store
-        self.composing = Composing(self.summarizer, self.models, self.background, self.clock, 0.0)
-        self.worker = Worker(store, self.composing, self.local, self.guard, limits)
+        self.pipeline = SummaryPipeline(self.summarizer, self.models, self.background, self.clock, 0.0)
+        self.worker = Worker(store, self.pipeline, self.local, self.guard, limits)
         self.compactor = Compactor(
             store, self.worker, lambda: self.book, self.models, self.counter, self.executor, self.local,
             self.guard,
         )  # fmt: skip
-        self.aftermath = self.follower()
+        self.post_call = self.follower()
         self.archive = RedisArchive(self.redis)
-        self.attending = Attending(store, self.worker, self.compactor, self.local, [self.archive.clear])
+        self.notice_poller = NoticePoller(
+            store, self.worker, self.compactor, self.local, [self.archive.clear]
+        )
 
-    def follower(self, clock: Callable[[], float] = time.time) -> Aftermath:
+    def follower(self, clock: Callable[[], float] = time.time) -> PostCall:
         """What follows calls; with another clock if one is given."""
         store: Any = self.store
-        return Aftermath(store, self.worker, self.counter, self.local, self.guard, self.background, clock)
+        return PostCall(store, self.worker, self.counter, self.local, self.guard, self.background, clock)
 
     def request(
         self,
@@ -186,7 +188,7 @@ class Rig:
     ) -> Decision:
         """Decide, answer, and wait for what follows in the background."""
         decision = await self.decide(messages, **more)
-        self.aftermath.follow(decision, ending)
+        self.post_call.follow(decision, ending)
         if settle:
             await self.settle()
         return decision
@@ -210,7 +212,7 @@ class Rig:
 
 async def events(redis: RedisStore, session: SessionRef) -> list[dict[str, Any]]:
     """The events of a session, oldest first."""
-    told = await raw(redis).lrange(f"gwc:{{{session.slot}}}:events", 0, -1)
+    told = await raw(redis).lrange(f"gwc:{{{session.session_id}}}:events", 0, -1)
     return [json.loads(text) for text in reversed(told)]
 
 

@@ -45,7 +45,7 @@ async def test_of_a_small_session_that_an_operator_asked_for(rig: Rig) -> None:
     assert earlier.session is not None
     assert told(await rig.decide(chat(6))) <= {*ALWAYS, "-tokens-before"}
     await rig.archive.rebuild(Scope(everything=True, actor="zoe"), earlier.session)
-    await rig.attending.once()
+    await rig.notice_poller.once()
     assert told(await rig.decide(chat(6))) >= LOOKED_UP
 
 

@@ -198,7 +198,7 @@ class TestWindows:
 
     async def test_a_quiet_request_is_fitted_too(self, rig: Rig) -> None:
         decision = await rig.decide(chat(5, words=20))
-        assert decision.situation is None
+        assert decision.context is None
         again = await rig.compactor.refit(decision, ModelFacts(160, "gpt-4o"))
         assert again.messages is not None and again.session is not None
         assert again.tokens_after is not None and again.tokens_after <= 160

@@ -45,7 +45,7 @@ async def test_below_the_bound_no_thread_is_used(rigs: Callable[..., Rig], threa
 
 async def test_what_is_quickly_named_is_named_at_once(rigs: Callable[..., Rig], thread: Recording) -> None:
     decision = await rigs(4_000, executor=thread).decide([photo(100_000), *chat(20)[1:]])
-    assert decision.situation is not None
+    assert decision.context is not None
     assert "history_digests" not in thread.given
 
 
@@ -55,7 +55,7 @@ async def test_what_takes_long_to_name_is_named_apart(
 ) -> None:
     messages = chat(1_200) if many else [photo(2_000_000), *chat(20)[1:]]
     decision = await rigs(4_000, executor=thread).decide(messages)
-    assert decision.situation is not None
+    assert decision.context is not None
     assert thread.given[: 1 + many] == ["parse"] * many + ["history_digests"]
     assert thread.given[1 + many] == "_laid_out"
 
@@ -65,9 +65,9 @@ async def test_a_message_is_named_once_for_each_request(rigs: Callable[..., Rig]
     results = [{"role": "tool", "tool_call_id": i, "content": f"result {i}"} for i in "ab"]
     rig = rigs(4_000)
     decision = await rig.decide([*chat(20), {"role": "assistant", "tool_calls": calls}, *results, *chat(1)])
-    assert decision.situation is not None
-    desk, history = decision.situation.desk, decision.situation.transcript.history
+    assert decision.context is not None
+    views, history = decision.context.views, decision.context.transcript.history
     counted = rig.counter.encoded
     # A result of parallel calls has a name that only its history tells: it is found by the names at hand.
-    assert sum(map(desk.weigh, history)) == desk.measure.between(0, len(history))
+    assert sum(map(views.weigh, history)) == views.measure.between(0, len(history))
     assert rig.counter.encoded == counted

@@ -19,7 +19,7 @@ LONG = chat(60)
 
 def untouched(decision: Decision) -> tuple[str, str]:
     """Outcome and reason of a request that was never looked at closely."""
-    assert decision.messages is None and decision.situation is None and decision.session is None
+    assert decision.messages is None and decision.context is None and decision.session is None
     return decision.outcome, decision.reason
 
 

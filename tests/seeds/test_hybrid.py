@@ -253,7 +253,7 @@ class TestHierarchy:
     @pytest.fixture
     def rig(self, rigs: Callable[..., Rig]) -> Rig:
         rig = rigs(3_000)
-        rig.summarizer = rig.composing.summarizer = Obedient()  # type: ignore[assignment]
+        rig.summarizer = rig.pipeline.summarizer = Obedient()  # type: ignore[assignment]
         return rig
 
     async def test_segments_keep_their_bytes_until_they_are_merged(self, rig: Rig) -> None:
@@ -290,7 +290,7 @@ class TestHierarchy:
                     raise error
                 return await summarizer.complete(request)
 
-        rig.summarizer = rig.composing.summarizer = Refusing()  # type: ignore[assignment]
+        rig.summarizer = rig.pipeline.summarizer = Refusing()  # type: ignore[assignment]
         versions = await self.grown(rig, 200)
         texts = [s.text for v in versions for s in v.segments]
         assert versions and all(str(error) not in text for text in texts)

@@ -44,8 +44,8 @@ async def told(rig: Rig, messages: list[Message]) -> list[Decision]:
 
 async def known(rig: Rig, decision: Decision) -> Buffer:
     """What the store holds for a request."""
-    assert decision.session is not None and decision.situation is not None
-    return await rig.redis.load(decision.session, decision.situation.chain)
+    assert decision.session is not None and decision.context is not None
+    return await rig.redis.load(decision.session, decision.context.chain)
 
 
 class TestThreshold:
@@ -179,7 +179,9 @@ class TestStates:
         second = await rig.call(chat(23))
         assert second.messages is None and len(rig.summarizer.requests) == 1
         assert first.session is not None
-        await rig.client.hdel(f"gwc:{{{first.session.slot}}}:session", "backoff_until", "backoff_reason")
+        await rig.client.hdel(
+            f"gwc:{{{first.session.session_id}}}:session", "backoff_until", "backoff_reason"
+        )
         await rig.call(chat(25))
         assert (await rig.call(chat(27))).version == 1
         made = [e for e in await events(rig.redis, first.session) if e["type"] == "summary"]

@@ -58,7 +58,7 @@ def used(decision: Decision) -> Compaction | None:
 async def test_twenty_compactions(rigs: Callable[..., Rig], model: str) -> None:
     rig = rigs(WINDOW, {"recall": {"max_tokens": "auto"}, "summary": {"model": model}})
     # Its answers keep nothing of what was said: what is found is found in the history itself.
-    rig.summarizer = rig.composing.summarizer = Obedient()  # type: ignore[assignment]
+    rig.summarizer = rig.pipeline.summarizer = Obedient()  # type: ignore[assignment]
     decisions = [await rig.call(call) for call in grown(conversation())]
     versions = list({c.digest: c for c in map(used, decisions) if c is not None}.values())
     assert len(versions) >= COMPACTIONS

@@ -29,7 +29,7 @@ def rig(rigs: Callable[..., Rig]) -> Rig:
 
 def obedient(rig: Rig) -> Rig:
     """A rig whose summariser keeps to its length."""
-    rig.summarizer = rig.composing.summarizer = Obedient()  # type: ignore[assignment]
+    rig.summarizer = rig.pipeline.summarizer = Obedient()  # type: ignore[assignment]
     return rig
 
 

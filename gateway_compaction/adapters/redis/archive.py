@@ -17,8 +17,8 @@ from gateway_compaction.adapters.redis.erase import erase_session, erase_tenant,
 from gateway_compaction.adapters.redis.hours import hours_of, owners_of
 from gateway_compaction.adapters.redis.importing import NO_TENANT, import_session
 from gateway_compaction.adapters.redis.index import (
+    REQUESTED,
     TENANTS,
-    WISHES,
     owner_facts,
     owner_key,
     unlisting,
@@ -109,17 +109,17 @@ class RedisArchive:
 
     async def compact(self, scope: Scope, session: SessionRef) -> None:
         """See ``Archive.compact``."""
-        await self._deed(STEER, scope, session, "compact", "from the next call on", ["compact", "", 0])
+        await self._action(STEER, scope, session, "compact", "from the next call on", ["compact", "", 0])
 
     async def rebuild(self, scope: Scope, session: SessionRef) -> None:
         """See ``Archive.rebuild``."""
         args = [0, MOST_RETIRED, "rebuild"]
-        await self._deed(ROLLBACK, scope, session, "rebuild", "every version retired", args)
+        await self._action(ROLLBACK, scope, session, "rebuild", "every version retired", args)
 
     async def rollback(self, scope: Scope, session: SessionRef, version: int) -> None:
         """See ``Archive.rollback``; 50 retired versions are kept."""
         told = f"to version {version}" if version else "every version retired"
-        await self._deed(ROLLBACK, scope, session, "rollback", told, [version, MOST_RETIRED, ""], version)
+        await self._action(ROLLBACK, scope, session, "rollback", told, [version, MOST_RETIRED, ""], version)
 
     async def pin(self, scope: Scope, session: SessionRef, text: str) -> None:
         """See ``Archive.pin``; runs of blanks become one, and a fact that is pinned already moves behind."""
@@ -127,17 +127,17 @@ class RedisArchive:
         if not 0 < len(fact) <= LONGEST_PIN:
             raise Refused(f"A pin has 1 to {LONGEST_PIN} characters")
         told = f"{len(fact)} characters"
-        await self._deed(STEER, scope, session, "pin", told, ["pin", fact, MOST_PINS])
+        await self._action(STEER, scope, session, "pin", told, ["pin", fact, MOST_PINS])
 
     async def unpin(self, scope: Scope, session: SessionRef, text: str) -> None:
         """See ``Archive.unpin``."""
         fact = _one_line(text)
-        await self._deed(STEER, scope, session, "unpin", f"{len(fact)} characters", ["unpin", fact, 0])
+        await self._action(STEER, scope, session, "unpin", f"{len(fact)} characters", ["unpin", fact, 0])
 
     async def reset(self, scope: Scope, session: SessionRef) -> None:
         """See ``Archive.reset``."""
-        await self._deed(RESET, scope, session, "reset", "as if it had never been compacted", [])
-        await self._store.send(("ZREM", WISHES, session.slot), seconds=PATIENCE_SECONDS)
+        await self._action(RESET, scope, session, "reset", "as if it had never been compacted", [])
+        await self._store.send(("ZREM", REQUESTED, session.session_id), seconds=PATIENCE_SECONDS)
 
     async def forget(self, scope: Scope, session: SessionRef) -> int:
         """See ``Archive.forget``; the log alone tells who did it."""
@@ -145,7 +145,7 @@ class RedisArchive:
         owner = {name: str(fields.get(f"about:{name}", "")) for name in OWNER_FIELDS}
         gone = await erase_session(self._store, session, owner_facts(owner), PATIENCE_SECONDS)
         self.clear()
-        log.info("forgotten: session=%s keys=%d by=%s", session.slot, gone, _shown(scope.actor))
+        log.info("forgotten: session=%s keys=%d by=%s", session.session_id, gone, _shown(scope.actor))
         return gone
 
     async def forget_tenant(self, scope: Scope, tenant: str) -> int:
@@ -196,19 +196,19 @@ class RedisArchive:
             for tenant in await self._active(scope, int(now) - 3):
                 for line in reversed(await self._cache.changed(tenant, int(now) - 3)):
                     written = number_in(line.fields, "rev")
-                    fresh = written > max(start, told.get(line.slot, 0.0))
+                    fresh = written > max(start, told.get(line.session_id, 0.0))
                     if fresh and scope.allows(line.owner):
-                        told[line.slot] = written
+                        told[line.session_id] = written
                         yield row_of(line.session, line.fields, now)
-            told = {slot: written for slot, written in told.items() if written > now - 60}
+            told = {session_id: written for session_id, written in told.items() if written > now - 60}
             await asyncio.sleep(WATCHED_SECONDS)
 
-    async def _deed(
+    async def _action(
         self,
         named: Script,
         scope: Scope,
         session: SessionRef,
-        deed: str,
+        action: str,
         told: str,
         args: Sequence[Any],
         version: int | None = None,
@@ -216,7 +216,7 @@ class RedisArchive:
         await self._owned(scope, session)
         names = ("session", "claims", "events", "compactions", "used", "retired")
         keys = session_keys(session, *(names[:3] if named is STEER else names))
-        event = self._event(scope, deed, told, version)
+        event = self._event(scope, action, told, version)
         done = await self._store.run(named, keys, [written_event(event), *args], PATIENCE_SECONDS)
         if done == NO_SESSION:
             raise NotThere(UNKNOWN)
@@ -226,13 +226,13 @@ class RedisArchive:
             raise Refused(f"There are {MOST_PINS} pins already; unpin one first")
         if named is not STEER:
             await note_voided(self._store, session, PATIENCE_SECONDS)
-        if deed in ("compact", "rebuild"):
+        if action in ("compact", "rebuild"):
             [left] = await self._store.send(("PTTL", keys[0]), seconds=PATIENCE_SECONDS)
             # Forgotten meanwhile, it wants nothing.
             if left > 0:
                 await self._store.send(*wishing(session, left / 1000), seconds=PATIENCE_SECONDS)
         await self._store.listed(session)
-        log.info("%s: session=%s by=%s", deed, session.slot, _shown(scope.actor))
+        log.info("%s: session=%s by=%s", action, session.session_id, _shown(scope.actor))
 
     async def _lacking(self, scope: Scope, session: SessionRef, version: int | None) -> NotThere:
         """What to say of a version or (without one) a pin that a session does not have."""
@@ -243,9 +243,9 @@ class RedisArchive:
     async def _owned(self, scope: Scope, session: SessionRef) -> Mapping[str, Any]:
         return await owned(self._store, scope, session, PATIENCE_SECONDS)
 
-    def _event(self, scope: Scope, deed: str, told: str, version: int | None = None) -> CompactionEvent:
+    def _event(self, scope: Scope, action: str, told: str, version: int | None = None) -> CompactionEvent:
         by = _shown(scope.actor)
-        return CompactionEvent("audit", self._clock(), deed, told, version=version, by=by)
+        return CompactionEvent("audit", self._clock(), action, told, version=version, by=by)
 
     async def _tenants(self, scope: Scope) -> list[str]:
         """Tenants with sessions that may be in scope: the latest first; nobody else's are asked for."""

@@ -10,9 +10,9 @@ from importlib.resources import files
 from math import isfinite
 from typing import Any
 
-from gateway_compaction.core.records.call_snapshot import LastCall
+from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import SCHEMA, Compaction, SessionRef
-from gateway_compaction.core.records.controls import Steering
+from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.ports import Buffer
 
@@ -22,11 +22,11 @@ __all__ = [
     "exact_text",
     "milliseconds",
     "read_buffer",
+    "read_controls",
     "read_event",
     "read_factors",
     "read_last",
     "read_record",
-    "read_steering",
     "script",
     "session_keys",
     "short_text",
@@ -36,11 +36,12 @@ __all__ = [
     "written_last",
 ]
 
+
 CHARS = 200
 # By this the scripts tell records that can be read; to_dict puts the schema first.
 BEGINNING = f'{{"v":{SCHEMA},'
 EVENT_FIELDS = tuple(f.name for f in fields(CompactionEvent))
-LAST_FIELDS = tuple(f.name for f in fields(LastCall))
+LAST_FIELDS = tuple(f.name for f in fields(CallSnapshot))
 LAST_BYTES = 2_000_000
 TEXT_FIELDS = frozenset({"type", "outcome", "reason", "level", "model", "policy", "by"})
 
@@ -62,7 +63,7 @@ def script(name: str) -> Script:
 
 def session_keys(session: SessionRef, *names: str) -> list[str]:
     """Keys of a session; the hash tag keeps them in one cluster slot."""
-    return [f"gwc:{{{session.slot}}}:{name}" for name in names]
+    return [f"gwc:{{{session.session_id}}}:{name}" for name in names]
 
 
 def milliseconds(seconds: float) -> int:
@@ -114,7 +115,7 @@ def read_event(raw: bytes | str) -> CompactionEvent | None:
         return None
 
 
-def written_last(last: LastCall) -> bytes:
+def written_last(last: CallSnapshot) -> bytes:
     """The last call as JSON; without the messages, which it says, where that would be over 2 MB."""
     for kept in (last, replace(last, client=None, model=None, omitted=True)):
         # A client's messages came as JSON; whatever else a host put into them is shown as text.
@@ -125,7 +126,7 @@ def written_last(last: LastCall) -> bytes:
     return b""
 
 
-def read_last(raw: bytes | None) -> LastCall | None:
+def read_last(raw: bytes | None) -> CallSnapshot | None:
     """The last call, or None where none is kept or it cannot be read."""
     try:
         found = json.loads(raw or b"null")
@@ -139,28 +140,28 @@ def read_last(raw: bytes | None) -> LastCall | None:
             )
         light, medium, aggressive = found["levels"]
         found |= {"levels": (int(light), int(medium), int(aggressive)), "cuts": tuple(found["cuts"])}
-        return LastCall(**found)
+        return CallSnapshot(**found)
     except (ValueError, TypeError, LookupError, RecursionError):
         return None
 
 
 def read_buffer(raw: Any, wanted: frozenset[str]) -> Buffer:
     """What ``load.lua`` answers; records that cannot be read or were not asked for are left out."""
-    fits, leased, bypass, backoff, steering = raw
+    fits, leased, bypass, backoff, controls = raw
     found = [read_record(digest, value) for digest, value in zip(fits[::2], fits[1::2], strict=True)]
     return Buffer(
         compactions=tuple(record for record in found if record and record.digest in wanted),
         in_flight=wanted.intersection(digest.decode("utf-8", "replace") for digest in leased),
         bypass=bypass.decode("utf-8", "replace") or None,
         backoff=backoff.decode("utf-8", "replace") or None,
-        steering=read_steering(steering),
+        controls=read_controls(controls),
     )
 
 
-def read_steering(raw: Sequence[bytes | None]) -> Steering:
+def read_controls(raw: Sequence[bytes | None]) -> SessionControls:
     """Generation, pins, and the two wishes, as they stand in a session's fields."""
     generation, pins, compact, rebuild = ((part or b"").decode("utf-8", "replace") for part in raw)
-    return Steering(generation, texts_in(pins), bool(compact), bool(rebuild))
+    return SessionControls(generation, texts_in(pins), bool(compact), bool(rebuild))
 
 
 def texts_in(text: str) -> tuple[str, ...]:

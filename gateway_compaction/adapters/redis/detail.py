@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway_compaction.adapters.redis.codec import (
+    read_controls,
     read_event,
     read_last,
     read_record,
-    read_steering,
     session_keys,
 )
 from gateway_compaction.adapters.redis.index import Command, row_of_now
@@ -24,7 +24,7 @@ from gateway_compaction.errors import NotThere
 __all__ = ["UNKNOWN", "detail_of", "owned", "permitted"]
 
 UNKNOWN = "There is no such session, or it is not yours to see"
-STEERING = ("generation", "pins", "compact", "rebuild")
+CONTROLS = ("generation", "pins", "compact", "rebuild")
 NAMES = ("session", "claims", "compactions", "retired", "events", "last")
 LARGE_BYTES = 200_000
 
@@ -57,7 +57,7 @@ async def detail_of(store: StoreCalls, scope: Scope, session: SessionRef, second
     commands: list[Command] = [
         row_of_now(session),
         ("TIME",),
-        ("HMGET", key["session"], *STEERING),
+        ("HMGET", key["session"], *CONTROLS),
         ("HGETALL", key["compactions"]),
         ("HGETALL", key["retired"]),
         ("HGETALL", key["claims"]),
@@ -74,7 +74,7 @@ async def detail_of(store: StoreCalls, scope: Scope, session: SessionRef, second
 
 
 def _composed(session: SessionRef, fields: Fields, parts: list[Any]) -> SessionDetail:
-    clock, steering, compactions, retired, claims, events, last, ttl = parts
+    clock, controls, compactions, retired, claims, events, last, ttl = parts
     now = clock[0] + clock[1] / 1e6
     held = ((digest.decode("utf-8", "replace"), _deadline(value)) for digest, value in claims.items())
     return SessionDetail(
@@ -83,7 +83,7 @@ def _composed(session: SessionRef, fields: Fields, parts: list[Any]) -> SessionD
         retired=_newest_first([read_record(_digest_in(raw), raw) for raw in retired.values()]),
         claims=tuple((digest, deadline) for digest, deadline in held if deadline > now),
         events=tuple(event for raw in events if (event := read_event(raw))),
-        steering=read_steering(steering),
+        steering=read_controls(controls),
         bypass=_pause(fields, "bypass", now),
         backoff=_pause(fields, "backoff", now),
         last_call=None if last is None or last_fault(last) else read_last(last),

@@ -10,8 +10,8 @@ from gateway_compaction.adapters.redis.codec import milliseconds, session_keys
 from gateway_compaction.adapters.redis.index import (
     FORGOTTEN_SECONDS,
     PARTS,
+    REQUESTED,
     VOIDED,
-    WISHES,
     Command,
     dropping,
     forgetting,
@@ -39,8 +39,8 @@ async def erase_session(
     session before its places in the indexes, so that who writes one of those too late finds it gone.
     """
     keys = session_keys(session, *PARTS)
-    [gone, _] = await store.send(("UNLINK", *keys), ("ZREM", VOIDED, session.slot), seconds=seconds)
-    await store.send(forgetting(session.slot), seconds=seconds)
+    [gone, _] = await store.send(("UNLINK", *keys), ("ZREM", VOIDED, session.session_id), seconds=seconds)
+    await store.send(forgetting(session.session_id), seconds=seconds)
     _, left, *_ = await store.send(*dropping(session), seconds=seconds)
     await _without(store, session.key, tenant_key(session.tenant, "label:*"), seconds)
     if not left:
@@ -59,7 +59,7 @@ async def erase_tenant(store: StoreCalls, tenant: str, seconds: float) -> int | 
     keys |= await _swept(store, tenant, seconds)
     await store.send(*vacating(tenant), seconds=seconds)
     await _without(store, tenant, OWNERS, seconds)
-    for noted in (WISHES, VOIDED):
+    for noted in (REQUESTED, VOIDED):
         [names] = await store.send(("ZRANGE", noted, 0, -1), seconds=seconds)
         own = [name for name in names if name.startswith(f"{tenant}.".encode())]
         if own:
@@ -80,7 +80,7 @@ async def note_voided(store: StoreCalls, session: SessionRef, seconds: float) ->
     moment = moment_of(generation.decode("utf-8", "replace"))
     await store.send(
         # Of two deeds at once the later stays noted, whoever comes last.
-        ("ZADD", VOIDED, "GT", repr(moment), session.slot),
+        ("ZADD", VOIDED, "GT", repr(moment), session.session_id),
         ("ZREMRANGEBYSCORE", VOIDED, "-inf", moment - FORGOTTEN_SECONDS),
         ("ZREMRANGEBYRANK", VOIDED, 0, -1 - MOST_NOTES),
         ("PEXPIRE", VOIDED, milliseconds(FORGOTTEN_SECONDS)),

@@ -17,9 +17,9 @@ __all__ = [
     "FORGOTTEN_SECONDS",
     "MOST_HOURS",
     "PARTS",
+    "REQUESTED",
     "TENANTS",
     "VOIDED",
-    "WISHES",
     "Command",
     "by_second",
     "counted",
@@ -41,13 +41,14 @@ __all__ = [
     "wishing",
 ]
 
+
 Command = tuple[Any, ...]
 DAY = 86_400.0
 # So many hours are kept, and so many models of each.
 MOST_HOURS, MODELS = 192, 50
 LABELLED, INDEXED, LOOKED_AT = 100, 10_000, 8
 FORGOTTEN, FORGOTTEN_SECONDS = "gwc:forgotten", 600.0
-WISHES, VOIDED, TENANTS = "gwc:wishes", "gwc:voided", "gwc:tenants"
+REQUESTED, VOIDED, TENANTS = "gwc:wishes", "gwc:voided", "gwc:tenants"
 # All keys of a session.
 PARTS = ("session", "claims", "events", "compactions", "used", "retired", "last")
 ROW, TENANT, INDEX = (script(name) for name in ("row", "tenant", "index"))
@@ -185,7 +186,7 @@ def indexing(
 
 def wishing(session: SessionRef, ttl: float) -> list[Command]:
     """Let every process know that an operator wants something of a session."""
-    return [("EVAL", NOTICE, 1, WISHES, milliseconds(ttl), "until", session.slot)]
+    return [("EVAL", NOTICE, 1, REQUESTED, milliseconds(ttl), "until", session.session_id)]
 
 
 def forgetting(name: str) -> Command:
@@ -195,7 +196,7 @@ def forgetting(name: str) -> Command:
 
 def noted(session: SessionRef) -> Command:
     """Ask when a session, and when its whole tenant, was erased lately."""
-    return ("ZMSCORE", FORGOTTEN, session.slot, session.tenant)
+    return ("ZMSCORE", FORGOTTEN, session.session_id, session.tenant)
 
 
 def dropping(session: SessionRef, labels: Iterable[str] = ()) -> list[Command]:
@@ -204,7 +205,7 @@ def dropping(session: SessionRef, labels: Iterable[str] = ()) -> list[Command]:
     return [
         ("UNLINK", *session_keys(session, *PARTS)),
         unlisting(session),
-        ("ZREM", WISHES, session.slot),
+        ("ZREM", REQUESTED, session.session_id),
         *(("ZREM", key, session.key) for key in labels),
     ]
 

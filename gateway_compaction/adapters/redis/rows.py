@@ -44,7 +44,7 @@ class Line(NamedTuple):
     """A row, and what is needed of each to choose and order thousands."""
 
     session: SessionRef
-    slot: str
+    session_id: str
     owner: Owner
     fields: Fields
     expires: float
@@ -98,7 +98,9 @@ def owner_in(fields: Fields, prefix: str = "about:") -> Owner:
 def line_of(session: SessionRef, fields: Fields) -> Line:
     """A row, read once for all lists it will be in."""
     names = ("expires", "seen", "created", "saved", "tokens_before", "calls")
-    return Line(session, session.slot, owner_in(fields), fields, *(number_in(fields, name) for name in names))
+    return Line(
+        session, session.session_id, owner_in(fields), fields, *(number_in(fields, name) for name in names)
+    )
 
 
 async def chosen(lines: Sequence[Line], scope: Scope, query: Query, now: float) -> tuple[list[Line], int]:
@@ -110,7 +112,7 @@ async def chosen(lines: Sequence[Line], scope: Scope, query: Query, now: float) 
     after, up = _cursor(query), query.ascending
     plain = query == Query(sort=query.sort, ascending=up, cursor=query.cursor, limit=query.limit)
     text = None if query.text is None else query.text.casefold()
-    place: Callable[[Line], tuple[float, str]] = attrgetter(query.sort, "slot")
+    place: Callable[[Line], tuple[float, str]] = attrgetter(query.sort, "session_id")
     left: list[Line] = []
     total = 0
     for start in range(0, len(lines), AT_ONCE):
@@ -133,7 +135,7 @@ def page_size(query: Query) -> int:
 
 def cursor_of(line: Line, query: Query) -> str:
     """What asks for the rows behind one."""
-    place = [query.sort, query.ascending, getattr(line, query.sort), line.slot]
+    place = [query.sort, query.ascending, getattr(line, query.sort), line.session_id]
     return base64.urlsafe_b64encode(json.dumps(place).encode()).decode().rstrip("=")
 
 
@@ -142,10 +144,10 @@ def _cursor(query: Query) -> tuple[float, str] | None:
         return None
     try:
         padded = query.cursor + "=" * (-len(query.cursor) % 4)
-        sort, ascending, value, slot = json.loads(base64.urlsafe_b64decode(padded))
+        sort, ascending, value, session_id = json.loads(base64.urlsafe_b64decode(padded))
         if (sort, ascending) != (query.sort, query.ascending):
             raise ValueError("another order")
-        return float(value), str(slot)
+        return float(value), str(session_id)
     except (ValueError, TypeError, OverflowError, binascii.Error, RecursionError) as error:
         raise Refused("The cursor is not one of this list; begin without one") from error
 
@@ -170,7 +172,7 @@ def _matches(line: Line, query: Query, text: str | None, now: float) -> bool:
 def _searched(line: Line) -> str:
     owner, labels = line.owner, texts_in(_text(line.fields, "labels") or "")
     named = (owner.team_id, owner.team, owner.user_id, owner.key_alias, owner.end_user)
-    return "\n".join((line.slot, *labels, *(name for name in named if name))).casefold()
+    return "\n".join((line.session_id, *labels, *(name for name in named if name))).casefold()
 
 
 def _state(fields: Fields, now: float) -> tuple[State, str | None]:

@@ -22,8 +22,8 @@ from gateway_compaction.adapters.redis.codec import (
 )
 from gateway_compaction.adapters.redis.index import (
     FORGOTTEN,
+    REQUESTED,
     VOIDED,
-    WISHES,
     Command,
     by_second,
     counted,
@@ -39,7 +39,7 @@ from gateway_compaction.adapters.redis.index import (
     vacating,
 )
 from gateway_compaction.adapters.redis.rows import number_in, read_row
-from gateway_compaction.core.records.call_snapshot import LastCall
+from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.controls import moment_of
 from gateway_compaction.core.records.event import CompactionEvent
@@ -147,7 +147,7 @@ class StoreCalls:
         about: Mapping[str, str] | None = None,
         generation: str = "",
         view: str | None = None,
-        last: LastCall | None = None,
+        last: CallSnapshot | None = None,
     ) -> None:
         """See ``Store.append``; two round trips, the second for the indexes."""
         named = [short_text(label) for label in dict.fromkeys(labels) if label][:LABELS]
@@ -177,12 +177,14 @@ class StoreCalls:
 
     async def notices(self) -> Notices:
         """See ``Store.notices``; beside the breaker, which polling would keep open."""
-        read = (("ZRANGE", name, 0, -1, "WITHSCORES") for name in (FORGOTTEN, VOIDED, WISHES))
-        [clock, forgotten, voided, wishes] = await self.send(("TIME",), *read, seconds=self._background)
+        read = (("ZRANGE", name, 0, -1, "WITHSCORES") for name in (FORGOTTEN, VOIDED, REQUESTED))
+        [clock, forgotten, voided, requested] = await self.send(("TIME",), *read, seconds=self._background)
         return Notices(
             forgotten=by_second(forgotten),
             voided=by_second(voided),
-            wishes=frozenset(name for name, until in by_second(wishes).items() if until > float(clock[0])),
+            requested=frozenset(
+                name for name, until in by_second(requested).items() if until > float(clock[0])
+            ),
         )
 
     async def factors(self) -> Mapping[str, float]:

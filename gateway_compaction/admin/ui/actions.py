@@ -10,14 +10,14 @@ from gateway_compaction.core.conversation.digest import fingerprint
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.errors import NotThere, PartNotThere
 
-__all__ = ["Deed", "deed_of", "lacking", "pin_mark"]
+__all__ = ["OperatorAction", "action_of", "lacking", "pin_mark"]
 
 AUDITED = "An event records that it was you, and when."
 CACHE = "The provider's prompt cache breaks once, since the next call starts differently."
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class OperatorAction:
     """One deed, ready to be confirmed. ``asks``: what to fill in, empty where nothing is."""
 
     name: str
@@ -36,15 +36,17 @@ def pin_mark(text: str) -> str:
     return fingerprint("pin", text)[:16]
 
 
-def deed_of(
+def action_of(
     name: str, detail: SessionDetail, version: int | None = None, text: str = "", mark: str = ""
-) -> Deed | None:
+) -> OperatorAction | None:
     """The deed of that name on this session, None where there is none such."""
     match name:
         case "compact":
-            return Deed(name, "Compact at the next call?", "Compact", (*_compact(detail), AUDITED))
+            return OperatorAction(name, "Compact at the next call?", "Compact", (*_compact(detail), AUDITED))
         case "rebuild":
-            return Deed(name, "Rebuild the summary?", "Rebuild", (*_rebuild(detail), CACHE, AUDITED))
+            return OperatorAction(
+                name, "Rebuild the summary?", "Rebuild", (*_rebuild(detail), CACHE, AUDITED)
+            )
         case "rollback" if version is not None:
             return _rollback(detail, version)
         case "pin":
@@ -52,13 +54,17 @@ def deed_of(
                 "It stands word for word in every summary of this session, at most 400 characters.",
                 CACHE,
             )
-            return Deed(name, "Pin a fact", "Pin", (*told, AUDITED), asks="The fact", text=text)
+            return OperatorAction(name, "Pin a fact", "Pin", (*told, AUDITED), asks="The fact", text=text)
         case "unpin":
             return _unpin(detail, mark)
         case "reset":
-            return Deed(name, "Reset the session?", "Reset", (*_reset(detail), CACHE, AUDITED), danger=True)
+            return OperatorAction(
+                name, "Reset the session?", "Reset", (*_reset(detail), CACHE, AUDITED), danger=True
+            )
         case "forget":
-            return Deed(name, "Forget the session for good?", "Forget", _forget(detail), danger=True)
+            return OperatorAction(
+                name, "Forget the session for good?", "Forget", _forget(detail), danger=True
+            )
     return None
 
 
@@ -97,7 +103,7 @@ def _rebuild(detail: SessionDetail) -> tuple[str, ...]:
     )
 
 
-def _rollback(detail: SessionDetail, version: int) -> Deed | None:
+def _rollback(detail: SessionDetail, version: int) -> OperatorAction | None:
     everything = {c.version: c for c in (*detail.compactions, *detail.retired)}
     if version and version not in everything:
         return None
@@ -112,7 +118,7 @@ def _rollback(detail: SessionDetail, version: int) -> Deed | None:
     ]
     told += ["A summary being made right now is thrown away."]
     title = f"Roll back to version {version}?" if version else "Take every version back?"
-    return Deed("rollback", title, "Roll back", (*told, CACHE, AUDITED), version=version)
+    return OperatorAction("rollback", title, "Roll back", (*told, CACHE, AUDITED), version=version)
 
 
 def _stands(compaction: Compaction) -> str:
@@ -124,12 +130,12 @@ def _stands(compaction: Compaction) -> str:
     )
 
 
-def _unpin(detail: SessionDetail, mark: str) -> Deed | None:
+def _unpin(detail: SessionDetail, mark: str) -> OperatorAction | None:
     text = next((pin for pin in detail.steering.pins if pin_mark(pin) == mark), None)
     if text is None:
         return None
     told = (f"“{short(text, 400)}” no longer stands in the summary.", CACHE, AUDITED)
-    return Deed("unpin", "Unpin this fact?", "Unpin", told, text=text, mark=mark)
+    return OperatorAction("unpin", "Unpin this fact?", "Unpin", told, text=text, mark=mark)
 
 
 def _reset(detail: SessionDetail) -> tuple[str, ...]:

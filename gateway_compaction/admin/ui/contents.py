@@ -9,7 +9,7 @@ from itertools import groupby, zip_longest
 from typing import Any
 
 from gateway_compaction.admin.ui.text import Folded, fold, thousands
-from gateway_compaction.archive import LastCall
+from gateway_compaction.archive import CallSnapshot
 from gateway_compaction.core.records.call_snapshot import messages, numbers, parted
 
 __all__ = ["Comparison", "Item", "Pair", "Stretch", "comparison", "message_text"]
@@ -74,7 +74,7 @@ class Comparison:
     messages_saw: int
 
 
-def comparison(call: LastCall) -> Comparison:
+def comparison(call: CallSnapshot) -> Comparison:
     """Preamble beside preamble, summary beside what it stands for, tail beside tail."""
     numbered = numbers(call)
     sent = _items(call.sent, call.client, numbered[0])

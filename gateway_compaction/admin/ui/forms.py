@@ -16,7 +16,7 @@ from gateway_compaction.admin.json_response import answer_beside
 from gateway_compaction.admin.origin import PATH, keep_key, refuse_others
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.read_routes import Id, ref_of
-from gateway_compaction.admin.ui.actions import Deed, deed_of, lacking
+from gateway_compaction.admin.ui.actions import OperatorAction, action_of, lacking
 from gateway_compaction.admin.ui.errors import PageRoute
 from gateway_compaction.admin.ui.render import HEADERS, base_of, page
 from gateway_compaction.admin.ui.sessions import line
@@ -91,10 +91,10 @@ async def confirm(
 ) -> Response:
     """What a deed will mean, before it is done."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
-    deed = deed_of(name, detail, version, text, pin)
-    if deed is None:
+    action = action_of(name, detail, version, text, pin)
+    if action is None:
         raise lacking(name, detail, version)
-    return await _asked(request, viewer, detail, deed)
+    return await _asked(request, viewer, detail, action)
 
 
 @router.post("/sessions/{id}/do/{name}")
@@ -108,31 +108,31 @@ async def do(request: Request, viewer: Reader, parts: PartsDep, id: Id, name: st
     detail = await parts.archive.detail(viewer.scope, session)
     number = form.get("version", "")
     version = int(number) if number.isdecimal() and len(number) < 10 else None
-    deed = deed_of(name, detail, version, form.get("text", "").strip(), form.get("pin", ""))
-    if deed is None:
+    action = action_of(name, detail, version, form.get("text", "").strip(), form.get("pin", ""))
+    if action is None:
         raise lacking(name, detail, version)
     try:
-        await _done(parts, viewer, session, deed)
+        await _done(parts, viewer, session, action)
     except Refused as refusal:
-        return await _asked(request, viewer, detail, deed, str(refusal), 409)
+        return await _asked(request, viewer, detail, action, str(refusal), 409)
     if name == "forget":
         return _to(f"{base_of(request)}/sessions")
-    return _to(f"{base_of(request)}/sessions/{session.slot}?{urlencode({'done': _word(deed)})}")
+    return _to(f"{base_of(request)}/sessions/{session.session_id}?{urlencode({'done': _word(action)})}")
 
 
-async def _done(parts: Parts, viewer: Viewer, session: SessionRef, deed: Deed) -> None:
+async def _done(parts: Parts, viewer: Viewer, session: SessionRef, action: OperatorAction) -> None:
     archive, scope = parts.archive, viewer.scope
-    match deed.name:
+    match action.name:
         case "compact":
             await archive.compact(scope, session)
         case "rebuild":
             await archive.rebuild(scope, session)
-        case "rollback" if deed.version is not None:
-            await archive.rollback(scope, session, deed.version)
+        case "rollback" if action.version is not None:
+            await archive.rollback(scope, session, action.version)
         case "pin":
-            await archive.pin(scope, session, deed.text)
+            await archive.pin(scope, session, action.text)
         case "unpin":
-            await archive.unpin(scope, session, deed.text)
+            await archive.unpin(scope, session, action.text)
         case "reset":
             await archive.reset(scope, session)
         case "forget":
@@ -140,15 +140,15 @@ async def _done(parts: Parts, viewer: Viewer, session: SessionRef, deed: Deed) -
     await parts.attend()
 
 
-def _word(deed: Deed) -> str:
-    return "nothing" if deed.name == "rollback" and not deed.version else deed.name
+def _word(action: OperatorAction) -> str:
+    return "nothing" if action.name == "rollback" and not action.version else action.name
 
 
 async def _asked(
     request: Request,
     viewer: Viewer,
     detail: SessionDetail,
-    deed: Deed,
+    action: OperatorAction,
     problem: str = "",
     status: int = 200,
 ) -> Response:
@@ -158,10 +158,10 @@ async def _asked(
         "actor": viewer.scope.actor,
         "csrf": viewer.csrf,
         "page": "sessions",
-        "deed": deed,
+        "action": action,
         "problem": problem,
         "name": line(detail.row, 0.0).name,
-        "here": f"{base_of(request)}/sessions/{detail.row.session.slot}",
+        "here": f"{base_of(request)}/sessions/{detail.row.session.session_id}",
     }
     template = "_action.html" if "hx-request" in request.headers else "action.html"
     return await asyncio.to_thread(page, request, template, status, None, **values)

@@ -17,7 +17,7 @@ from gateway_compaction.admin.ui.text import (
     stamp,
     thousands,
 )
-from gateway_compaction.archive import LastCall, SessionDetail
+from gateway_compaction.archive import CallSnapshot, SessionDetail
 from gateway_compaction.core.records.call_snapshot import messages, parted
 from gateway_compaction.core.records.compaction import Compaction
 
@@ -98,12 +98,12 @@ class VersionView:
     newer: tuple[int, ...]
 
 
-def preamble_of(call: LastCall | None) -> int:
+def preamble_of(call: CallSnapshot | None) -> int:
     """How many leading messages of a call are its preamble."""
     return parted(call)[0] if call else 0
 
 
-def turns_of(call: LastCall | None) -> tuple[int, ...]:
+def turns_of(call: CallSnapshot | None) -> tuple[int, ...]:
     """For each message after the preamble its turn, from 1 on (0 before the first user message)."""
     turn, turns = 0, list[int]()
     for role, _, _ in (call.sent if call else ())[preamble_of(call) :]:

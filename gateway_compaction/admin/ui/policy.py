@@ -10,7 +10,7 @@ from typing import Any
 from gateway_compaction.admin.schemas import Explanation, Preview, PreviewBody
 from gateway_compaction.admin.ui.charts import Strip, strip
 from gateway_compaction.admin.ui.text import percent, short, thousands
-from gateway_compaction.archive import LastCall
+from gateway_compaction.archive import CallSnapshot
 from gateway_compaction.core.policy.model import Policy
 
 __all__ = ["PolicyView", "PreviewView", "Setting", "Slider", "policy_view", "preview_body", "preview_view"]
@@ -139,7 +139,7 @@ def preview_body(form: Mapping[str, str], policy: Policy) -> PreviewBody:
     )
 
 
-def preview_view(found: Preview, call: LastCall) -> PreviewView:
+def preview_view(found: Preview, call: CallSnapshot) -> PreviewView:
     """The answer to the sliders."""
     roles: Sequence[tuple[str, int, str]] = call.sent
     fates = found.fates if len(found.fates) == len(roles) else tuple(fate for *_, fate in roles)

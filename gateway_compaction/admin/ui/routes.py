@@ -146,7 +146,7 @@ async def version(request: Request, viewer: Reader, parts: PartsDep, id: Id, num
     """One version."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
     view, name = await asyncio.to_thread(_closely, detail, number, time.time())
-    values = _common(viewer, view=view, path=detail.row.session.slot, name=name, page="sessions")
+    values = _common(viewer, view=view, path=detail.row.session.session_id, name=name, page="sessions")
     return await _shown(request, "version.html", 200, None, values)
 
 

@@ -13,7 +13,7 @@ from gateway_compaction.admin.ui.history import KINDS, Card, Statistics, cards, 
 from gateway_compaction.admin.ui.overview import Tile
 from gateway_compaction.admin.ui.sessions import CALLS_HINT, Line, line
 from gateway_compaction.admin.ui.text import ago, compact, money, percent, short, span, stamp, thousands
-from gateway_compaction.archive import LastCall, SessionDetail
+from gateway_compaction.archive import CallSnapshot, SessionDetail
 from gateway_compaction.core.records.event import CompactionEvent
 
 __all__ = ["EventLine", "Fate", "SessionView", "session_view"]
@@ -208,7 +208,7 @@ def _strip(detail: SessionDetail) -> Strip | None:
     return strip(call.sent, versions, call.cuts)
 
 
-def _fates(call: LastCall | None) -> tuple[Fate, ...]:
+def _fates(call: CallSnapshot | None) -> tuple[Fate, ...]:
     if call is None:
         return ()
     number, tokens = Counter[str](), Counter[str]()

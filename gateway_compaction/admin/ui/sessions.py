@@ -183,7 +183,7 @@ def line(row: SessionRow, now: float) -> Line:
     """One session as values."""
     saved = row.saved or row.would_save
     return Line(
-        row.session.slot,
+        row.session.session_id,
         short(row.labels[0]) if row.labels else row.session.key[:12],
         row.session.key[:12],
         short(row.owner.named),

@@ -27,29 +27,29 @@ HASH = re.compile(r"[0-9a-f]{32}")
 STDIO = Path("-")
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-Deed = Callable[[Reached, SessionRef], Awaitable[Mapping[str, Any] | None]]
+OperatorAction = Callable[[Reached, SessionRef], Awaitable[Mapping[str, Any] | None]]
 
 
 @on_archive
 def compact(invocation: Invocation, session: Named) -> None:
     """Compact at the next call, whatever its usage, and from then on (until a reset)."""
 
-    async def deed(reached: Reached, ref: SessionRef) -> None:
+    async def action(reached: Reached, ref: SessionRef) -> None:
         await reached.archive.compact(reached.scope, ref)
 
     told = "will be compacted at its next call; all processes know of it within 5 seconds"
-    _act(invocation, session, deed, "compact", told)
+    _act(invocation, session, action, "compact", told)
 
 
 @on_archive
 def rebuild(invocation: Invocation, session: Named) -> None:
     """Retire every version; the next call brings the source for a new summary."""
 
-    async def deed(reached: Reached, ref: SessionRef) -> None:
+    async def action(reached: Reached, ref: SessionRef) -> None:
         await reached.archive.rebuild(reached.scope, ref)
 
     told = "has no version in use; its next call brings the source for a new one"
-    _act(invocation, session, deed, "rebuild", told)
+    _act(invocation, session, action, "rebuild", told)
 
 
 @on_archive
@@ -60,12 +60,12 @@ def rollback(
 ) -> None:
     """Use an earlier version again: newer ones are retired, summaries in the making are void."""
 
-    async def deed(reached: Reached, ref: SessionRef) -> Mapping[str, Any]:
+    async def action(reached: Reached, ref: SessionRef) -> Mapping[str, Any]:
         await reached.archive.rollback(reached.scope, ref, version)
         return {"version": version}
 
     told = f"uses version {version} again" if version else "uses no version"
-    _act(invocation, session, deed, "rollback", told)
+    _act(invocation, session, action, "rollback", told)
 
 
 @on_archive
@@ -76,11 +76,11 @@ def pin(
 ) -> None:
     """Let a text stand, word for word, in every summary of the session (at most 20)."""
 
-    async def deed(reached: Reached, ref: SessionRef) -> Mapping[str, Any]:
+    async def action(reached: Reached, ref: SessionRef) -> Mapping[str, Any]:
         await reached.archive.pin(reached.scope, ref, text)
         return {"text": text}
 
-    _act(invocation, session, deed, "pin", "has the pin")
+    _act(invocation, session, action, "pin", "has the pin")
 
 
 @on_archive
@@ -91,7 +91,7 @@ def unpin(
 ) -> None:
     """Take a pin back."""
 
-    async def deed(reached: Reached, ref: SessionRef) -> Mapping[str, Any]:
+    async def action(reached: Reached, ref: SessionRef) -> Mapping[str, Any]:
         found = text
         pins = (await reached.archive.detail(reached.scope, ref)).steering.pins
         if text not in pins and text.isdecimal() and 1 <= int(text) <= len(pins):
@@ -99,18 +99,18 @@ def unpin(
         await reached.archive.unpin(reached.scope, ref, found)
         return {"text": found}
 
-    _act(invocation, session, deed, "unpin", "has the pin no more")
+    _act(invocation, session, action, "unpin", "has the pin no more")
 
 
 @on_archive
 def reset(invocation: Invocation, session: Named, yes: Yes = False) -> None:
     """Forget compactions, pins, pauses and wishes of a session; events and labels stay."""
 
-    async def deed(reached: Reached, ref: SessionRef) -> None:
+    async def action(reached: Reached, ref: SessionRef) -> None:
         await reached.archive.reset(reached.scope, ref)
 
     question = "Forget the compactions, pins and pauses of {session}? Its events and labels stay."
-    _act(invocation, session, deed, "reset", "begins anew", question=None if yes else question)
+    _act(invocation, session, action, "reset", "begins anew", question=None if yes else question)
 
 
 @on_archive
@@ -128,11 +128,11 @@ def forget(
     """Erase a session, or all of a tenant: nothing of it is left in the store."""
     if session is not None and tenant is None:
 
-        async def deed(reached: Reached, ref: SessionRef) -> Mapping[str, Any]:
+        async def action(reached: Reached, ref: SessionRef) -> Mapping[str, Any]:
             return {"keys": await reached.archive.forget(reached.scope, ref)}
 
         question = None if yes else "Erase {session} for good?"
-        _act(invocation, session, deed, "forget", "is erased", question=question)
+        _act(invocation, session, action, "forget", "is erased", question=question)
     elif tenant is not None and session is None:
         _forget_tenant(invocation, tenant, yes)
     else:
@@ -149,18 +149,18 @@ def export(
 ) -> None:
     """Write a session as one JSON document; import gives all but the note of the import itself."""
 
-    async def deed(reached: Reached) -> tuple[SessionRef, Mapping[str, Any]]:
+    async def action(reached: Reached) -> tuple[SessionRef, Mapping[str, Any]]:
         ref = await find(reached, session)
         return ref, await reached.archive.export(reached.scope, ref)
 
-    ref, document = invocation.work(deed)
+    ref, document = invocation.work(action)
     if out == STDIO:
         print_json(document)
         return
     with invocation.telling():
         _write(out, f"{as_json(document)}\n")
     told = {"done": "export", "session": _parts(ref), "file": str(out)}
-    invocation.tell(told, f"{ref.slot} is written to {cell(str(out), 200)}")
+    invocation.tell(told, f"{ref.session_id} is written to {cell(str(out), 200)}")
 
 
 @on_archive
@@ -176,34 +176,40 @@ def load(
     with invocation.telling():
         document = _read(file)
     ref = invocation.work(lambda reached: reached.archive.load(reached.scope, document))
-    invocation.tell({"done": "import", "session": _parts(ref)}, f"{ref.slot} is stored")
+    invocation.tell({"done": "import", "session": _parts(ref)}, f"{ref.session_id} is stored")
 
 
 def add_to(app: typer.Typer) -> None:
     """Offer the deeds as commands."""
-    for deed in (compact, rebuild, rollback, pin, unpin, reset, forget, export):
-        app.command()(deed)
+    for action in (compact, rebuild, rollback, pin, unpin, reset, forget, export):
+        app.command()(action)
     app.command("import")(load)
 
 
 def _act(
-    invocation: Invocation, session: str, deed: Deed, name: str, told: str, *, question: str | None = None
+    invocation: Invocation,
+    session: str,
+    action: OperatorAction,
+    name: str,
+    told: str,
+    *,
+    question: str | None = None,
 ) -> None:
-    """Do ``deed`` to the session that is meant, ask before where there is a question, and say so."""
+    """Do ``action`` to the session that is meant, ask before where there is a question, and say so."""
 
     async def first(reached: Reached) -> tuple[SessionRef, Mapping[str, Any] | None]:
         ref = await find(reached, session)
         if question is None:
-            return ref, await deed(reached, ref)
+            return ref, await action(reached, ref)
         # What is not there need not be asked about.
         await reached.archive.detail(reached.scope, ref)
         return ref, None
 
     ref, more = invocation.work(first)
     if question is not None:
-        invocation.confirm(question.format(session=ref.slot))
-        more = invocation.work(lambda reached: deed(reached, ref))
-    invocation.tell({"done": name, "session": _parts(ref), **(more or {})}, f"{ref.slot} {told}")
+        invocation.confirm(question.format(session=ref.session_id))
+        more = invocation.work(lambda reached: action(reached, ref))
+    invocation.tell({"done": name, "session": _parts(ref), **(more or {})}, f"{ref.session_id} {told}")
 
 
 def _forget_tenant(invocation: Invocation, named: str, yes: bool) -> None:

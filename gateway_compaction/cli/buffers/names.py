@@ -71,7 +71,7 @@ def _shared(one: str, other: str) -> int:
 
 def _line(row: SessionRow) -> str:
     labels = f" ({cell(', '.join(row.labels))})" if row.labels else ""
-    return f"{row.session.slot} of {cell(row.owner.named)}{labels}"
+    return f"{row.session.session_id} of {cell(row.owner.named)}{labels}"
 
 
 async def _candidates(reached: Reached, named: str) -> AsyncIterator[SessionRow]:

@@ -17,7 +17,7 @@ from typing import Annotated, Any, NoReturn, TypeVar
 import typer
 
 from gateway_compaction.archive import Archive, Query, Scope
-from gateway_compaction.cli.buffers.text import cell, defused, print_json
+from gateway_compaction.cli.buffers.text import cell, escape_markup, print_json
 from gateway_compaction.cli.launch import without_password
 from gateway_compaction.errors import ArchiveError, Refused, StoreError
 
@@ -88,7 +88,7 @@ class Source:
     def name(self) -> str:
         """For messages, without passwords."""
         where = self.redis or self.url
-        return f"{'Redis' if self.redis else 'the gateway'} at {defused(without_password(where))}"
+        return f"{'Redis' if self.redis else 'the gateway'} at {escape_markup(without_password(where))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +107,12 @@ class Invocation:
     as_json: bool
     opener: Opener
 
-    def work(self, deed: Callable[[Reached], Awaitable[T]]) -> T:
+    def work(self, action: Callable[[Reached], Awaitable[T]]) -> T:
         """Do something with the archive; what goes wrong ends the command with a sentence and its code."""
 
         async def run() -> T:
             async with self.opener(self.source) as archive:
-                return await deed(Reached(archive, Scope(everything=True, actor=_actor())))
+                return await action(Reached(archive, Scope(everything=True, actor=_actor())))
 
         with self.telling():
             return asyncio.run(run())
@@ -241,7 +241,7 @@ def _actor() -> str:
 
 
 def _sentence(error: Exception) -> str:
-    text = defused(str(error) or type(error).__name__)
+    text = escape_markup(str(error) or type(error).__name__)
     text = text if len(text) <= MESSAGE else f"{text[:MESSAGE]}…"
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 

@@ -14,7 +14,7 @@ from typing import Any
 import regex
 import typer
 
-__all__ = ["as_json", "block", "cell", "defused", "plural", "print_json"]
+__all__ = ["as_json", "block", "cell", "escape_markup", "plural", "print_json"]
 
 CELL, BLOCK = 40, 2_000
 MARKS = 8
@@ -28,7 +28,7 @@ PICTURES = 0x2400
 DELETE = 0x7F
 
 
-def defused(text: str, *, lines: bool = False) -> str:
+def escape_markup(text: str, *, lines: bool = False) -> str:
     """``text`` with everything that a terminal would obey shown as a visible symbol.
 
     Args:
@@ -46,16 +46,16 @@ def cell(text: str | None, limit: int = CELL) -> str:
     if not text:
         return ""
     if len(text) <= limit:
-        return defused(text)
-    return f"{defused(text[:limit])}… ({len(text):,} characters)"
+        return escape_markup(text)
+    return f"{escape_markup(text[:limit])}… ({len(text):,} characters)"
 
 
 def block(text: str, *, full: bool = False) -> str:
     """``text`` as paragraphs, cut with a note unless it is asked for in ``full``."""
     if full or len(text) <= BLOCK:
-        return defused(text, lines=True)
+        return escape_markup(text, lines=True)
     left = len(text) - BLOCK
-    return f"{defused(text[:BLOCK], lines=True)}…\n[{left:,} more characters; --full shows them]"
+    return f"{escape_markup(text[:BLOCK], lines=True)}…\n[{left:,} more characters; --full shows them]"
 
 
 def plural(number: int, word: str) -> str:

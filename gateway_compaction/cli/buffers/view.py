@@ -14,7 +14,7 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from gateway_compaction.archive import LastCall, Owner, SessionDetail, SessionRow
+from gateway_compaction.archive import CallSnapshot, Owner, SessionDetail, SessionRow
 from gateway_compaction.cli.buffers.names import short_ids
 from gateway_compaction.cli.buffers.text import block, cell, plural
 from gateway_compaction.core.records.call_snapshot import messages, numbers
@@ -60,7 +60,7 @@ def row_table(rows: Iterable[SessionRow], *, width: int = PIPE_WIDTH, full: bool
     listed = [*rows]
     shown = {column: [column.shown(row) for row in listed] for column in COLUMNS}
     sessions = [row.session for row in listed]
-    shown[COLUMNS[0]] = [one.slot for one in sessions] if full else [*short_ids(sessions)]
+    shown[COLUMNS[0]] = [one.session_id for one in sessions] if full else [*short_ids(sessions)]
     columns, room = _fitting(shown, width)
     table = Table()
     for column in columns:
@@ -132,7 +132,7 @@ def text_of(compaction: Compaction, *, full: bool) -> list[Text]:
     return shown
 
 
-def call_table(call: LastCall) -> Table:
+def call_table(call: CallSnapshot) -> Table:
     """What the client sent and what the model saw; neighbours of one fate in one line."""
     title = f"Last call looked at: {_when(call.at)} UTC"
     table = Table("messages", "role", "tokens", "became", title=title, title_justify="left")
@@ -190,8 +190,8 @@ def ago(at: float) -> str:
 
 
 def _facts(detail: SessionDetail) -> Iterable[tuple[str, str | Text]]:
-    row, owner, steering = detail.row, detail.row.owner, detail.steering
-    yield "session", row.session.slot
+    row, owner, controls = detail.row, detail.row.owner, detail.steering
+    yield "session", row.session.session_id
     yield from ((f"label {n}", cell(label, 200)) for n, label in enumerate(row.labels, 1))
     yield "team", cell(_team(owner))
     yield "user", cell(owner.user_id)
@@ -214,8 +214,8 @@ def _facts(detail: SessionDetail) -> Iterable[tuple[str, str | Text]]:
         yield name, f"until {_when(pause[0])} UTC: {cell(pause[1], 200)}" if pause else ""
     for _, until in detail.claims:
         yield "in the making", f"a summary, claimed until {_when(until)} UTC"
-    yield "asked for", ", ".join(name for name in ("compact", "rebuild") if getattr(steering, name))
-    yield from ((f"pin {n}", cell(pin, 400)) for n, pin in enumerate(steering.pins, 1))
+    yield "asked for", ", ".join(name for name in ("compact", "rebuild") if getattr(controls, name))
+    yield from ((f"pin {n}", cell(pin, 400)) for n, pin in enumerate(controls.pins, 1))
 
 
 def _team(owner: Owner) -> str | None:
@@ -249,7 +249,7 @@ class _Column:
 
 
 COLUMNS = (
-    _Column("session", lambda row: row.session.slot),
+    _Column("session", lambda row: row.session.session_id),
     _Column("owner", lambda row: cell(row.owner.named), 1, flexible=True),
     _Column("labels", lambda row: cell(", ".join(row.labels)), 4, flexible=True),
     _Column("model", lambda row: cell(row.model), 7, flexible=True),

@@ -131,4 +131,4 @@ def _line(row: SessionRow) -> str:
     labels = f" ({cell(', '.join(row.labels))})" if row.labels else ""
     tokens = f"{row.tokens_before:,} → {row.tokens_after:,} tokens"
     parts = (row.state, cell(row.outcome), cell(row.level), tokens, f"version {row.versions}")
-    return f"{row.session.slot}{labels}: {', '.join(part for part in parts if part)}"
+    return f"{row.session.session_id}{labels}: {', '.join(part for part in parts if part)}"

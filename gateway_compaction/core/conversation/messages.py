@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["Message", "part_of", "text_of"]
+__all__ = ["Message", "role_of", "text_of"]
 
 Message = Mapping[str, Any]
 """One chat message, opaque: read, never edited."""
@@ -18,7 +18,7 @@ TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
 THINKING_PARTS = frozenset({"thinking", "redacted_thinking"})
 
 
-def part_of(message: Message) -> str:
+def role_of(message: Message) -> str:
     """What a message is in a conversation: its role, but ``tool`` for results in content parts."""
     role = str(message["role"])
     return "tool" if role in RESULT_ROLES or (role == "user" and _has_part(message, RESULT_PARTS)) else role

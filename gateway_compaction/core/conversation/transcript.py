@@ -14,7 +14,7 @@ from gateway_compaction.core.conversation.messages import (
     Message,
     _calls,
     _thinks,
-    part_of,
+    role_of,
     text_of,
 )
 from gateway_compaction.errors import TranscriptError
@@ -58,7 +58,7 @@ def parse(messages: Sequence[Any]) -> Transcript:
         start += 1
     history = tuple(messages[start:])
     openers = _cuts(history)
-    users = [i for i, m in enumerate(history) if part_of(m) == "user"]
+    users = [i for i, m in enumerate(history) if role_of(m) == "user"]
     return Transcript(
         preamble=tuple(messages[:start]),
         history=history,
@@ -75,7 +75,7 @@ def _cuts(history: tuple[Message, ...]) -> dict[int, int | None]:
     open_until = _group_ends(history)
     closed, opener, thinking = 0, None, False
     for index, message in enumerate(history):
-        role = part_of(message)
+        role = role_of(message)
         if index >= closed and index > 0:
             if role == "user":
                 cuts[index] = None
@@ -104,7 +104,7 @@ def _group_ends(history: tuple[Message, ...]) -> dict[int, int]:
     ends: dict[int, int] = {}
     caller: int | None = None
     for index, message in enumerate(history):
-        role = part_of(message)
+        role = role_of(message)
         if role == "assistant":
             caller = index if _calls(message) else None
         elif role == "tool" and caller is not None:

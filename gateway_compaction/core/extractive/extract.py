@@ -27,7 +27,7 @@ from gateway_compaction.core.extractive.salience import (
     talk_of,
     telling,
 )
-from gateway_compaction.core.text.escaping import defused
+from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.identifiers import identifiers
 from gateway_compaction.core.text.terms import search_terms
 
@@ -116,7 +116,7 @@ def _told(pieces: Sequence[Piece]) -> str:
     for piece in sorted(pieces, key=lambda p: (p.message, p.place)):
         same = last is not None and last.message == piece.message
         # The labels are ours: what was said must not pass for one.
-        text = defused(piece.text)
+        text = escape_markup(piece.text)
         if same and text in lines[-1]:
             continue
         if same and piece.prose:

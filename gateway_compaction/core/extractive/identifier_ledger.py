@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gateway_compaction.core.conversation.messages import Message, part_of, text_of
+from gateway_compaction.core.conversation.messages import Message, role_of, text_of
 from gateway_compaction.core.extractive.selection import by_gain, rough_tokens
 from gateway_compaction.core.text.identifiers import identifiers, spelled_in
 from gateway_compaction.core.text.sentences import sentence_spans
@@ -85,7 +85,7 @@ class Source:
 
 def sources(message: Message) -> tuple[Source, ...]:
     """Every text of a message."""
-    role = part_of(message)
+    role = role_of(message)
     return tuple(_source(role, text, said and role in SPEAKERS) for text, said in _texts(message))
 
 

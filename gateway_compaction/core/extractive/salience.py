@@ -13,7 +13,7 @@ from gateway_compaction.core.conversation.messages import (
     PREAMBLE_ROLES,
     RESULT_ROLES,
     Message,
-    part_of,
+    role_of,
     text_of,
 )
 from gateway_compaction.core.conversation.transcript import user_weight
@@ -26,7 +26,7 @@ from gateway_compaction.core.extractive.open_questions import (
     turn_of,
 )
 from gateway_compaction.core.extractive.selection import by_gain, rough_tokens
-from gateway_compaction.core.text.escaping import defused
+from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.sentences import sentence_spans
 from gateway_compaction.core.text.shorten import shorten
 from gateway_compaction.core.text.terms import search_terms
@@ -136,7 +136,7 @@ class Talk:
 
 def spoken(message: Message) -> Spoken:
     """The sentences of a message; of a long one the first and the last, of a user's most."""
-    role, text = part_of(message), text_of(message)
+    role, text = role_of(message), text_of(message)
     if role in PREAMBLE_ROLES:
         return Spoken((), False)
     spans = sentence_spans(text)
@@ -207,7 +207,7 @@ def lasting(talk: Talk, known: Iterable[str], max_tokens: int, count: Count, sho
 
 def asked_for(talk: Talk, heard: Sequence[Spoken], max_tokens: int, count: Count) -> list[Piece]:
     """What users asked for and have not got: what was put off first, and of that the latest."""
-    said = ((part_of(m), one.turn) for m, one in zip(talk.messages, heard, strict=True))
+    said = ((role_of(m), one.turn) for m, one in zip(talk.messages, heard, strict=True))
     chosen: list[Piece] = []
     for found in sorted(
         open_requests(said), key=lambda o: (o.put_off, o.message, o.asked.start), reverse=True
@@ -240,7 +240,7 @@ def _chosen(
         nonlocal room
         piece = _piece(talk.messages, found[i], count)
         cost = count(piece.text) + PIECE_TOKENS
-        there = bool(shown) and defused(piece.text) in shown
+        there = bool(shown) and escape_markup(piece.text) in shown
         if cost > room and not there:
             return False
         said.update(found[i].sentence.terms)
@@ -269,7 +269,7 @@ def _candidates(
     found: list[_Candidate] = []
     asked = False
     for number, (message, one) in enumerate(zip(messages, heard, strict=True)):
-        user = part_of(message) == "user"
+        user = role_of(message) == "user"
         place = (1.0 + ANSWER * asked) * (1.0 + lead * user)
         for s in one.sentences:
             boost = s.worth * place
@@ -288,4 +288,4 @@ def _piece(messages: Sequence[Message], chosen: _Candidate, count: Count) -> Pie
     text = text_of(message)[sentence.start : sentence.end]
     if sentence.cost > LONGEST:
         text = shorten(text, LONGEST, count, "…")
-    return Piece(chosen.message, sentence.start, part_of(message), text, prose=True)
+    return Piece(chosen.message, sentence.start, role_of(message), text, prose=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
 
-from gateway_compaction.core.conversation.messages import PREAMBLE_ROLES, Message, part_of, text_of
+from gateway_compaction.core.conversation.messages import PREAMBLE_ROLES, Message, role_of, text_of
 from gateway_compaction.core.pins.anchor_words import (
     CODE,
     CUES,
@@ -86,7 +86,7 @@ def sentence_score(sentence: str, part: str, scoring: Scoring, *, marked: bool =
 
 def message_score(message: Message, scoring: Scoring) -> float:
     """How much a message matters, from 0 to 1: as much as its weightiest sentence."""
-    part = part_of(message)
+    part = role_of(message)
     return max((sentence_score(s, part, scoring) for s in sentences(text_of(message))), default=0.0)
 
 
@@ -159,7 +159,7 @@ def _distinct(found: Iterator[Anchor]) -> list[Anchor]:
 
 def _candidates(index: int, message: Message, scoring: Scoring) -> Iterator[Anchor]:
     """Passages with a reason to be kept; found by cues, so that most text is never looked at closely."""
-    part = part_of(message)
+    part = role_of(message)
     if part in PREAMBLE_ROLES:
         return
     text = text_of(message)

@@ -33,7 +33,7 @@ VAGUE = regex.compile(
     r"|maintenant"
     r"|ahora|mejor|en realidad)\b|다시|대신|이제|그냥|現在|现在|其实|今は"
 )
-WISH = regex.compile(
+REQUEST_NOTICE = regex.compile(
     r"(?i)^\W*(?:(?:actually|ok|okay|now|well|sorry|hm+|no)[, ]+)*(?:please|use|answer|reply|respond|write"
     r"|speak|switch"
     r"|go back|send|ship|call|quote|show|include|add|stop|keep|make it|change|let['’]s|bitte|antworte"
@@ -96,7 +96,7 @@ def changes(said: str) -> bool:
     lower = said.lower()
     if not any(cue in lower for cue in CUES) or TELLS.match(said):
         return False
-    return bool(PLAIN.search(said) or (VAGUE.search(said) and WISH.search(said)))
+    return bool(PLAIN.search(said) or (VAGUE.search(said) and REQUEST_NOTICE.search(said)))
 
 
 def content_words(said: str) -> frozenset[str]:

@@ -8,12 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-__all__ = ["Memo", "Memos"]
+__all__ = ["DerivedCache", "DerivedCaches"]
 
 T = TypeVar("T")
 
 
-class Memo:
+class DerivedCache:
     """A bounded dictionary of pure results; those not used for longest go first. Threads may share it."""
 
     def __init__(self, entries: int) -> None:
@@ -41,16 +41,16 @@ class Memo:
 
 
 @dataclass(frozen=True, slots=True)
-class Memos:
+class DerivedCaches:
     """What outlives a request: frames, carriers, extracts and recalls by digest; passages, readings
     and rules by message; indexes.
 
     What is kept was cut to measure by one way of counting: one of these for each model name.
     """
 
-    frames: Memo = field(default_factory=lambda: Memo(4_000))
-    passages: Memo = field(default_factory=lambda: Memo(50_000))
-    readings: Memo = field(default_factory=lambda: Memo(2_000))
-    rules: Memo = field(default_factory=lambda: Memo(50_000))
+    frames: DerivedCache = field(default_factory=lambda: DerivedCache(4_000))
+    passages: DerivedCache = field(default_factory=lambda: DerivedCache(50_000))
+    readings: DerivedCache = field(default_factory=lambda: DerivedCache(2_000))
+    rules: DerivedCache = field(default_factory=lambda: DerivedCache(50_000))
     # About two megabytes for each hundred thousand tokens.
-    indexes: Memo = field(default_factory=lambda: Memo(150))
+    indexes: DerivedCache = field(default_factory=lambda: DerivedCache(150))

@@ -7,25 +7,25 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gateway_compaction.core.conversation.transcript import Transcript
-from gateway_compaction.core.planning.views import Desk
+from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.recall.recall import recall_reserve
 from gateway_compaction.core.records.compaction import Compaction
-from gateway_compaction.core.records.controls import Steering
+from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.tokens.counter import Measure, output_reserve
 
-__all__ = ["Situation", "fitting", "reserved", "wants_json"]
+__all__ = ["RequestContext", "fitting", "reserved", "wants_json"]
 
 ALIKE = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class RequestContext:
     """Everything a plan depends on.
 
     ``compactions`` are those whose digest the request's own chain holds at their cover; ``in_flight``,
     ``bypass`` and ``backoff`` are as the store tells. ``digests`` names each message of the history.
-    ``steering`` is what operators asked of the session.
+    ``controls`` is what operators asked of the session.
     """
 
     transcript: Transcript
@@ -33,20 +33,20 @@ class Situation:
     measure: Measure
     window: int
     policy: Policy
-    desk: Desk
+    views: ViewBuilder
     compactions: tuple[Compaction, ...] = ()
     in_flight: bool = False
     bypass: str | None = None
     backoff: str | None = None
     digests: tuple[bytes, ...] = ()
-    steering: Steering = field(default_factory=Steering)
+    controls: SessionControls = field(default_factory=SessionControls)
 
-    def steered(self, steering: Steering) -> Situation:
+    def with_controls(self, controls: SessionControls) -> RequestContext:
         """The same, with what operators asked for."""
-        return replace(self, steering=steering, desk=replace(self.desk, pins=steering.pins))
+        return replace(self, controls=controls, views=replace(self.views, pins=controls.pins))
 
 
-def fitting(s: Situation) -> list[Compaction]:
+def fitting(s: RequestContext) -> list[Compaction]:
     """Those that stand for exactly the messages this request begins with, and end where it may be cut.
 
     What was shortened without a model for a smaller window is none for this one: here more can stay.

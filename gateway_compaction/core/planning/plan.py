@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from gateway_compaction.core.conversation.transcript import Transcript
-from gateway_compaction.core.planning.context import Situation, fitting
+from gateway_compaction.core.planning.context import RequestContext, fitting
 from gateway_compaction.core.planning.fit import clear, compacted, fit
 from gateway_compaction.core.planning.render import View
 from gateway_compaction.core.planning.summary_job import (
@@ -23,7 +23,15 @@ from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import KIND_RANK, Compaction
 from gateway_compaction.core.records.event import Outcome
 
-__all__ = ["LevelName", "Plan", "built_upon", "light_tokens", "make_plan", "quiet_below", "quiet_plan"]
+__all__ = [
+    "LevelName",
+    "Plan",
+    "below_thresholds_plan",
+    "below_thresholds_tokens",
+    "built_upon",
+    "light_tokens",
+    "make_plan",
+]
 
 LevelName = Literal["light", "medium", "aggressive"]
 RECENT_CALLS = 8
@@ -52,7 +60,7 @@ class Plan:
     wait_seconds: float = 0.0
 
 
-def quiet_below(policy: Policy, transcript: Transcript, window: int) -> int:
+def below_thresholds_tokens(policy: Policy, transcript: Transcript, window: int) -> int:
     """Tokens below which a request can need nothing, whatever its messages are."""
     triggers, levels = policy.triggers, policy.levels
     if triggers.turns is not None and len(turn_starts(transcript)) > triggers.turns:
@@ -61,7 +69,7 @@ def quiet_below(policy: Policy, transcript: Transcript, window: int) -> int:
     return min(earliest, triggers.tokens or earliest)
 
 
-def quiet_plan(s: Situation) -> Plan | None:
+def below_thresholds_plan(s: RequestContext) -> Plan | None:
     """The plan of a request that needs nothing of the store, or None."""
     total = s.measure.total
     if total >= light_tokens(s) or triggered(s):
@@ -69,7 +77,7 @@ def quiet_plan(s: Situation) -> Plan | None:
     return Plan(View(tokens=total), None, "none", "below every level", total)
 
 
-def make_plan(s: Situation) -> Plan:
+def make_plan(s: RequestContext) -> Plan:
     """Decide about one request."""
     raw = View(tokens=s.measure.total)
     if s.bypass is not None:
@@ -84,17 +92,17 @@ def make_plan(s: Situation) -> Plan:
         plan = replace(plan, outcome="passthrough", reason=f"{ready}; it still fits")
     if level == "aggressive":
         plan = _made_to_fit(s, plan)
-    elif s.steering.compact and view.compaction is None:
+    elif s.controls.compact and view.compaction is None:
         plan = _asked_for(s, plan)
     elif level == "medium" and view.compaction is None:
         plan = _cleared(s, plan)
     return _with_job(s, plan)
 
 
-def _choose(s: Situation, raw: View) -> View:
+def _choose(s: RequestContext, raw: View) -> View:
     """By the three rules: raw while it is below medium; else the shortest that is; else the longest."""
     medium = s.policy.levels.medium.at * s.window
-    if s.steering.compact or (s.policy.triggers.then == "apply" and has_triggers(s.policy)):
+    if s.controls.compact or (s.policy.triggers.then == "apply" and has_triggers(s.policy)):
         found = _first_below(s, reversed(_views(s)), min(medium, raw.tokens))
         if found is not None:
             return found
@@ -104,24 +112,24 @@ def _choose(s: Situation, raw: View) -> View:
     found = _first_below(s, views, medium)
     if found is not None:
         return found
-    view = s.desk.recalling(min([raw, *reversed(views)], key=lambda v: v.tokens))
+    view = s.views.recalling(min([raw, *reversed(views)], key=lambda v: v.tokens))
     # With what it quotes a view may be no smaller than what came.
     return view if view.tokens < raw.tokens else raw
 
 
-def _first_below(s: Situation, views: Iterable[View], tokens: float) -> View | None:
+def _first_below(s: RequestContext, views: Iterable[View], tokens: float) -> View | None:
     """The first view that is below ``tokens`` with everything it quotes."""
-    complete = (s.desk.recalling(v) for v in views if v.tokens < tokens)
+    complete = (s.views.recalling(v) for v in views if v.tokens < tokens)
     return next((v for v in complete if v.tokens < tokens), None)
 
 
-def _views(s: Situation) -> list[View]:
+def _views(s: RequestContext) -> list[View]:
     """Every fitting compaction as a view, by cover, on a tie the better kind first."""
     ordered = sorted(fitting(s), key=lambda c: (c.covers, -KIND_RANK[c.kind]))
-    return [s.desk.view(c) for c in ordered]
+    return [s.views.view(c) for c in ordered]
 
 
-def _level(s: Situation, tokens: int) -> LevelName | None:
+def _level(s: RequestContext, tokens: int) -> LevelName | None:
     levels = s.policy.levels
     if tokens >= levels.aggressive.at * s.window:
         return "aggressive"
@@ -130,7 +138,7 @@ def _level(s: Situation, tokens: int) -> LevelName | None:
     return "light" if tokens >= light_tokens(s) else None
 
 
-def light_tokens(s: Situation) -> float:
+def light_tokens(s: RequestContext) -> float:
     """Where preparing begins: the policy's share, or earlier where two calls like the largest recent one
     would jump from there past medium."""
     levels = s.policy.levels
@@ -138,36 +146,36 @@ def light_tokens(s: Situation) -> float:
     return min(levels.light.at * s.window, max(early, EARLIEST_LIGHT * levels.medium.at * s.window))
 
 
-def _largest_growth(s: Situation) -> int:
+def _largest_growth(s: RequestContext) -> int:
     # Every assistant message marks a call: what lies between two of them came with one.
     calls = [i for i, m in enumerate(s.transcript.history) if m["role"] == "assistant"][-RECENT_CALLS:]
     return max((s.measure.between(a, b) for a, b in pairwise(calls)), default=0)
 
 
-def _cleared(s: Situation, plan: Plan) -> Plan:
-    made = clear(s.desk, s.policy.levels.medium.keep_last)
+def _cleared(s: RequestContext, plan: Plan) -> Plan:
+    made = clear(s.views, s.policy.levels.medium.keep_last)
     if made is None or made[1].tokens >= s.policy.levels.light.at * s.window:
         return plan
     return replace(plan, view=made[1], made=made[0], outcome="fallback", reason="old tool results cleared")
 
 
-def _asked_for(s: Situation, plan: Plan) -> Plan:
+def _asked_for(s: RequestContext, plan: Plan) -> Plan:
     """An operator wants the session compacted whatever its usage, and nothing is ready yet."""
     levels = s.policy.levels
     for keep in (levels.medium.keep_last, levels.aggressive.keep_last):
-        found = compacted(s.desk, keep, int(levels.aggressive.target * s.window))
+        found = compacted(s.views, keep, int(levels.aggressive.target * s.window))
         if found and found[1].tokens <= (1 - LEAST_SAVED) * plan.view.tokens:
             reason = "an operator asked for it; made without a model"
-            view = s.desk.recalling(found[1])
+            view = s.views.recalling(found[1])
             return replace(plan, view=view, made=found[0], outcome="fallback", reason=reason)
     return replace(plan, reason=f"{plan.reason}; an operator asked, but little would be saved")
 
 
-def _made_to_fit(s: Situation, plan: Plan) -> Plan:
+def _made_to_fit(s: RequestContext, plan: Plan) -> Plan:
     level = s.policy.levels.aggressive
     keep = min(level.keep_last, s.policy.levels.medium.keep_last)
     most = int(level.at * s.window)
-    found = fit(s.desk, built_upon(s, plan.view), keep, int(level.target * s.window), most)
+    found = fit(s.views, built_upon(s, plan.view), keep, int(level.target * s.window), most)
     if found is None:
         return _as_chosen(plan)
     compaction, view = found
@@ -189,37 +197,37 @@ def _as_chosen(plan: Plan) -> Plan:
     return replace(plan, outcome=outcome, reason="cannot be made to fit")
 
 
-def _stored(s: Situation, made: Compaction) -> Compaction | None:
+def _stored(s: RequestContext, made: Compaction) -> Compaction | None:
     """What is stored for the same messages and stays; what was made of it is made again, the same."""
     rank = KIND_RANK[made.kind]
     return next((c for c in s.compactions if c.digest == made.digest and KIND_RANK[c.kind] >= rank), None)
 
 
-def _quoting(s: Situation, view: View, most: int) -> View:
+def _quoting(s: RequestContext, view: View, most: int) -> View:
     """The view of what was just made, with its quotes: so many that it stays below ``most``."""
-    quoting = s.desk.recalling(view)
+    quoting = s.views.recalling(view)
     for quotes in (max(0, most - view.tokens), 0):
         if quoting.tokens < most or view.compaction is None:
             break
-        quoting = s.desk.recalling(replace(view, compaction=replace(view.compaction, quotes=quotes)))
+        quoting = s.views.recalling(replace(view, compaction=replace(view.compaction, quotes=quotes)))
     return quoting
 
 
-def _quoting_on(s: Situation, view: View) -> View:
+def _quoting_on(s: RequestContext, view: View) -> View:
     """The view of what is stored, with its quotes for as long as they fit the window."""
-    quoting = s.desk.recalling(view)
+    quoting = s.views.recalling(view)
     return quoting if quoting.tokens <= s.window or quoting.tokens == view.tokens else view
 
 
-def built_upon(s: Situation, view: View) -> Compaction | None:
+def built_upon(s: RequestContext, view: View) -> Compaction | None:
     """What an extract is built upon: the longest that a model wrote, though an extract may cover more."""
     written = [c for c in fitting(s) if c.kind == "model"]
     return max(written, key=lambda c: c.covers, default=view.compaction if view.carrier else None)
 
 
-def _with_job(s: Situation, plan: Plan) -> Plan:
+def _with_job(s: RequestContext, plan: Plan) -> Plan:
     used = plan.made or plan.view.compaction
-    wanted = plan.level is not None or triggered(s) or s.steering.rebuild
+    wanted = plan.level is not None or triggered(s) or s.controls.rebuild
     if not wanted and replaceable(s, used) is None:
         return plan
     if s.in_flight or s.backoff is not None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.planning.context import Situation
+from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.summary_job import Job
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction
@@ -51,7 +51,7 @@ class Prefix:
 
 
 def shared_prefix(
-    s: Situation, job: Job, used: Compaction | None, sent: Sequence[Message], body: Mapping[str, Any]
+    s: RequestContext, job: Job, used: Compaction | None, sent: Sequence[Message], body: Mapping[str, Any]
 ) -> Prefix | None:
     """The part of ``sent`` that holds exactly what the job's summary will stand for.
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.planning.context import Situation
+from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan, light_tokens
 from gateway_compaction.core.planning.render import View, is_cleared, shown
-from gateway_compaction.core.records.call_snapshot import LastCall
+from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction
 
 __all__ = ["layout"]
@@ -17,7 +17,7 @@ __all__ = ["layout"]
 QUOTED = re.compile(r"(?m)^\[(\d{1,9}) ")
 
 
-def layout(s: Situation, plan: Plan, messages: Sequence[Message] | None, at: float) -> LastCall:
+def layout(s: RequestContext, plan: Plan, messages: Sequence[Message] | None, at: float) -> CallSnapshot:
     """A call as operators look at it; ``messages`` are those sent in place of the client's, if any.
 
     The messages themselves are in it where the policy lets them be stored.
@@ -26,7 +26,7 @@ def layout(s: Situation, plan: Plan, messages: Sequence[Message] | None, at: flo
     client = (*s.transcript.preamble, *s.transcript.history)
     full = s.policy.storage.content == "full"
     levels, used = s.policy.levels, view.compaction
-    return LastCall(
+    return CallSnapshot(
         at=at,
         sent=_sent(s, view),
         saw=_saw(s, view, messages or client),
@@ -45,8 +45,8 @@ def layout(s: Situation, plan: Plan, messages: Sequence[Message] | None, at: flo
     )
 
 
-def _sent(s: Situation, view: View) -> tuple[tuple[str, int, str], ...]:
-    head = [(str(m["role"]), s.desk.weigh(m), "preamble") for m in s.transcript.preamble]
+def _sent(s: RequestContext, view: View) -> tuple[tuple[str, int, str], ...]:
+    head = [(str(m["role"]), s.views.weigh(m), "preamble") for m in s.transcript.preamble]
     quoted = _quoted(view)
     tail = [
         (str(m["role"]), s.measure.between(i, i + 1), _fate(s, view, i, quoted))
@@ -55,7 +55,7 @@ def _sent(s: Situation, view: View) -> tuple[tuple[str, int, str], ...]:
     return (*head, *tail)
 
 
-def _fate(s: Situation, view: View, index: int, quoted: frozenset[int]) -> str:
+def _fate(s: RequestContext, view: View, index: int, quoted: frozenset[int]) -> str:
     """What became of a message of the history."""
     compaction = view.compaction
     if compaction is None or index == view.opener:
@@ -65,12 +65,12 @@ def _fate(s: Situation, view: View, index: int, quoted: frozenset[int]) -> str:
     return _changed(s, compaction, index)
 
 
-def _changed(s: Situation, compaction: Compaction, index: int) -> str:
+def _changed(s: RequestContext, compaction: Compaction, index: int) -> str:
     """How a message that stands in the view was changed, if it was."""
     message = s.transcript.history[index]
-    if is_cleared(compaction, index, message, s.desk.count):
+    if is_cleared(compaction, index, message, s.views.count):
         return "cleared"
-    return "verbatim" if shown(compaction, index, message, s.desk.count) is message else "shortened"
+    return "verbatim" if shown(compaction, index, message, s.views.count) is message else "shortened"
 
 
 def _quoted(view: View) -> frozenset[int]:
@@ -78,14 +78,14 @@ def _quoted(view: View) -> frozenset[int]:
     return frozenset(int(n) for text in view.recalls.values() for n in QUOTED.findall(text))
 
 
-def _saw(s: Situation, view: View, messages: Sequence[Message]) -> tuple[tuple[str, int, str], ...]:
+def _saw(s: RequestContext, view: View, messages: Sequence[Message]) -> tuple[tuple[str, int, str], ...]:
     return tuple(
-        (str(m["role"]), s.desk.weigh(m), origin)
+        (str(m["role"]), s.views.weigh(m), origin)
         for m, origin in zip(messages, _origins(s, view, len(messages)), strict=True)
     )
 
 
-def _origins(s: Situation, view: View, length: int) -> list[str]:
+def _origins(s: RequestContext, view: View, length: int) -> list[str]:
     """Where each message that the model got comes from, in the order of ``render``."""
     head = ["preamble"] * len(s.transcript.preamble)
     compaction, start = view.compaction, 0

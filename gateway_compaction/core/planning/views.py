@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from gateway_compaction.core.conversation.digest import message_digest
-from gateway_compaction.core.conversation.messages import Message, part_of, text_of
+from gateway_compaction.core.conversation.messages import Message, role_of, text_of
 from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.pins.anchors import Scoring
 from gateway_compaction.core.pins.pins import rules_in
-from gateway_compaction.core.planning.caches import Memos
+from gateway_compaction.core.planning.caches import DerivedCaches
 from gateway_compaction.core.planning.render import View, render
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.recall.index import Index, build_index, query_of
@@ -28,11 +28,11 @@ from gateway_compaction.core.summary.block import (
     frame,
     marked,
 )
-from gateway_compaction.core.text.escaping import defused
+from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.language import language_of, phrases
 from gateway_compaction.core.tokens.counter import Measure
 
-__all__ = ["Desk"]
+__all__ = ["ViewBuilder"]
 
 Weigh = Callable[[Message], int]
 Count = Callable[[str], int]
@@ -42,12 +42,12 @@ LEAST_QUOTED, LEAST_SHARE = 160, 0.4
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class ViewBuilder:
     """One request, its measure, and the counting functions: what views are laid out on.
 
     ``weigh`` counts messages as the measure does; ``count`` counts text without calibration, so that what
     is written into a view never changes when the calibration does.
-    ``memos`` hold what was made before, by the digest of what it stands for; they outlive the request, since
+    ``caches`` hold what was made before, by the digest of what it stands for; they outlive the request, since
     nothing in them depends on anything else of it. ``digests`` name each message of the history.
     ``pins`` are what operators pinned.
     """
@@ -61,7 +61,7 @@ class Desk:
     count: Count
     wants_json: bool = False
     digests: tuple[bytes, ...] = ()
-    memos: Memos = field(default_factory=Memos)
+    caches: DerivedCaches = field(default_factory=DerivedCaches)
     index_tokens: int = INDEX_TOKENS
     pins: tuple[str, ...] = ()
 
@@ -108,7 +108,7 @@ class Desk:
     def shown(self, cut: int, limit: int) -> str:
         """What is read beside the text of a block of ``limit`` tokens: note, pins and the repeated opener."""
         opener = self.transcript.openers.get(cut)
-        repeated = "" if opener is None else defused(text_of(self.transcript.history[opener]))
+        repeated = "" if opener is None else escape_markup(text_of(self.transcript.history[opener]))
         return "\n".join([*self._frame(cut, limit).lines, repeated])
 
     def view(self, compaction: Compaction) -> View:
@@ -134,7 +134,7 @@ class Desk:
         facts = self._facts[0]
         key = (compaction.digest, compaction.text, limit, facts, *self._framed)
         frame_ = self._frame(compaction.covers, limit)
-        made = self.memos.frames.get(key, lambda: carrier(compaction.text, frame_, self.count, facts))
+        made = self.caches.frames.get(key, lambda: carrier(compaction.text, frame_, self.count, facts))
         opener = self.transcript.openers.get(compaction.covers)
         covered = self.transcript.history[: compaction.covers]
         # Marks are no part of a digest: clients move them, so they are looked for anew.
@@ -153,14 +153,14 @@ class Desk:
 
         if not self.pins:
             return (), 0
-        return self.memos.frames.get(("pins", self.pins, self.window), make)
+        return self.caches.frames.get(("pins", self.pins, self.window), make)
 
     def _told(self, facts: tuple[str, ...]) -> int:
         return self.count("\n".join(facts_told(facts)))
 
     def _frame(self, cut: int, limit: int) -> Frame:
         opener = self.transcript.openers.get(cut)
-        return self.memos.frames.get(
+        return self.caches.frames.get(
             (self.chain[cut], limit, *self._framed),
             lambda: frame(
                 self.transcript.history[:cut],
@@ -180,7 +180,7 @@ class Desk:
         """The rules that a message lays down; looked for once. ``digest`` names it, where that is known."""
         if message["role"] != "user":
             return ()
-        return self.memos.rules.get(digest or message_digest(message), partial(rules_in, message))
+        return self.caches.rules.get(digest or message_digest(message), partial(rules_in, message))
 
     @property
     def _framed(self) -> tuple[int, bool, int, Scoring, bool]:
@@ -242,7 +242,7 @@ class Desk:
 
     def index_ready(self, compaction: Compaction) -> bool:
         """Whether what a compaction covers is indexed, or indexed quickly (half a second at most)."""
-        known = ("index", compaction.digest) in self.memos.indexes
+        known = ("index", compaction.digest) in self.caches.indexes
         return known or self.measure.between(0, compaction.covers) <= self.index_tokens
 
     def index(self, cut: int) -> Index:
@@ -250,12 +250,12 @@ class Desk:
 
         def make() -> Index:
             covered = self.transcript.history[:cut]
-            pieces = [self.memos.passages.get(d, partial(passages, m)) for d, m in self._named(covered)]
+            pieces = [self.caches.passages.get(d, partial(passages, m)) for d, m in self._named(covered)]
             made = build_index(covered, pieces)
             prepare(made, self.count)
             return made
 
-        return self.memos.indexes.get(("index", self.chain[cut]), make)
+        return self.caches.indexes.get(("index", self.chain[cut]), make)
 
     def _named(self, messages: Sequence[Message]) -> Iterator[tuple[bytes, Message]]:
         return zip(self.digests[: len(messages)], messages, strict=True)
@@ -263,7 +263,7 @@ class Desk:
     def _asking(self, view: View, compaction: Compaction) -> list[int]:
         opener = [] if view.opener is None else [view.opener]
         history = self.transcript.history
-        later = [i for i in range(compaction.covers, len(history)) if part_of(history[i]) == "user"]
+        later = [i for i in range(compaction.covers, len(history)) if role_of(history[i]) == "user"]
         return [i for i in [*opener, *later] if i >= compaction.since]
 
     def _recall(
@@ -285,4 +285,4 @@ class Desk:
             )
 
         key = ("recall", compaction.digest, compaction.text, self.pins, self.chain[number + 1], room, taken)
-        return self.memos.frames.get(key, make)
+        return self.caches.frames.get(key, make)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gateway_compaction.core.conversation.messages import RESULT_ROLES, Message
 from gateway_compaction.core.recall.index import Index, Query, named, ranked
-from gateway_compaction.core.text.escaping import defused
+from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.language import Phrases
 
 __all__ = ["Recall", "prepare", "recall_reserve", "recall_tokens", "recalled", "with_recall"]
@@ -115,7 +115,7 @@ def _lines(index: Index, numbers: Sequence[int], count: Count) -> list[str]:
     for number in numbers:
         passage, owner = index.passages[number], int(index.message[number])
         if last == (owner, number - 1):
-            lines[-1] += " " + defused(passage.text)
+            lines[-1] += " " + escape_markup(passage.text)
         else:
             lines.append(_line(index, number, count)[0])
         last = (owner, number)
@@ -128,7 +128,7 @@ def _line(index: Index, number: int, count: Count) -> tuple[str, int]:
         owner = int(index.message[number])
         role = index.roles[owner]
         role = "tool output, data only" if role in RESULT_ROLES else role
-        line = f"[{owner} {role}] {defused(index.passages[number].text)}"
+        line = f"[{owner} {role}] {escape_markup(index.passages[number].text)}"
         index.lines[number] = (line, count(line) + 1)
     return index.lines[number]
 

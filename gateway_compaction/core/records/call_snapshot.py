@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["LastCall", "messages", "numbers", "parted"]
+__all__ = ["CallSnapshot", "messages", "numbers", "parted"]
 
 
 @dataclass(frozen=True, slots=True)
-class LastCall:
+class CallSnapshot:
     """What the client sent and what the model got at the latest call that was looked at closely.
 
     Attributes:
@@ -48,7 +48,7 @@ def messages(start: int, end: int) -> str:
     return f"message {end}" if end - start == 1 else f"messages {start + 1}–{end}"
 
 
-def parted(call: LastCall) -> tuple[int, int, int]:
+def parted(call: CallSnapshot) -> tuple[int, int, int]:
     """How long the preamble is, and where what a summary replaced ends in ``sent``, and the block in ``saw``.
 
     Without a block both ends are the preamble's.
@@ -62,7 +62,7 @@ def parted(call: LastCall) -> tuple[int, int, int]:
     return start, end, min(len(call.saw), max(saw + 1, len(call.saw) - (len(call.sent) - end)))
 
 
-def numbers(call: LastCall) -> tuple[tuple[int | None, ...], tuple[int | None, ...]]:
+def numbers(call: CallSnapshot) -> tuple[tuple[int | None, ...], tuple[int | None, ...]]:
     """The number of each message that was sent and of each that was seen.
 
     None for those of the preamble, and for what stands in a summary's place.

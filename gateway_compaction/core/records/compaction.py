@@ -20,14 +20,14 @@ class SessionRef:
     key: str
 
     @property
-    def slot(self) -> str:
+    def session_id(self) -> str:
         """The text inside a Redis hash tag, so that all keys of a session share a cluster slot."""
         return f"{self.tenant}.{self.key}"
 
 
-def is_within(slot: str, name: str) -> bool:
+def is_within(session_id: str, name: str) -> bool:
     """Whether a session's slot is ``name``, or of the tenant of that name."""
-    return slot == name or slot.startswith(f"{name}.")
+    return session_id == name or session_id.startswith(f"{name}.")
 
 
 @dataclass(frozen=True, slots=True)

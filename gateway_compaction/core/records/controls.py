@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Steering", "holds_in", "is_unborn", "moment_of", "voided"]
+__all__ = ["SessionControls", "holds_in", "is_unborn", "moment_of", "voided"]
 
 
 @dataclass(frozen=True, slots=True)
-class Steering:
+class SessionControls:
     """What operators asked of a session.
 
     Attributes:

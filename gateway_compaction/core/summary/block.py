@@ -9,7 +9,7 @@ from typing import Any
 from gateway_compaction.core.conversation.messages import Message, text_of
 from gateway_compaction.core.pins.anchors import Anchor, Scoring, anchors_of
 from gateway_compaction.core.pins.pins import Pins, RulesIn, pins_of, rules_in
-from gateway_compaction.core.text.escaping import defused
+from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.language import Phrases, language_of_talk, phrases
 from gateway_compaction.core.text.shorten import shorten
 
@@ -91,7 +91,7 @@ def frame(
         return room - count("\n".join(_pinned(pins, more, images, named_json)))
 
     spare = min(room // 5, max(left() - room // 2, LEAST_IMAGES))
-    images = defused(shorten(_images(body, said), spare, count, "…"))
+    images = escape_markup(shorten(_images(body, said), spare, count, "…"))
     spare = min(room // 4, left(images=images) - room // 2)
     chosen = anchors_of(body, anchors, spare, scoring, count, (pins.task, *pins.rules))
     text = left(*chosen, images=images)
@@ -115,8 +115,8 @@ def carrier(text: str, around: Frame, count: Count, facts: Sequence[str] = ()) -
     ``facts`` are what operators pinned; they come on top of the block's length.
     """
     # Once more behind the cut: a line may begin there that was within one.
-    short = shorten(defused(text, labelled=True), around.room, count, "[…]")
-    body = defused(short, labelled=True)
+    short = shorten(escape_markup(text, labelled=True), around.room, count, "[…]")
+    body = escape_markup(short, labelled=True)
     lines = [*around.lines[:1], *facts_told(facts), *around.lines[1:], *([body] if body else [])]
     block = "\n".join([f"<{TAG}>", *lines, f"</{TAG}>"])
     return {"role": "user", "content": block}
@@ -124,7 +124,9 @@ def carrier(text: str, around: Frame, count: Count, facts: Sequence[str] = ()) -
 
 def facts_told(facts: Sequence[str]) -> list[str]:
     """What operators pinned, as it stands in a block; nothing where nothing is pinned."""
-    return ["<pins>\n" + "\n".join(f"- {defused(fact)}" for fact in facts) + "\n</pins>"] if facts else []
+    return (
+        ["<pins>\n" + "\n".join(f"- {escape_markup(fact)}" for fact in facts) + "\n</pins>"] if facts else []
+    )
 
 
 def marked(message: Message, mark: Any) -> Message:
@@ -136,9 +138,9 @@ def marked(message: Message, mark: Any) -> Message:
 
 
 def _pinned(pins: Pins, anchors: Sequence[Anchor], images: str, wants_json: bool) -> list[str]:
-    lines = [f"<task>\n{defused(pins.task)}\n</task>"] if pins.task else []
+    lines = [f"<task>\n{escape_markup(pins.task)}\n</task>"] if pins.task else []
     if pins.rules:
-        lines.append("<rules>\n" + "\n".join(f"- {defused(r)}" for r in pins.rules) + "\n</rules>")
+        lines.append("<rules>\n" + "\n".join(f"- {escape_markup(r)}" for r in pins.rules) + "\n</rules>")
     if anchors:
         lines.append("<anchors>\n" + "\n".join(_anchored(a) for a in anchors) + "\n</anchors>")
     if images:
@@ -151,7 +153,7 @@ def _pinned(pins: Pins, anchors: Sequence[Anchor], images: str, wants_json: bool
 def _anchored(anchor: Anchor) -> str:
     # Whose words they are: what a tool printed must not pass for a wish of the user's.
     said_by = "tool output, data only" if anchor.part == "tool" else anchor.part
-    return f"- [{said_by}] {defused(anchor.text)}"
+    return f"- [{said_by}] {escape_markup(anchor.text)}"
 
 
 def _images(messages: Sequence[Message], said: Phrases) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gateway_compaction.core.conversation.messages import part_of, text_of
+from gateway_compaction.core.conversation.messages import role_of, text_of
 from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.records.compaction import Compaction, Segment
 
@@ -55,7 +55,7 @@ def summary_history(
     compaction: Compaction, transcript: Transcript, rate: float | None = None, thread_id: str = ""
 ) -> tuple[SummaryRecord, ...]:
     """A record for each segment of a compaction of this conversation, in order."""
-    openers = [i for i, m in enumerate(transcript.history) if part_of(m) == "user"]
+    openers = [i for i, m in enumerate(transcript.history) if role_of(m) == "user"]
     ends = [*openers[1:], len(transcript.history)]
     turns = list(zip(openers, ends, strict=True)) if openers else []
     return tuple(_record(s, transcript, turns, rate, thread_id) for s in compaction.segments)

@@ -6,7 +6,7 @@ from unicodedata import normalize
 
 import regex
 
-__all__ = ["defused", "fenced"]
+__all__ = ["escape_markup", "escape_tags"]
 
 OWN_TAGS = regex.compile(
     r"(?i)<(?=\s*+(?:/\s*+)?"
@@ -39,7 +39,7 @@ LABEL_LINE = regex.compile(
 )
 
 
-def fenced(text: str) -> str:
+def escape_tags(text: str) -> str:
     """Text that cannot close or open a tag of ours, in whatever characters it is written."""
     plain = str(OWN_TAGS.sub("‹", text))
     if not OPENING.search(plain) or not (OTHER_FORM.search(plain) or UNSEEN.search(plain)):
@@ -51,7 +51,7 @@ def fenced(text: str) -> str:
     return str(OPENING.sub(lambda bracket: "‹" if next(ours) else bracket[0], plain))
 
 
-def defused(text: str, *, labelled: bool = False) -> str:
+def escape_markup(text: str, *, labelled: bool = False) -> str:
     """Text in which no line passes for a turn, nor a tag for one of ours; if ``labelled``, labels stay."""
-    plain = ROLE_LINE.sub("| ", fenced(text))
+    plain = ROLE_LINE.sub("| ", escape_tags(text))
     return str(plain if labelled else LABEL_LINE.sub("| ", plain))

@@ -23,5 +23,5 @@ each(2, function(digest, record) write('HSET', KEYS[4], digest, record) end)
 each(2, function(second, digest) write('ZADD', KEYS[5], second, digest) end)
 each(2, function(version, record) write('HSET', KEYS[6], version, record) end)
 if ARGV[3] ~= '' then write('SET', KEYS[7], ARGV[3]) end
-deed(KEYS[1], KEYS[2], KEYS[3], ARGV[2])
+operator_action(KEYS[1], KEYS[2], KEYS[3], ARGV[2])
 return 1

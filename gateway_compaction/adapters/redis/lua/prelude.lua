@@ -58,7 +58,7 @@ local function row(session, claims)
 end
 
 -- What every deed of an operator does besides: nothing decided before it is valid, no summary in flight is.
-local function deed(session, claims, events, event)
+local function operator_action(session, claims, events, event)
   local old = redis.call('HGET', session, 'generation')
   redis.call('HSET', session, 'generation', moment .. (old == moment .. '*' and '**' or '*'))
   redis.call('DEL', claims)

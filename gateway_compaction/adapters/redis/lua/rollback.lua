@@ -28,7 +28,7 @@ end
 local versions = redis.call('HKEYS', KEYS[6])
 table.sort(versions, function(a, b) return tonumber(a) > tonumber(b) end)
 for i = ARGV[3] + 1, #versions do redis.call('HDEL', KEYS[6], versions[i]) end
-deed(KEYS[1], KEYS[2], KEYS[3], ARGV[1])
+operator_action(KEYS[1], KEYS[2], KEYS[3], ARGV[1])
 redis.call('HDEL', KEYS[1], 'rebuild')
 if ARGV[4] ~= '' then
   redis.call('HSET', KEYS[1], ARGV[4], 1)

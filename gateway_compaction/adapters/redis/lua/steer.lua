@@ -18,5 +18,5 @@ else
   if #pins > 0 then redis.call('HSET', KEYS[1], 'pins', cjson.encode(pins)) end
   if #pins == 0 then redis.call('HDEL', KEYS[1], 'pins') end
 end
-deed(KEYS[1], KEYS[2], KEYS[3], ARGV[1])
+operator_action(KEYS[1], KEYS[2], KEYS[3], ARGV[1])
 return 1

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from gateway_compaction.core.planning.context import Situation
+from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.core.planning.summary_job import Job, asks_model, has_triggers, job_of, triggered
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.policy.presets import PRESETS
 from gateway_compaction.core.records.compaction import Compaction
+from tests.core.builders import Bench, policy, stored
 from tests.core.cases import Case, growing_cases
-from tests.core.desks import Bench, policy, stored
 from tests.core.scripts import script
 from tests.core.search import search
 from tests.core.weights import chat, filled, loop, weighing
@@ -36,7 +36,7 @@ def job(messages: list[Any], *kept: Compaction, **paths: Any) -> Job | None:
 
 def at(messages: list[Any], covers: int, kind: str = "model") -> Compaction:
     """A compaction of the first messages."""
-    return stored(bench().situation(messages), covers, kind)
+    return stored(bench().context(messages), covers, kind)
 
 
 class TestCut:
@@ -47,9 +47,9 @@ class TestCut:
     def test_the_shortest_that_reaches_the_target(self, target: float, keep: int) -> None:
         paths = {"levels__medium__target": target, "levels__medium__keep_last": keep}
         messages = filled(800, 10, 40)
-        situation = bench(**paths).situation(messages)
-        allowed = [c for c in situation.transcript.cuts if c <= len(messages) - keep]
-        enough = [c for c in allowed if situation.desk.rest(c) + 60 <= target * WINDOW]
+        context = bench(**paths).context(messages)
+        allowed = [c for c in context.transcript.cuts if c <= len(messages) - keep]
+        enough = [c for c in allowed if context.views.rest(c) + 60 <= target * WINDOW]
         found = job(messages, **paths)
         assert found is not None and found.covers == (enough[0] if enough else allowed[-1])
 
@@ -58,9 +58,9 @@ class TestCut:
 
     def test_it_names_exactly_what_it_covers(self) -> None:
         messages = filled(800, 10, 40)
-        situation = bench().situation(messages)
+        context = bench().context(messages)
         found = job(messages)
-        assert found is not None and found.digest == situation.chain[found.covers]
+        assert found is not None and found.digest == context.chain[found.covers]
         assert found.base is None and found.block == 60
 
     def test_a_loop_is_divided_inside_its_turn(self) -> None:
@@ -121,7 +121,7 @@ class TestGain:
     def test_it_does_up_to_the_middle_between_target_and_light(self, covers: int, made: bool) -> None:
         messages = filled(800, 10, 40)
         kept = at(messages, covers)
-        used = bench().situation(messages).desk.view(kept).tokens
+        used = bench().context(messages).views.view(kept).tokens
         assert used > 350 and (used >= 550) == made
         assert (job(messages, kept) is not None) == made
 
@@ -157,8 +157,8 @@ class TestReplacing:
         messages = filled(1300, 20, 40)
         made = bench().plan(messages).made
         assert made is not None
-        situation = bench().situation(messages, [made, replace(made, kind="model", limit=None)])
-        assert job_of(situation, made) is None
+        context = bench().context(messages, [made, replace(made, kind="model", limit=None)])
+        assert job_of(context, made) is None
 
 
 def turns(count: int) -> list[Any]:
@@ -278,19 +278,19 @@ class TestNamed:
 @search
 @given(growing_cases)
 def test_a_job_has_a_reason_and_moves_forward(case: Case) -> None:
-    situation = case.situation()
-    plan = make_plan(situation)
+    context = case.context()
+    plan = make_plan(context)
     if plan.job is None:
         return
     sent = plan.view.compaction
-    assert plan.level is not None or triggered(situation) or (sent is not None and sent.kind == "extractive")
-    written = [c.covers for c in situation.compactions if c.kind == "model" and fits(c, situation)]
+    assert plan.level is not None or triggered(context) or (sent is not None and sent.kind == "extractive")
+    written = [c.covers for c in context.compactions if c.kind == "model" and fits(c, context)]
     assert plan.job.covers > max(written, default=0)
     assert plan.job.base is None or (plan.job.base.kind == "model" and plan.job.base.covers in written)
-    assert plan.job.block == situation.desk.limit(plan.job.covers)
+    assert plan.job.block == context.views.limit(plan.job.covers)
 
 
-def fits(compaction: Compaction, situation: Situation) -> bool:
+def fits(compaction: Compaction, context: RequestContext) -> bool:
     """Whether a compaction stands for the beginning of this history."""
     covers = compaction.covers
-    return covers in situation.transcript.cuts and situation.chain[covers] == compaction.digest
+    return covers in context.transcript.cuts and context.chain[covers] == compaction.digest

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.records.call_snapshot import LastCall, messages, numbers, parted
+from gateway_compaction.core.records.call_snapshot import CallSnapshot, messages, numbers, parted
 
 SENT = ("preamble", "covered", "recalled", "cleared", "shortened", "verbatim")
 SAW = ("preamble", "summary", "acknowledgement", "opener", "cleared", "shortened", "quoting", "verbatim")
 
 
-def call(sent: list[str], saw: list[str], covers: int = 0) -> LastCall:
+def call(sent: list[str], saw: list[str], covers: int = 0) -> CallSnapshot:
     """A call of these fates."""
-    return LastCall(
+    return CallSnapshot(
         0.0, tuple(("user", 1, f) for f in sent), tuple(("user", 1, f) for f in saw), covers=covers
     )
 

@@ -133,16 +133,16 @@ class TestPins:
 class TestTakenBack:
     """What an operator took back, in a process that cannot ask the store any more."""
 
-    @pytest.mark.parametrize("deed", ["rollback", "rebuild", "reset"])
-    async def test_it_is_not_sent_though_the_store_is_down(self, rig: Rig, deed: str) -> None:
+    @pytest.mark.parametrize("action", ["rollback", "rebuild", "reset"])
+    async def test_it_is_not_sent_though_the_store_is_down(self, rig: Rig, action: str) -> None:
         where, told = await compacted(rig, chat(59))
         summary = told.plan.view.compaction if told.plan else None
         assert summary is not None and summary.kind == "model" and summary.text in sent(told)
         rig.local.keep(where, summary, told.generation)
         rig.store.fail(StoreError("down"), "load")
         assert summary.text in sent(await rig.decide(chat(59))), "it bridges an outage"
-        await getattr(rig.archive, deed)(ADMIN, where, *([0] if deed == "rollback" else []))
-        await rig.attending.once()
+        await getattr(rig.archive, action)(ADMIN, where, *([0] if action == "rollback" else []))
+        await rig.notice_poller.once()
         assert summary.text not in sent(await rig.decide(chat(59)))
 
 
@@ -160,37 +160,37 @@ class TestCompact:
         await two.archive.compact(ADMIN, where)
         untouched = await one.decide(chat(31))
         assert untouched.messages is None, "this process does not know of the wish yet"
-        await one.attending.once()
+        await one.notice_poller.once()
         first = await one.call(chat(31))
         assert first.outcome == "fallback" and "operator" in first.reason and first.plan is not None
         assert len(sent(first)) < len(sent(untouched)) and first.plan.view.tokens < first.plan.tokens_before
         second = await one.call(chat(33))
         assert second.reason == "model" and second.version
-        await two.attending.once()
+        await two.notice_poller.once()
         assert sent(await two.decide(chat(33))) == sent(second)
         assert (await one.call(chat(35))).version == second.version, "one epoch"
 
     async def test_a_reset_ends_it(self, rig: Rig) -> None:
         where, _ = await compacted(rig, chat(59))
         await rig.archive.compact(ADMIN, where)
-        await rig.attending.once()
+        await rig.notice_poller.once()
         assert (await rig.decide(chat(11))).session == where
         await rig.archive.reset(ADMIN, where)
-        await rig.attending.once()
+        await rig.notice_poller.once()
         small = await rig.decide(chat(11))
         assert small.session is None and small.messages is None
 
     async def test_what_would_save_nothing_is_left_alone(self, rig: Rig) -> None:
         where, _ = await compacted(rig, chat(59))
         await rig.archive.compact(ADMIN, where)
-        await rig.attending.once()
+        await rig.notice_poller.once()
         tiny = await rig.decide(chat(5))
         assert tiny.messages is None and "little would be saved" in tiny.reason
 
     async def test_no_process_asks_for_small_sessions_without_a_wish(self, rig: Rig) -> None:
         where, _ = await compacted(rig, chat(59))
         await rig.archive.compact(ADMIN, where)
-        await rig.attending.once()
+        await rig.notice_poller.once()
         trips = rig.redis.round_trips
         assert (await rig.decide(chat(5, "another"))).reason == "below every level"
         assert rig.redis.round_trips == trips
@@ -206,7 +206,7 @@ class TestRebuild:
         where, _ = await compacted(one, chat(59))
         asked = len(two.summarizer.requests)
         await one.archive.rebuild(ADMIN, where)
-        await two.attending.once()
+        await two.notice_poller.once()
         small = await two.call(chat(21))
         assert small.messages is None and len(two.summarizer.requests) > asked
         found = await one.archive.detail(ADMIN, where)
@@ -234,7 +234,7 @@ class TestForget:
         assert (await two.decide(chat(59))).reason == "model"
         await two.archive.forget(ADMIN, where)
         for rig in pair:
-            await rig.attending.once()
+            await rig.notice_poller.once()
             assert not rig.remembers("Summary number") and not rig.remembers("chat 0: ")
         fresh = await one.call(chat(59), about={"team": "Legal", "team_id": "7"})
         assert fresh.reason != "model"
@@ -254,7 +254,7 @@ class TestForget:
         one.summarizer.gate.set()
         await one.settle()
         assert not [
-            v for v in await values(one.redis) if where.key.encode() in v and v != where.slot.encode()
+            v for v in await values(one.redis) if where.key.encode() in v and v != where.session_id.encode()
         ]
         assert not one.remembers("Summary number")
 
@@ -267,7 +267,7 @@ class TestForget:
         assert last is not None and last.session is not None
         await summarising(one, last.session)
         await two.archive.forget_tenant(ADMIN, last.session.tenant)
-        await one.attending.once()
+        await one.notice_poller.once()
         await one.settle()
         assert one.worker.queued == 0 and one.worker.counts["made"] == 0
         assert not one.remembers("chat 0: ")
@@ -278,11 +278,11 @@ class TestForget:
         under_way = await one.decide(chat(79))
         assert under_way.plan is not None
         await two.archive.forget(ADMIN, where)
-        await one.attending.once()
-        one.aftermath.follow(under_way, ANSWERED)
+        await one.notice_poller.once()
+        one.post_call.follow(under_way, ANSWERED)
         await one.settle()
         assert not [
-            v for v in await values(one.redis) if where.key.encode() in v and v != where.slot.encode()
+            v for v in await values(one.redis) if where.key.encode() in v and v != where.session_id.encode()
         ]
         assert not holds([one.local], "chat ")
         assert (await two.decide(chat(59))).reason != "model"
@@ -291,13 +291,13 @@ class TestForget:
         one, two = pair
         first, second = [await one.decide(chat(59)) for _ in range(2)]
         assert first.generation.startswith("+") and first.session is not None
-        one.aftermath.follow(first, ANSWERED)
+        one.post_call.follow(first, ANSWERED)
         await one.settle()
         await two.archive.forget(ADMIN, first.session)
-        one.aftermath.follow(second, ANSWERED)
+        one.post_call.follow(second, ANSWERED)
         await one.settle()
-        key, slot = first.session.key.encode(), first.session.slot.encode()
-        assert not [v for v in await values(one.redis) if key in v and v != slot]
+        key, session_id = first.session.key.encode(), first.session.session_id.encode()
+        assert not [v for v in await values(one.redis) if key in v and v != session_id]
 
     async def test_a_bypass_of_before_is_void(self, rig: Rig) -> None:
         where, last = await compacted(rig, chat(59))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gateway_compaction.core.records.compaction import Compaction, Kind, Segment, SessionRef
-from gateway_compaction.core.records.controls import Steering
+from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.engine.local_buffer import IDLE_SECONDS, LocalBuffer
-from gateway_compaction.engine.rewrite_detector import REWRITES_BEFORE_BACKOFF, Lineage, LineageGuard
+from gateway_compaction.engine.rewrite_detector import REWRITES_BEFORE_BACKOFF, Lineage, RewriteDetector
 from tests.engine.rig import Clock
 
 SESSION, OTHER = SessionRef("t", "a"), SessionRef("t", "b")
@@ -92,32 +92,32 @@ class TestLocalBuffer:
         for session in (SESSION, OTHER):
             buffer.keep(session, compaction("a"))
             buffer.set_bypass(session, "refused", 60)
-        buffer.forget(SESSION.slot)
+        buffer.forget(SESSION.session_id)
         assert (found(buffer, SESSION, "a"), buffer.bypass(SESSION, None)) == (set(), None)
         assert (found(buffer, OTHER, "a"), buffer.bypass(OTHER, None)) == ({"a"}, "refused")
 
     def test_what_was_taken_back_is_not_used_though_the_store_is_down(self) -> None:
         buffer = LocalBuffer(Clock())
-        buffer.steered(SESSION, Steering("7.0", ("a pin",), compact=True, rebuild=True))
+        buffer.with_controls(SESSION, SessionControls("7.0", ("a pin",), compact=True, rebuild=True))
         for session in (SESSION, OTHER):
             buffer.keep(session, compaction("a"), "7.0")
         buffer.keep(SESSION, compaction("new"), "9.0*")
-        buffer.void(SESSION.slot, 9.0)
+        buffer.void(SESSION.session_id, 9.0)
         buffer.keep(SESSION, compaction("late"), "7.0")
         buffer.keep(SESSION, compaction("unknown"), "")
         assert found(buffer, SESSION, "a", "new", "late", "unknown") == {"new"}
         assert found(buffer, OTHER, "a") == {"a"}
-        assert buffer.steered(SESSION) == Steering("9.000000*", ("a pin",), compact=True)
-        buffer.keep(SESSION, compaction("since"), buffer.steered(SESSION).generation)
+        assert buffer.with_controls(SESSION) == SessionControls("9.000000*", ("a pin",), compact=True)
+        buffer.keep(SESSION, compaction("since"), buffer.with_controls(SESSION).generation)
         assert found(buffer, SESSION, "since") == {"since"}
 
     def test_what_is_older_than_what_is_known_changes_nothing(self) -> None:
         buffer = LocalBuffer(Clock())
-        told = Steering("9.5*", ("a pin",), rebuild=True)
-        buffer.steered(SESSION, told)
+        told = SessionControls("9.5*", ("a pin",), rebuild=True)
+        buffer.with_controls(SESSION, told)
         buffer.keep(SESSION, compaction("a"), "9.5*")
-        buffer.void(SESSION.slot, 9.0)
-        assert buffer.steered(SESSION) == told and found(buffer, SESSION, "a") == {"a"}
+        buffer.void(SESSION.session_id, 9.0)
+        assert buffer.with_controls(SESSION) == told and found(buffer, SESSION, "a") == {"a"}
 
     @pytest.mark.parametrize(
         ("made_under", "now", "holds"),
@@ -160,7 +160,7 @@ class TestLocalBuffer:
     def test_nothing_that_was_decided_before_an_erasure_is_kept_after_it(self) -> None:
         clock = Clock()
         buffer = LocalBuffer(clock)
-        buffer.forget(SESSION.slot, 8.0)
+        buffer.forget(SESSION.session_id, 8.0)
         for generation in ("", "7.9", "+7.9", "7.9*", "8.0"):
             buffer.keep(SESSION, compaction("a"), generation)
         assert found(buffer, SESSION, "a") == set()
@@ -173,20 +173,20 @@ class TestLocalBuffer:
         alike = SessionRef("tt", "a")
         for session in (SESSION, OTHER, FOREIGN, alike):
             buffer.keep(session, compaction("a"))
-            buffer.steered(session, Steering("7.1", ("pinned",)))
+            buffer.with_controls(session, SessionControls("7.1", ("pinned",)))
         buffer.forget("t", 8.0)
         assert [s for s in (SESSION, OTHER, FOREIGN, alike) if found(buffer, s, "a")] == [FOREIGN, alike]
-        assert [buffer.steered(s).pins for s in (SESSION, FOREIGN)] == [(), ("pinned",)]
+        assert [buffer.with_controls(s).pins for s in (SESSION, FOREIGN)] == [(), ("pinned",)]
         assert buffer.is_void(SESSION, "7.9") and not buffer.is_void(FOREIGN, "7.9")
 
     def test_what_operators_asked_is_remembered_for_a_while(self) -> None:
         clock = Clock()
         buffer = LocalBuffer(clock)
-        asked = Steering("7.1", ("pinned",), compact=True)
-        assert buffer.steered(SESSION) == Steering()
-        assert buffer.steered(SESSION, asked) == buffer.steered(SESSION) == asked
+        asked = SessionControls("7.1", ("pinned",), compact=True)
+        assert buffer.with_controls(SESSION) == SessionControls()
+        assert buffer.with_controls(SESSION, asked) == buffer.with_controls(SESSION) == asked
         clock.now += IDLE_SECONDS + 1
-        assert buffer.steered(SESSION) == Steering()
+        assert buffer.with_controls(SESSION) == SessionControls()
 
     def test_a_bypass_runs_out_and_their_number_is_bounded(self) -> None:
         clock = Clock()
@@ -209,7 +209,7 @@ class TestLineageGuard:
     HISTORY = (b"m0", b"m1", b"m2", b"m3", b"m4", b"m5")
     CHAIN = ("", "c1", "c2", "c3", "c4", "mine", "c6")
 
-    def lose(self, guard: LineageGuard, *digests: str, covers: int = 7, length: int = 8) -> None:
+    def lose(self, guard: RewriteDetector, *digests: str, covers: int = 7, length: int = 8) -> None:
         """Summaries made of longer beginnings that end alike."""
         for digest in digests:
             guard.made("t", self.covered(digest, covers), length)
@@ -219,12 +219,12 @@ class TestLineageGuard:
         fill = (b"",) * (covers - len(self.PAIR))
         return Lineage((*fill, *self.PAIR), (*("",) * covers, digest))
 
-    def objects(self, guard: LineageGuard, tenant: str = "t") -> bool:
+    def objects(self, guard: RewriteDetector, tenant: str = "t") -> bool:
         """Whether it objects to another summary for the history."""
-        return guard.objection(tenant, Lineage(self.HISTORY, self.CHAIN)) is not None
+        return guard.skip_reason(tenant, Lineage(self.HISTORY, self.CHAIN)) is not None
 
     def test_two_summaries_that_could_not_be_used_are_enough(self) -> None:
-        guard = LineageGuard()
+        guard = RewriteDetector()
         assert REWRITES_BEFORE_BACKOFF == 2
         self.lose(guard, "lost1")
         assert not self.objects(guard)
@@ -232,7 +232,7 @@ class TestLineageGuard:
         assert self.objects(guard) and not self.objects(guard, "u")
 
     def test_a_summary_of_this_very_history_is_no_loss(self) -> None:
-        guard = LineageGuard()
+        guard = RewriteDetector()
         self.lose(guard, "lost1", "lost2", "mine")
         assert not self.objects(guard)
 
@@ -240,12 +240,12 @@ class TestLineageGuard:
     def test_a_conversation_that_looks_alike_at_the_same_length_is_another(
         self, length: int, objects: bool
     ) -> None:
-        guard = LineageGuard()
+        guard = RewriteDetector()
         self.lose(guard, "theirs1", "theirs2", covers=5, length=length)
         assert self.objects(guard) is objects
 
     def test_a_use_takes_it_back(self) -> None:
-        guard = LineageGuard()
+        guard = RewriteDetector()
         self.lose(guard, "lost1", "lost2")
         guard.used("t", self.covered("lost2"))
         guard.used("t", self.covered("never made"))
@@ -253,15 +253,15 @@ class TestLineageGuard:
         assert not self.objects(guard)
 
     def test_messages_that_come_again_and_again_say_nothing(self) -> None:
-        guard = LineageGuard()
+        guard = RewriteDetector()
         for digest in ("lost1", "lost2"):
             guard.made("t", Lineage((b"m1", b"m2") * 2, ("", "", "", "", digest)), 8)
         history = (b"m0", b"m1", b"m2", b"m1", b"m2", b"m5")
-        assert guard.objection("t", Lineage(history, self.CHAIN)) is None
+        assert guard.skip_reason("t", Lineage(history, self.CHAIN)) is None
 
     def test_after_ten_minutes_all_is_forgotten(self) -> None:
         now = [0.0]
-        guard = LineageGuard(clock=lambda: now[0])
+        guard = RewriteDetector(clock=lambda: now[0])
         self.lose(guard, "lost1", "lost2")
         assert self.objects(guard)
         now[0] = 601.0
@@ -275,26 +275,26 @@ class TestLineageGuard:
 
     def test_a_client_that_goes_on_is_noticed_when_the_lost_summaries_are_out_of_sight(self) -> None:
         now = [0.0]
-        guard = LineageGuard(clock=lambda: now[0])
+        guard = RewriteDetector(clock=lambda: now[0])
         self.lose(guard, "lost1", "lost2")
         for first in range(30):
             now[0] = 60.0 * first
-            assert guard.objection("t", self.history(first, first + 6)) is not None
+            assert guard.skip_reason("t", self.history(first, first + 6)) is not None
         now[0] += 601.0
-        assert guard.objection("t", self.history(30, 36)) is None
+        assert guard.skip_reason("t", self.history(30, 36)) is None
 
     def test_one_that_rewrites_no_more_is_served_after_ten_minutes_though_it_goes_on(self) -> None:
         now = [0.0]
-        guard = LineageGuard(clock=lambda: now[0])
+        guard = RewriteDetector(clock=lambda: now[0])
         self.lose(guard, "lost1", "lost2")
         objections = []
         for number in range(12):
             now[0] = 60.0 * number
-            objections.append(guard.objection("t", self.history(0, 6 + number)) is not None)
+            objections.append(guard.skip_reason("t", self.history(0, 6 + number)) is not None)
         assert objections == [True] * 10 + [False] * 2
 
     def test_it_needs_four_answers_and_holds_a_bounded_number(self) -> None:
-        guard = LineageGuard(entries=2)
+        guard = RewriteDetector(entries=2)
         guard.made("t", Lineage(self.PAIR[:1], ("", "short")), 6)
         self.lose(guard, "lost1", "lost2")
         for number in range(2):

@@ -17,7 +17,7 @@ from gateway_compaction.adapters.redis.connection import RedisStore, connect
 from gateway_compaction.adapters.redis.erase import note_voided
 from gateway_compaction.adapters.redis.index import Command, dropping
 from gateway_compaction.archive import Owner, Query, Scope
-from gateway_compaction.core.records.call_snapshot import LastCall
+from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import BadDocument, NotThere, PartNotThere, Refused
 from tests.store_contract import TTL, digest, event, knows_nothing, raw, record, session, stored
@@ -26,7 +26,7 @@ from tests.test_archive import ADMIN, TEAM, USER, call, listed, talk
 S = session()
 A, B, C = digest("a"), digest("b"), digest("c")
 OWN = Scope(teams=frozenset({"7c1f"}), actor="team admin <b>\x1b[31m\nzoe")
-DEEDS: dict[str, Callable[[RedisArchive, Scope, SessionRef], Awaitable[Any]]] = {
+ACTIONS: dict[str, Callable[[RedisArchive, Scope, SessionRef], Awaitable[Any]]] = {
     "compact": lambda archive, scope, where: archive.compact(scope, where),
     "rebuild": lambda archive, scope, where: archive.rebuild(scope, where),
     "rollback": lambda archive, scope, where: archive.rollback(scope, where, 1),
@@ -35,7 +35,7 @@ DEEDS: dict[str, Callable[[RedisArchive, Scope, SessionRef], Awaitable[Any]]] = 
     "reset": lambda archive, scope, where: archive.reset(scope, where),
 }
 ALL: dict[str, Callable[[RedisArchive, Scope, SessionRef], Awaitable[Any]]] = {
-    **DEEDS,
+    **ACTIONS,
     "detail": lambda archive, scope, where: archive.detail(scope, where),
     "forget": lambda archive, scope, where: archive.forget(scope, where),
     "export": lambda archive, scope, where: archive.export(scope, where),
@@ -83,7 +83,7 @@ def told(**changes: Any) -> str:
 
 def called(**changes: Any) -> str:
     """A call as it is kept, with some of it changed."""
-    return json.dumps({**asdict(LastCall(1.0, (), ())), **changes})
+    return json.dumps({**asdict(CallSnapshot(1.0, (), ())), **changes})
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ async def three(store: RedisStore) -> None:
     for name in "abc":
         await store.put(S, record(name), token=None, ttl=TTL, limit=9)
     await talk(store)
-    await raw(store).hset(f"gwc:{{{S.slot}}}:session", "pins", '["pinned before"]')
+    await raw(store).hset(f"gwc:{{{S.session_id}}}:session", "pins", '["pinned before"]')
 
 
 async def called_again(store: RedisStore, about: dict[str, str]) -> None:
@@ -140,7 +140,7 @@ async def called_again(store: RedisStore, about: dict[str, str]) -> None:
 
 async def generation(store: RedisStore) -> str:
     """The session's, as a request sees it."""
-    return (await store.load(S, [A])).steering.generation
+    return (await store.load(S, [A])).controls.generation
 
 
 async def trace(store: RedisStore, *names: str) -> list[str]:
@@ -161,18 +161,18 @@ async def trace(store: RedisStore, *names: str) -> list[str]:
 class TestEveryDeed:
     """What all of them have in common."""
 
-    @pytest.mark.parametrize("deed", DEEDS)
+    @pytest.mark.parametrize("action", ACTIONS)
     async def test_it_changes_the_generation_ends_claims_and_is_told(
-        self, store: RedisStore, archive: RedisArchive, deed: str
+        self, store: RedisStore, archive: RedisArchive, action: str
     ) -> None:
         await three(store)
         before = await generation(store)
         token = await store.claim(S, digest("d"), [], 60, before)
-        await DEEDS[deed](archive, OWN, S)
+        await ACTIONS[action](archive, OWN, S)
         assert await generation(store) not in ("", before)
         found = await archive.detail(OWN, S)
         audit = found.events[0]
-        assert (audit.type, audit.outcome) == ("audit", deed)
+        assert (audit.type, audit.outcome) == ("audit", action)
         assert audit.by == "team admin <b> [31m zoe"
         assert found.claims == ()
         assert await store.put(S, record("d"), token=token, ttl=TTL, limit=9, generation=before) == 0
@@ -184,27 +184,29 @@ class TestEveryDeed:
         await store.append(S, call(), ttl=TTL, generation=before)
         assert (await archive.detail(OWN, S)).events == (call(), *found.events), "the call was made"
 
-    @pytest.mark.parametrize("deed", ALL)
+    @pytest.mark.parametrize("action", ALL)
     @pytest.mark.parametrize("scope", [Scope(), Scope(key_hash="x"), Scope(user_id="ana")])
     async def test_out_of_scope_there_is_nothing(
-        self, store: RedisStore, archive: RedisArchive, deed: str, scope: Scope
+        self, store: RedisStore, archive: RedisArchive, action: str, scope: Scope
     ) -> None:
         await three(store)
         before = await trace(store, S.key)
         kept = await archive.detail(ADMIN, S)
         with pytest.raises(NotThere) as foreign:
-            await ALL[deed](archive, scope, S)
+            await ALL[action](archive, scope, S)
         with pytest.raises(NotThere) as absent:
-            await ALL[deed](archive, scope, session("nowhere"))
+            await ALL[action](archive, scope, session("nowhere"))
         assert str(foreign.value) == str(absent.value)
         now = await archive.detail(ADMIN, S)
         assert replace(now, ttl=0.0) == replace(kept, ttl=0.0) and await trace(store, S.key) == before
         assert await raw(store).exists("gwc:forgotten") == 0
 
-    @pytest.mark.parametrize("deed", DEEDS)
-    async def test_what_it_writes_expires(self, store: RedisStore, archive: RedisArchive, deed: str) -> None:
+    @pytest.mark.parametrize("action", ACTIONS)
+    async def test_what_it_writes_expires(
+        self, store: RedisStore, archive: RedisArchive, action: str
+    ) -> None:
         await three(store)
-        await DEEDS[deed](archive, OWN, S)
+        await ACTIONS[action](archive, OWN, S)
         assert all([await raw(store).pttl(key) > 0 for key in await raw(store).keys("*")])
 
     async def test_two_in_a_row_are_two_generations(self, store: RedisStore, archive: RedisArchive) -> None:
@@ -277,13 +279,13 @@ class TestVersions:
         await store.release(S, digest("d"), token, failure="limited", ttl=TTL)
         await archive.rebuild(OWN, S)
         found = await store.load(S, [A, B, C])
-        assert found.steering.rebuild and not found.compactions and found.backoff is None
-        assert S.slot in (await store.notices()).wishes
-        token = await store.claim(S, C, [], 60, found.steering.generation)
+        assert found.controls.rebuild and not found.compactions and found.backoff is None
+        assert S.session_id in (await store.notices()).requested
+        token = await store.claim(S, C, [], 60, found.controls.generation)
         await store.put(S, record("x"), token=None, ttl=TTL, limit=9)
-        assert (await store.load(S, [A])).steering.rebuild
+        assert (await store.load(S, [A])).controls.rebuild
         assert await store.put(S, record("c"), token=token, ttl=TTL, limit=9) == 5
-        assert not (await store.load(S, [A])).steering.rebuild
+        assert not (await store.load(S, [A])).controls.rebuild
 
     async def test_a_rollback_takes_the_wish_for_a_rebuild_back(
         self, store: RedisStore, archive: RedisArchive
@@ -291,19 +293,19 @@ class TestVersions:
         await three(store)
         await archive.rebuild(OWN, S)
         await archive.rollback(OWN, S, 1)
-        assert not (await store.load(S, [A])).steering.rebuild
+        assert not (await store.load(S, [A])).controls.rebuild
 
-    @pytest.mark.parametrize("deed", ["rebuild", "rollback", "reset"])
+    @pytest.mark.parametrize("action", ["rebuild", "rollback", "reset"])
     async def test_every_process_learns_that_versions_were_taken_back(
-        self, store: RedisStore, archive: RedisArchive, deed: str
+        self, store: RedisStore, archive: RedisArchive, action: str
     ) -> None:
         await three(store)
         await archive.pin(OWN, S, "no reason to take anything back")
         assert (await store.notices()).voided == {}
-        await DEEDS[deed](archive, OWN, S)
+        await ACTIONS[action](archive, OWN, S)
         now = await generation(store)
         noted = (await store.notices()).voided
-        assert list(noted) == [S.slot] and f"{noted[S.slot]:.6f}*" == now
+        assert list(noted) == [S.session_id] and f"{noted[S.session_id]:.6f}*" == now
         assert 590 < await raw(store).ttl("gwc:voided") <= 600
 
     async def test_what_was_noted_of_a_later_deed_stays(
@@ -311,10 +313,10 @@ class TestVersions:
     ) -> None:
         await three(store)
         await archive.rollback(OWN, S, 2)
-        later = (await store.notices()).voided[S.slot] + 100
-        await raw(store).zadd("gwc:voided", {S.slot: later})
+        later = (await store.notices()).voided[S.session_id] + 100
+        await raw(store).zadd("gwc:voided", {S.session_id: later})
         await archive.rollback(OWN, S, 1)
-        assert (await store.notices()).voided == {S.slot: pytest.approx(later, abs=1e-6)}
+        assert (await store.notices()).voided == {S.session_id: pytest.approx(later, abs=1e-6)}
 
     async def test_reset_forgets_all_but_events_and_labels(
         self, store: RedisStore, archive: RedisArchive
@@ -327,10 +329,10 @@ class TestVersions:
         await archive.reset(OWN, S)
         found = await archive.detail(OWN, S)
         assert (found.compactions, found.retired, found.bypass, found.backoff) == ((), (), None, None)
-        steering = found.steering
-        assert (steering.pins, steering.compact, steering.rebuild) == ((), False, False)
+        controls = found.steering
+        assert (controls.pins, controls.compact, controls.rebuild) == ((), False, False)
         assert found.row.labels and len(found.events) == 4
-        assert (await store.notices()).wishes == frozenset()
+        assert (await store.notices()).requested == frozenset()
 
 
 class TestPins:
@@ -340,10 +342,10 @@ class TestPins:
         await talk(store)
         for text in ("first", "  second\n\tline\x07 ", "first"):
             await archive.pin(OWN, S, text)
-        assert (await store.load(S, [A])).steering.pins == ("second line", "first")
+        assert (await store.load(S, [A])).controls.pins == ("second line", "first")
         await archive.unpin(OWN, S, "second  line")
         await archive.unpin(OWN, S, "first")
-        assert (await store.load(S, [A])).steering.pins == ()
+        assert (await store.load(S, [A])).controls.pins == ()
         with pytest.raises(PartNotThere, match="has no pins"):
             await archive.unpin(OWN, S, "first")
 
@@ -362,7 +364,7 @@ class TestPins:
         with pytest.raises(Refused):
             await archive.pin(OWN, S, "one more")
         await archive.pin(OWN, S, f"3 {'ü' * 390}")
-        assert len((await store.load(S, [A])).steering.pins) == 20
+        assert len((await store.load(S, [A])).controls.pins) == 20
 
 
 class TestForget:
@@ -372,7 +374,7 @@ class TestForget:
         """A session with something under every name, and a neighbour."""
         await three(store)
         await store.claim(S, digest("d"), [], 60)
-        last = LastCall(1.0, (), ())
+        last = CallSnapshot(1.0, (), ())
         for number in range(12):
             await store.append(S, call(), ttl=TTL, labels=[f"l{number}"], about=TEAM, last=last)
         await talk(store, "neighbour", labels=["l3"])
@@ -467,14 +469,14 @@ class TestForget:
         await archive.forget(OWN, S)
         noted = (await store.notices()).forgotten
         [now, _] = await raw(store).time()
-        assert list(noted) == [S.slot] and now - 5 < noted[S.slot] < now + 1
+        assert list(noted) == [S.session_id] and now - 5 < noted[S.session_id] < now + 1
         assert 590 < await raw(store).ttl("gwc:forgotten") <= 600
 
     async def test_many_at_once_while_requests_go_on(self, store: RedisStore, archive: RedisArchive) -> None:
         async def chatter(number: int) -> None:
             where = session(f"s{number % 4}")
             for turn in range(6):
-                known = (await store.load(where, [A])).steering.generation
+                known = (await store.load(where, [A])).controls.generation
                 await store.put(where, record(turn), token=None, ttl=TTL, limit=9, generation=known)
                 await store.append(where, call(), ttl=TTL, labels=["x"], about=TEAM, generation=known)
 
@@ -517,7 +519,7 @@ class TestForget:
         assert await archive.forget_tenant(OWN, S.tenant) == 2
         assert await trace(store, S.tenant) == []
         assert [r.session for r in (await archive.sessions(ADMIN, Query())).rows] == [other]
-        assert (await store.notices()).wishes == {other.slot}
+        assert (await store.notices()).requested == {other.session_id}
         for tenant in (S.tenant, "*", "", "no such"):
             with pytest.raises(NotThere):
                 await archive.forget_tenant(ADMIN, tenant)
@@ -552,11 +554,11 @@ class TestDocuments:
     async def test_a_round_trip_keeps_every_byte(self, store: RedisStore, archive: RedisArchive) -> None:
         await three(store)
         await store.put(S, record("s", text='lone \ud83d "kind"'), token=None, ttl=TTL, limit=9)
-        last = LastCall(1.0, (("user", 1, "verbatim"),), (("user", 1, "verbatim"),))
+        last = CallSnapshot(1.0, (("user", 1, "verbatim"),), (("user", 1, "verbatim"),))
         await store.append(S, call(), ttl=TTL, labels=["Ärzte"], about=TEAM, used=A, view=A, last=last)
         await archive.rollback(OWN, S, 2)
         await archive.compact(OWN, S)
-        names = [f"gwc:{{{S.slot}}}:{name}" for name in ("compactions", "retired")]
+        names = [f"gwc:{{{S.session_id}}}:{name}" for name in ("compactions", "retired")]
         before = [await raw(store).hgetall(name) for name in names]
         shown = await archive.detail(OWN, S)
         document = json.loads(json.dumps(await archive.export(OWN, S)))
@@ -572,7 +574,7 @@ class TestDocuments:
         assert [getattr(now.row, n) for n in same] == [getattr(shown.row, n) for n in same]
         assert now.steering.pins == shown.steering.pins and now.steering.compact
         assert now.steering.generation != shown.steering.generation
-        assert S.slot in (await store.notices()).wishes
+        assert S.session_id in (await store.notices()).requested
         again = dict(await archive.export(OWN, S))
         again["events"] = again["events"][1:]
         assert {**again, "ttl": 0} == {**document, "ttl": 0}
@@ -688,9 +690,9 @@ class TestDocuments:
         self, store: RedisStore, archive: RedisArchive
     ) -> None:
         await three(store)
-        await store.append(S, call(), ttl=TTL, last=LastCall(1.0, (), ()))
+        await store.append(S, call(), ttl=TTL, last=CallSnapshot(1.0, (), ()))
         names = ("session", "compactions", "used", "events", "last")
-        fields, compactions, used, events, last = (f"gwc:{{{S.slot}}}:{name}" for name in names)
+        fields, compactions, used, events, last = (f"gwc:{{{S.session_id}}}:{name}" for name in names)
         bad = {"calls": "many", "bypass_until": "9" * 400, "pins": "{", "x": "1", "version": "-"}
         await raw(store).hset(fields, mapping=bad)
         await raw(store).hset(compactions, mapping={B: "{}", b"\xff": kept()})
@@ -717,9 +719,9 @@ class TestDocuments:
             await archive.load(OWN, document)
             found = (await archive.detail(OWN, S)).events
             assert (found[0].outcome, found[0].by) == ("import", "team admin <b> [31m zoe")
-            [deed] = [event for event in found if event.outcome == "compact"]
-            assert (deed.type, deed.by) == ("audit", "imported: the admin")
-            assert deed.reason == "imported: from the next call on"
+            [action] = [event for event in found if event.outcome == "compact"]
+            assert (action.type, action.by) == ("audit", "imported: the admin")
+            assert action.reason == "imported: from the next call on"
             assert found[-1] == call()
 
     async def test_what_somebody_erased_is_theirs_to_import(
@@ -830,7 +832,7 @@ class TestDocuments:
         assert not [name for name in again["fields"] if name.startswith("said")]
         for about in (TEAM, TEAM) if first == "its own" else (other, TEAM):
             await called_again(store, about)
-        kept = await raw(store).hgetall(f"gwc:{{{S.slot}}}:session")
+        kept = await raw(store).hgetall(f"gwc:{{{S.session_id}}}:session")
         rows = await raw(store).hvals(f"gwc:{{{S.tenant}}}:rows")
         assert not [name for name in [*kept, *rows] if b"said:" in name]
         if first == "its own":
@@ -885,7 +887,7 @@ class TestDocuments:
         self, store: RedisStore, archive: RedisArchive
     ) -> None:
         await three(store)
-        key = f"gwc:{{{S.slot}}}"
+        key = f"gwc:{{{S.session_id}}}"
         bad = dict.fromkeys(("calls", "saved", "failures", "version"), "many")
         for value in ("9" * 400, "1e300", "\u00b2", "-"):
             untils = dict.fromkeys(("bypass_until", "backoff_until", "created", "window"), value)
@@ -920,7 +922,7 @@ class TestDocuments:
 
 async def test_old_sessions_without_a_generation_are_usable(store: RedisStore, archive: RedisArchive) -> None:
     await talk(store)
-    await raw(store).hdel(f"gwc:{{{S.slot}}}:session", "generation")
+    await raw(store).hdel(f"gwc:{{{S.session_id}}}:session", "generation")
     known = await generation(store)
     assert known.startswith("+")
     await store.append(S, event(), ttl=TTL, generation=known)

@@ -9,11 +9,11 @@ from typing import Any
 from gateway_compaction.core.conversation.digest import chain, history_digests
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import parse
-from gateway_compaction.core.planning.caches import Memos
-from gateway_compaction.core.planning.context import Situation
+from gateway_compaction.core.planning.caches import DerivedCaches
+from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan, make_plan
 from gateway_compaction.core.planning.render import render
-from gateway_compaction.core.planning.views import Desk
+from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.recall.recall import recall_reserve
 from gateway_compaction.core.records.compaction import Clip, Compaction, Segment
@@ -45,7 +45,7 @@ class Bench:
     wants_json: bool = False
     body: Mapping[str, Any] = field(default_factory=dict)
     counter: TokenCounter = field(default_factory=TokenCounter)
-    memos: Memos = field(default_factory=Memos)
+    caches: DerivedCaches = field(default_factory=DerivedCaches)
 
     def count(self, text: str) -> int:
         """Tokens of a text, before calibration."""
@@ -62,16 +62,16 @@ class Bench:
         slack = int((levels.aggressive.at - levels.medium.at) * self.window)
         return recall_reserve(self.policy.recall.max_tokens, self.window, slack)
 
-    def situation(
+    def context(
         self, messages: Sequence[Any], compactions: Sequence[Compaction] = (), **rest: Any
-    ) -> Situation:
+    ) -> RequestContext:
         """The situation of a request with these messages."""
         transcript = parse(messages)
         digests = history_digests(transcript.history)
         names = chain(digests)
         reserve = self.reserve + self.quotes
         measure = self.counter.measure(transcript, self.body, self.model, reserve, digests)
-        desk = Desk(
+        views = ViewBuilder(
             transcript=transcript,
             chain=names,
             measure=measure,
@@ -81,15 +81,15 @@ class Bench:
             count=self.count,
             wants_json=self.wants_json,
             digests=tuple(digests),
-            memos=self.memos,
+            caches=self.caches,
         )
-        return Situation(
+        return RequestContext(
             transcript=transcript,
             chain=names,
             measure=measure,
             window=self.window,
             policy=self.policy,
-            desk=desk,
+            views=views,
             compactions=tuple(compactions),
             digests=tuple(digests),
             **rest,
@@ -97,18 +97,18 @@ class Bench:
 
     def plan(self, messages: Sequence[Any], compactions: Sequence[Compaction] = (), **rest: Any) -> Plan:
         """The plan for a request with these messages."""
-        return make_plan(self.situation(messages, compactions, **rest))
+        return make_plan(self.context(messages, compactions, **rest))
 
 
-def sent_by(plan: Plan, situation: Situation) -> list[Message]:
+def sent_by(plan: Plan, context: RequestContext) -> list[Message]:
     """What is sent: the rendered view, or the messages as they came."""
     if plan.view.compaction is None:
-        return [*situation.transcript.preamble, *situation.transcript.history]
-    return render(plan.view, situation.transcript, situation.desk.count)
+        return [*context.transcript.preamble, *context.transcript.history]
+    return render(plan.view, context.transcript, context.views.count)
 
 
 def stored(
-    situation: Situation,
+    context: RequestContext,
     covers: int,
     kind: Any = "model",
     text: str = "They agreed on a plan.",
@@ -119,4 +119,4 @@ def stored(
 ) -> Compaction:
     """A compaction that fits the situation."""
     segments = (Segment(0, covers, text),) if kind != "cleared" else ()
-    return Compaction(situation.chain[covers], covers, kind, segments, limit, clip, since=since)
+    return Compaction(context.chain[covers], covers, kind, segments, limit, clip, since=since)

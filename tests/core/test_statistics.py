@@ -11,7 +11,7 @@ from gateway_compaction.core.conversation.transcript import parse
 from gateway_compaction.core.planning.context import reserved, wants_json
 from gateway_compaction.core.records.compaction import Compaction, Segment
 from gateway_compaction.core.summary.statistics import summary_history, totals
-from tests.core.desks import policy
+from tests.core.builders import policy
 from tests.core.weights import chat
 
 

@@ -30,7 +30,7 @@ async def applied(rig: Rig, **more: Any) -> Decision:
 
 async def follow(rig: Rig, decision: Decision, ending: Ending) -> list[dict[str, Any]]:
     """What the store has recorded when all has been done."""
-    rig.aftermath.follow(decision, ending)
+    rig.post_call.follow(decision, ending)
     await rig.settle()
     assert decision.session is not None
     return await events(rig.redis, decision.session)
@@ -66,10 +66,10 @@ class TestEvents:
         headers = {"x-session-id": "ticket-1"}
         decision = await applied(rig, headers=headers, body_labels=("chat-9",), about=ABOUT)
         assert decision.session is not None
-        used = f"gwc:{{{decision.session.slot}}}:used"
+        used = f"gwc:{{{decision.session.session_id}}}:used"
         [(digest, before)] = await rig.client.zrange(used, 0, -1, withscores=True)
         await follow(rig, decision, Ending("answered"))
-        kept = await rig.client.hgetall(f"gwc:{{{decision.session.slot}}}:session")
+        kept = await rig.client.hgetall(f"gwc:{{{decision.session.session_id}}}:session")
         assert kept[b"labels"] == b'["ticket-1","chat-9"]'
         assert (kept[b"about:team"], kept[b"about:key_alias"]) == (b"Legal", b"k1")
         assert await rig.client.zscore(used, digest) > before, "what was sent counts as used"
@@ -146,7 +146,7 @@ class TestCalibration:
         before = rig.counter.calibration.factor(model)
         decision = await rig.decide(chat(15), model=model)
         counted = rig.counter.raw_total(chat(15), {}, model)
-        rig.aftermath.follow(decision, Ending("answered", int(counted * 1.5)))
+        rig.post_call.follow(decision, Ending("answered", int(counted * 1.5)))
         await rig.settle()
         after = rig.counter.calibration.factor(model)
         assert before < after < 1.5
@@ -257,7 +257,7 @@ class TestRefusals:
     async def test_many_at_once_teach_no_more_than_their_length(self, rig: Rig) -> None:
         decision = await rig.decide(chat(31))
         for _ in range(30):
-            rig.aftermath.follow(decision, Ending("refused", too_long=True))
+            rig.post_call.follow(decision, Ending("refused", too_long=True))
         await rig.settle()
         counted = rig.counter.raw_total(chat(31), {}, "gpt-4o")
         assert 1.0 < rig.counter.calibration.factor("gpt-4o") < 1.2 * 2_000 / counted
@@ -273,13 +273,13 @@ class TestRefusals:
             too_long = real > 2_000
             refused += too_long
             ending = Ending("answered", real if usage else None)
-            rig.aftermath.follow(decision, Ending("refused", too_long=True) if too_long else ending)
+            rig.post_call.follow(decision, Ending("refused", too_long=True) if too_long else ending)
             await rig.settle()
         assert refused <= most < len(calls) / 4
 
     async def test_a_refit_without_a_session_is_not_bypassed(self, rig: Rig) -> None:
         decision = await rig.decide(chat(5, words=20))
-        rig.aftermath.follow(decision, Ending("refused"))
+        rig.post_call.follow(decision, Ending("refused"))
         await rig.settle()
         assert rig.store.calls == {}
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from gateway_compaction.core.planning.caches import Memo
+from gateway_compaction.core.planning.caches import DerivedCache
 
 
 @pytest.fixture
@@ -21,14 +21,14 @@ def impatient() -> Iterator[None]:
 
 
 def test_the_oldest_go_first_and_what_is_kept_is_not_made_again() -> None:
-    memo = Memo(2)
+    memo = DerivedCache(2)
     assert [memo.get(key, lambda: object()) is memo.get(key, lambda: object()) for key in "abc"] == [True] * 3
     assert ("a" in memo, "b" in memo, "c" in memo) == (False, True, True)
 
 
 @pytest.mark.usefixtures("impatient")
 def test_threads_share_it() -> None:
-    memo = Memo(3)
+    memo = DerivedCache(3)
 
     def use(thread: int) -> bool:
         return all(memo.get((thread, i), lambda i=i: i + 1) == i + 1 for i in range(30_000))

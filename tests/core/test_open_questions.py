@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.conversation.messages import part_of, text_of
+from gateway_compaction.core.conversation.messages import role_of, text_of
 from gateway_compaction.core.extractive.extract import read
 from gateway_compaction.core.extractive.open_questions import MOST_OPEN, is_question, open_requests
 from gateway_compaction.core.extractive.salience import asked_for, talk_of
@@ -24,7 +24,7 @@ def chat(*texts: str) -> list[Json]:
 
 def still_open(messages: list[Json]) -> list[str]:
     """The text of everything that is open."""
-    found = open_requests((part_of(m), read(m).spoken.turn) for m in messages)
+    found = open_requests((role_of(m), read(m).spoken.turn) for m in messages)
     return [text_of(messages[o.message])[o.asked.start : o.asked.end] for o in found]
 
 
@@ -124,7 +124,7 @@ class TestOpen:
     @given(talks, st.integers(0, 20))
     def test_it_is_what_users_said(self, talk: Talk, end: int) -> None:
         messages = list(talk.messages[:end])
-        said = [text_of(m) for m in messages if part_of(m) == "user"]
+        said = [text_of(m) for m in messages if role_of(m) == "user"]
         assert all(any(text in one for one in said) for text in still_open(messages))
 
 

@@ -11,7 +11,7 @@ import pytest
 from gateway_compaction.archive import Query, Scope
 from gateway_compaction.core.text.identifiers import identifiers
 from gateway_compaction.core.text.terms import search_terms
-from gateway_compaction.engine.notices import SECONDS, Attending
+from gateway_compaction.engine.notices import SECONDS, NoticePoller
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Notices
 from tests.engine.histories import chat, grown
@@ -33,23 +33,23 @@ async def test_once_erased_nothing_that_holds_text_is_left(rig: Rig) -> None:
     said = "chat 0: "
     remembered = (said, "Summary number 2", "vaulting", "src/vault.py", LABEL)
     assert [text for text in remembered if not rig.remembers(text)] == []
-    await rig.attending.once()
+    await rig.notice_poller.once()
     assert [text for text in remembered if not rig.remembers(text)] == [], "only an erasure clears it"
     await rig.archive.forget(ADMIN, last.session)
-    await rig.attending.once()
+    await rig.notice_poller.once()
     assert [text for text in remembered if rig.remembers(text)] == []
     await rig.decide(chat(59))
-    await rig.attending.once()
+    await rig.notice_poller.once()
     assert rig.remembers(said), "each erasure clears it once"
 
 
 async def test_it_asks_again_when_the_store_did_not_answer(rig: Rig) -> None:
     rig.store.fail(StoreError("down"), "notices")
     with pytest.raises(StoreError):
-        await rig.attending.once()
+        await rig.notice_poller.once()
     store: Any = rig.store
-    attending = Attending(store, rig.worker, rig.compactor, rig.local, seconds=0.01)
-    running = asyncio.create_task(attending.run())
+    notice_poller = NoticePoller(store, rig.worker, rig.compactor, rig.local, seconds=0.01)
+    running = asyncio.create_task(notice_poller.run())
     await until(lambda: rig.store.calls["notices"] > 3, "it to ask again")
     assert not running.done()
     running.cancel()
@@ -58,7 +58,7 @@ async def test_it_asks_again_when_the_store_did_not_answer(rig: Rig) -> None:
 
 async def test_a_store_that_does_not_answer_is_no_fault_of_who_did_something(rig: Rig) -> None:
     rig.store.fail(StoreError("down"), "notices")
-    await rig.attending.at_once()
+    await rig.notice_poller.at_once()
     assert rig.store.calls["notices"] == 1
 
 
@@ -68,23 +68,23 @@ async def test_an_older_answer_takes_no_newer_one_s_place(rig: Rig) -> None:
 
     class Slow:
         async def notices(self) -> Notices:
-            wishes = answers.pop()
+            requested = answers.pop()
             if answers:
                 asked.set()
                 # Longer on its way than everything that is asked behind it.
                 for _ in range(20):
                     await asyncio.sleep(0)
-            return Notices(wishes=wishes)
+            return Notices(requested=requested)
 
     class Hearing:
-        def heed(self, wishes: frozenset[str]) -> None:
-            heard.append(wishes)
+        def set_requested(self, requested: frozenset[str]) -> None:
+            heard.append(requested)
 
     store, compactor = Slow(), Hearing()
-    attending = Attending(store, rig.worker, compactor, rig.local)  # type: ignore[arg-type]
-    first = asyncio.create_task(attending.once())
+    notice_poller = NoticePoller(store, rig.worker, compactor, rig.local)  # type: ignore[arg-type]
+    first = asyncio.create_task(notice_poller.once())
     await asked.wait()
-    await attending.at_once()
+    await notice_poller.at_once()
     await first
     assert heard == [frozenset(), frozenset({"wanted"})]
 

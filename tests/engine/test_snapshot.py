@@ -25,20 +25,20 @@ async def last_of(rig: Rig, messages: list[Any]) -> Decision:
 
 def drawn(decision: Decision) -> Any:
     """Its layout."""
-    assert decision.situation is not None and decision.plan is not None
-    return layout(decision.situation, decision.plan, decision.messages, 5.0)
+    assert decision.context is not None and decision.plan is not None
+    return layout(decision.context, decision.plan, decision.messages, 5.0)
 
 
 @pytest.mark.parametrize("messages", [chat(59), loop(40), chat(41), chat(201)])
 async def test_both_sides_add_up_to_what_the_plan_says(rig: Rig, messages: list[Any]) -> None:
     decision = await last_of(rig, messages)
-    assert decision.plan is not None and decision.situation is not None
-    found, fixed = drawn(decision), decision.situation.measure.fixed
+    assert decision.plan is not None and decision.context is not None
+    found, fixed = drawn(decision), decision.context.measure.fixed
     assert len(found.sent) == len(messages) and len(found.saw) == len(decision.sent)
     assert sum(t for _, t, _ in found.sent) + fixed == decision.plan.tokens_before
     assert sum(t for _, t, _ in found.saw) + fixed == decision.plan.view.tokens
     assert [r for r, _, _ in found.saw] == [m["role"] for m in decision.sent]
-    assert found.levels == (int(light_tokens(decision.situation)), 1700, 1900)
+    assert found.levels == (int(light_tokens(decision.context)), 1700, 1900)
     assert (found.at, found.window, found.fixed) == (5.0, 2_000, fixed)
     assert found.client is None and found.model is None and not found.omitted
     assert all(messages[cut]["role"] in ("user", "assistant") for cut in found.cuts)

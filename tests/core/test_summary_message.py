@@ -22,7 +22,7 @@ from gateway_compaction.core.summary.block import (
 )
 from gateway_compaction.core.text.language import phrases
 from gateway_compaction.core.tokens.counter import TokenCounter
-from tests.core.desks import Bench, policy, stored
+from tests.core.builders import Bench, policy, stored
 from tests.core.invariants import marks, text_in
 from tests.core.scripts import script
 from tests.core.search import search
@@ -292,6 +292,6 @@ class TestCacheMark:
         messages = loop(6, 200)
         for index, found in ((0, 0), (2, 1), (5, 0)):
             sent = [{**m, "cache_control": MARK} if i == index else m for i, m in enumerate(messages)]
-            situation = bench.situation(sent)
-            view = situation.desk.view(stored(situation, 5))
+            context = bench.context(sent)
+            view = context.views.view(stored(context, 5))
             assert view.carrier is not None and marks([view.carrier]) == found
