@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from gateway_compaction.cli.reference import COMMON, MARK, PAGE, commands, page
+from scripts.cli_page import COMMON, MARK, PAGE, list_commands, write_page
 
-REMEDY = "write it anew: python -m gateway_compaction.cli.reference"
+REMEDY = "write it anew: python -m scripts.cli_page"
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = f"""#!{sys.executable}
 from gateway_compaction.cli.main import app
@@ -23,12 +23,12 @@ app(prog_name="gateway-compaction")
 
 def test_the_page_is_up_to_date() -> None:
     written = PAGE.read_text(encoding="utf-8")
-    assert page(written) == written, REMEDY
+    assert write_page(written) == written, REMEDY
 
 
 def test_every_command_option_and_variable_is_in_it() -> None:
     text = PAGE.read_text(encoding="utf-8")
-    listed = list(commands())
+    listed = list(list_commands())
     assert len(listed) > 20
     for name, command in listed:
         assert re.search(rf"^#+ `{name}`$", text, re.MULTILINE), name
@@ -42,8 +42,8 @@ def test_every_command_option_and_variable_is_in_it() -> None:
 
 def test_a_page_without_its_line_is_refused() -> None:
     with pytest.raises(ValueError, match="has no line"):
-        page("# Nothing")
-    assert page(MARK).startswith(MARK)
+        write_page("# Nothing")
+    assert write_page(MARK).startswith(MARK)
 
 
 @pytest.fixture

@@ -1,4 +1,8 @@
-"""``python -m gateway_compaction.admin.apidoc > docs/api.md``: the routes as Markdown, from their OpenAPI."""
+"""Write docs/api.md from the routes themselves: ``python -m scripts.api_page > docs/api.md``.
+
+The page is made from the OpenAPI document that FastAPI derives, so it cannot say what the routes do not do.
+A test compares the committed page with what this script writes.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,9 @@ from fastapi import FastAPI
 
 from gateway_compaction.admin.problems import MEANINGS
 
-__all__ = ["markdown", "specification"]
-
 Schema = Mapping[str, Any]
 INTRODUCTION = """\
-<!-- Made by `python -m gateway_compaction.admin.apidoc > docs/api.md`; do not edit. -->
+<!-- Made by `python -m scripts.api_page > docs/api.md`; do not edit. -->
 
 # API
 
@@ -78,7 +80,7 @@ LIMITS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "exclusiv
 
 
 def specification() -> Schema:
-    """The routes' part of the proxy's OpenAPI document."""
+    """Return the OpenAPI document of the plugin's routes."""
     # It imports LiteLLM, which must find the environment as it is set below.
     from gateway_compaction.admin.routes import API
 
@@ -89,65 +91,71 @@ def specification() -> Schema:
 
 
 def markdown(document: Schema) -> str:
-    """The page."""
+    """Write the page for an OpenAPI document."""
     meanings = "".join(f"| {status} | {meaning} |\n" for status, meaning in MEANINGS.items())
     routes = [
-        _route(method, path, operation, document)
+        _describe_route(method, path, operation, document)
         for path, operations in document["paths"].items()
         for method, operation in operations.items()
     ]
-    types = [_type(name, schema) for name, schema in _named(document)]
+    types = [_describe_type(name, schema) for name, schema in _value_types(document)]
     return "\n".join([INTRODUCTION + meanings, "## Routes\n", *routes, "## Values\n", *types])
 
 
-def _route(method: str, path: str, operation: Schema, document: Schema) -> str:
+def _describe_route(method: str, path: str, operation: Schema, document: Schema) -> str:
     lines = [f"### `{method.upper()} {path}`", "", operation["description"], ""]
-    rows = [*_parameters(operation), *_body(operation, document)]
+    rows = [*_parameter_rows(operation), *_body_rows(operation, document)]
     if rows:
         lines += ["| parameter | in | type | default | |", "|---|---|---|---|---|", *rows, ""]
     status, response = next((s, r) for s, r in operation["responses"].items() if s.startswith("2"))
     given = next(iter(response["content"].items()))
-    said = _said(given[1].get("schema", {})) if given[0] == "application/json" else f"`{given[0]}`"
+    said = _type_name(given[1].get("schema", {})) if given[0] == "application/json" else f"`{given[0]}`"
     note = "" if response["description"] == "Successful Response" else f". {response['description']}"
     return "\n".join([*lines, f"Answers {status} with {said}{note}", ""])
 
 
-def _parameters(operation: Schema) -> Iterator[str]:
+def _parameter_rows(operation: Schema) -> Iterator[str]:
     for parameter in operation.get("parameters", ()):
         schema = parameter["schema"]
-        default = "required" if parameter["required"] else _default(schema)
+        default = "required" if parameter["required"] else _default_value(schema)
         said = parameter.get("description", "")
-        yield f"| `{parameter['name']}` | {parameter['in']} | {_said(schema)} | {default} | {said} |"
+        yield f"| `{parameter['name']}` | {parameter['in']} | {_type_name(schema)} | {default} | {said} |"
 
 
-def _body(operation: Schema, document: Schema) -> Iterator[str]:
+def _body_rows(operation: Schema, document: Schema) -> Iterator[str]:
     if "requestBody" not in operation:
         return
     schema = operation["requestBody"]["content"]["application/json"]["schema"]
     if "$ref" not in schema:
-        yield f"| | body | {_said(schema)} | required | {schema.get('description', '')} |"
+        yield f"| | body | {_type_name(schema)} | required | {schema.get('description', '')} |"
         return
     model = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     for name, field in model["properties"].items():
-        default = "required" if name in model.get("required", ()) else _default(field)
-        yield f"| `{name}` | body | {_said(field)} | {default} | {field.get('description', '')} |"
+        default = "required" if name in model.get("required", ()) else _default_value(field)
+        yield f"| `{name}` | body | {_type_name(field)} | {default} | {field.get('description', '')} |"
 
 
-def _named(document: Schema) -> Iterator[tuple[str, Schema]]:
+def _value_types(document: Schema) -> Iterator[tuple[str, Schema]]:
     bodies = [name for name in document["components"]["schemas"] if name.endswith("Body")]
     for name, schema in sorted(document["components"]["schemas"].items()):
         if name not in bodies and "properties" in schema and not name.startswith("HTTP"):
             yield name, schema
 
 
-def _type(name: str, schema: Schema) -> str:
-    lines = [f"### {name}", "", *_prose(schema.get("description", "")), "| field | type |", "|---|---|"]
-    lines += [f"| `{field}` | {_said(found)} |" for field, found in schema["properties"].items()]
+def _describe_type(name: str, schema: Schema) -> str:
+    lines = [
+        f"### {name}",
+        "",
+        *_docstring_to_markdown(schema.get("description", "")),
+        "| field | type |",
+        "|---|---|",
+    ]
+    lines += [f"| `{field}` | {_type_name(found)} |" for field, found in schema["properties"].items()]
     return "\n".join([*lines, ""])
 
 
-def _prose(text: str) -> list[str]:
-    """A docstring as Markdown: its attributes become a list."""
+def _docstring_to_markdown(text: str) -> list[str]:
+    """Return a docstring as lines of Markdown; its ``Attributes:`` become a list."""
     told, _, attributes = text.partition("Attributes:")
     lines = [" ".join(paragraph.split()).replace("``", "`") for paragraph in told.split("\n\n")]
     found = [part for paragraph in lines if paragraph for part in (paragraph, "")]
@@ -164,13 +172,13 @@ def _prose(text: str) -> list[str]:
     return [*found, *(item.replace("``", "`") for item in items), *([""] if items else [])]
 
 
-def _said(schema: Schema) -> str:
-    """A type in a few words."""
+def _type_name(schema: Schema) -> str:
+    """Name the type of a JSON schema in a few words."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return f"[{name}](#{name.lower()})"
     if "anyOf" in schema:
-        return " or ".join(_said(option) for option in schema["anyOf"])
+        return " or ".join(_type_name(option) for option in schema["anyOf"])
     if "enum" in schema:
         return ", ".join(f"`{value}`" for value in schema["enum"])
     if "const" in schema:
@@ -178,20 +186,24 @@ def _said(schema: Schema) -> str:
     kind = str(schema.get("type", "any JSON"))
     if kind == "array":
         places = schema.get("prefixItems")
-        return f"[{', '.join(_said(p) for p in places)}]" if places else f"list of {_said(schema['items'])}"
+        return (
+            f"[{', '.join(_type_name(p) for p in places)}]"
+            if places
+            else f"list of {_type_name(schema['items'])}"
+        )
     limits = [f"{sign} {schema[key]:.16g}" for key, sign in LIMITS.items() if key in schema]
-    return " ".join(filter(None, (kind, ", ".join(limits), _long(schema))))
+    return " ".join(filter(None, (kind, ", ".join(limits), _length_limits(schema))))
 
 
-def _long(schema: Schema) -> str:
-    """How long a text may be."""
+def _length_limits(schema: Schema) -> str:
+    """Return the limits of a text's length in words, empty where there are none."""
     least, most = schema.get("minLength", 0), schema.get("maxLength")
     if most is None:
         return f"of at least {least} characters" if least else ""
     return f"of {least} to {most} characters" if least else f"of at most {most} characters"
 
 
-def _default(schema: Schema) -> str:
+def _default_value(schema: Schema) -> str:
     found = schema.get("default")
     return EMPTY if found is None else f"`{str(found).lower() if isinstance(found, bool) else found}`"
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from fastapi.routing import APIRoute
 
-from gateway_compaction.admin.apidoc import markdown, specification
+from scripts.api_page import markdown, specification
 from gateway_compaction.admin.routes import API
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "api.md"
 ROUTES = [route for router in API for route in router.routes if isinstance(route, APIRoute)]
-HOW = "make it anew: python -m gateway_compaction.admin.apidoc > docs/api.md"
+HOW = "make it anew: python -m scripts.api_page > docs/api.md"
 
 
 def test_the_page_is_up_to_date() -> None:
@@ -29,7 +29,7 @@ def told(event, values):
     if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
         print(event, values, file=sys.stderr)
 sys.addaudithook(told)
-runpy.run_module("gateway_compaction.admin.apidoc", run_name="__main__")
+runpy.run_module("scripts.api_page", run_name="__main__")
 """
     env = {name: value for name, value in os.environ.items() if not name.startswith("LITELLM_")}
     env |= {"PYTHONPATH": str(PAGE.parents[1]), "PYTHONWARNINGS": "ignore", "PYTHONIOENCODING": "utf-8"}
