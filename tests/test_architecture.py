@@ -17,8 +17,8 @@ LONGEST_FILE, LONGEST_FUNCTION = 500, 60
 # A folder with more modules is hard to take in; core/ with more rooms or arrows is hard to draw.
 MOST_MODULES, MOST_ROOMS, MOST_ARROWS = 20, 12, 30
 
-# Rooms and what each may import besides itself, from the innermost outwards. A new room needs a line here and a
-# face: a docstring in its __init__.py, or in the module where the room is a single file.
+# Rooms and what each may import besides itself, from the innermost outwards. A new room needs a line here and
+# a face: a docstring in its __init__.py, or in the module where the room is a single file.
 TEXT = {"core.conversation", "core.text"}
 RECORDS = {"core.policy", "core.records"}
 SUMMARY = TEXT | RECORDS | {"core.pins", "core.extractive"}

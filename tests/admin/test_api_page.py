@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from fastapi.routing import APIRoute
 
-from scripts.api_page import markdown, specification
 from gateway_compaction.admin.routes import API
+from scripts.api_page import markdown, specification
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "api.md"
 ROUTES = [route for router in API for route in router.routes if isinstance(route, APIRoute)]
