@@ -22,7 +22,7 @@ from gateway_compaction.core.recall.index import build_index, query_of
 from gateway_compaction.core.recall.passages import passages
 from gateway_compaction.core.recall.recall import prepare, recalled
 from gateway_compaction.core.summary.acceptance import accept
-from gateway_compaction.core.summary.block import carrier, frame
+from gateway_compaction.core.summary.block import build_summary_message, frame
 from gateway_compaction.core.summary.identifier_check import checked
 from gateway_compaction.core.summary.prompts import rendered
 from gateway_compaction.core.text.escaping import escape_markup
@@ -92,7 +92,7 @@ def _framed(text: str) -> object:
         anchors=5,
         scoring=Scoring(keys=KEYS),
     )
-    return carrier(text, around, _rough)
+    return build_summary_message(text, around, _rough)
 
 
 def _accepted(text: str) -> object:

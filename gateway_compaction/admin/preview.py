@@ -16,7 +16,7 @@ from gateway_compaction.core.conversation.messages import Message, role_of
 from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import make_plan
-from gateway_compaction.core.planning.summary_job import Job, job_of
+from gateway_compaction.core.planning.summary_job import SummaryJob, plan_summary_job
 from gateway_compaction.core.planning.views import FRAME_TOKENS, ViewBuilder
 from gateway_compaction.core.policy.model import Policy, conflicts, flatten
 from gateway_compaction.core.records.call_snapshot import parted
@@ -52,7 +52,7 @@ def previewed(
     tried = _with(policy, changed)
     model = detail.row.model or ""
     context = _context(last, tried, lambda text: count(text, model)).with_controls(detail.steering)
-    job = job_of(context, None)
+    job = plan_summary_job(context, None)
     sent, cut = context.measure.total, job.covers if job else None
     summary, expected = _blocks(detail, context, job) if job else (0, 0)
     total = sent if cut is None else _without_pins(context.views).rest(cut) + summary
@@ -81,7 +81,7 @@ def _without_pins(views: ViewBuilder) -> ViewBuilder:
     return replace(views, pins=())
 
 
-def _blocks(detail: SessionDetail, s: RequestContext, job: Job) -> tuple[int, int]:
+def _blocks(detail: SessionDetail, s: RequestContext, job: SummaryJob) -> tuple[int, int]:
     """Tokens of the whole block: the most, and what is likely; a rate gives its text's, not its bound."""
     # Operators' pins come on top of its length.
     pins = s.views.rest(job.covers) - _without_pins(s.views).rest(job.covers)
@@ -106,7 +106,7 @@ def _framed(detail: SessionDetail, views: ViewBuilder) -> int | None:
     return max(0, block - min(views.count(used.text), room))
 
 
-def _compacts(s: RequestContext, job: Job | None) -> bool:
+def _compacts(s: RequestContext, job: SummaryJob | None) -> bool:
     """Whether planning would send a summary, were the one it asks for there, however short."""
     plan = make_plan(s)
     if job is not None and plan.job is not None:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from gateway_compaction.core.planning.fit import read_ahead
 from gateway_compaction.core.planning.plan import built_upon
-from gateway_compaction.core.planning.snapshot import layout
+from gateway_compaction.core.planning.snapshot import build_snapshot
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.core.tokens.calibration import MOST
@@ -166,7 +166,7 @@ class PostCall:
         assert plan is not None and session is not None and context is not None
         storage, last = context.policy.storage, None
         if storage.content != "none":
-            work = partial(layout, context, plan, decision.messages, event.at)
+            work = partial(build_snapshot, context, plan, decision.messages, event.at)
             last = await asyncio.get_running_loop().run_in_executor(self._executor, work)
         used = decision.used
         await self._store.append(

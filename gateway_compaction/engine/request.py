@@ -10,7 +10,7 @@ from typing import Any
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan
-from gateway_compaction.core.planning.shared_prefix import shared_prefix
+from gateway_compaction.core.planning.shared_prefix import find_shared_prefix
 from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
@@ -122,5 +122,5 @@ def task_of(decision: Decision) -> SummaryTask | None:
         index=partial(context.views.index, job.covers) if context.policy.recall.max_tokens else None,
         room=partial(context.views.text_room, job.covers, job.block),
         shown=partial(context.views.shown, job.covers, job.block),
-        prefix=shared_prefix(context, job, decision.used, decision.sent, decision.request.body),
+        prefix=find_shared_prefix(context, job, decision.used, decision.sent, decision.request.body),
     )

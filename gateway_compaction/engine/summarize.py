@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from gateway_compaction.core.conversation.messages import Message, text_of
-from gateway_compaction.core.planning.shared_prefix import Prefix
+from gateway_compaction.core.planning.shared_prefix import SharedPrefix
 from gateway_compaction.core.records.compaction import Compaction, Kind, Segment
 from gateway_compaction.core.summary.acceptance import accept
 from gateway_compaction.core.summary.identifier_check import checked
@@ -130,7 +130,9 @@ class SummaryPipeline:
         made = _compaction(task, "model", segments)
         return replace(made, model=asking.answered, cost=asking.cost, unsourced=asking.unsourced)
 
-    async def _behind(self, asking: _Asking, prefix: Prefix, longest: int) -> tuple[Segment, ...] | None:
+    async def _behind(
+        self, asking: _Asking, prefix: SharedPrefix, longest: int
+    ) -> tuple[Segment, ...] | None:
         """One text, asked for behind the messages that the model has read; None to ask in the plain way."""
         task, base, policy = asking.task, asking.task.job.base, asking.task.policy
         rolling = policy.summary.strategy == "rolling"

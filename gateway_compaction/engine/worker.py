@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any
 
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.planning.shared_prefix import Prefix
-from gateway_compaction.core.planning.summary_job import Job
+from gateway_compaction.core.planning.shared_prefix import SharedPrefix
+from gateway_compaction.core.planning.summary_job import SummaryJob
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction, SessionRef, is_within
 from gateway_compaction.core.records.event import CompactionEvent
@@ -51,7 +51,7 @@ class SummaryTask:
     """
 
     session: SessionRef
-    job: Job
+    job: SummaryJob
     messages: tuple[Message, ...]
     source_tokens: int
     covered_tokens: int
@@ -64,7 +64,7 @@ class SummaryTask:
     length: int
     room: Callable[[], int]
     index: Callable[[], object] | None
-    prefix: Prefix | None = None
+    prefix: SharedPrefix | None = None
     generation: str = ""
     shown: Callable[[], str] = str
 

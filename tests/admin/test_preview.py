@@ -19,8 +19,8 @@ from gateway_compaction.core.conversation.transcript import parse
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.core.planning.render import render
-from gateway_compaction.core.planning.snapshot import layout
-from gateway_compaction.core.planning.summary_job import job_of
+from gateway_compaction.core.planning.snapshot import build_snapshot
+from gateway_compaction.core.planning.summary_job import plan_summary_job
 from gateway_compaction.core.planning.views import FRAME_TOKENS, ViewBuilder
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.policy.model import Policy
@@ -96,7 +96,7 @@ def context(policy: Policy, rounds: int, window: int = 4000) -> RequestContext:
 )
 def test_the_cut_is_the_one_that_planning_finds(rounds: int, body: dict[str, Any]) -> None:
     seen = context(POLICY, rounds)
-    last = layout(seen, make_plan(seen), None, 1.0)
+    last = build_snapshot(seen, make_plan(seen), None, 1.0)
     found = asked(last, **body)
     values = {**body}
     written: dict[str, Any] = {
@@ -105,7 +105,7 @@ def test_the_cut_is_the_one_that_planning_finds(rounds: int, body: dict[str, Any
     written["summary"] = {"model": "small", **{k: values[k] for k in ("rate", "max_tokens") if k in values}}
     policy = PolicyBook({"version": 1, "defaults": written}, "test").resolve(Identity())
     real = context(policy, rounds)
-    job = job_of(real, None)
+    job = plan_summary_job(real, None)
     assert found.covers == (job.covers if job else None)
     assert found.total_sent == real.measure.total
     if job is not None:
@@ -139,11 +139,11 @@ def test_each_preset_compacts_where_planning_does(
     defaults = {"preset": preset, **body}
     policy = PolicyBook({"version": 1, "defaults": defaults}, "test").resolve(Identity())
     real = context(policy, rounds, 6000).with_controls(controls)
-    last = layout(real, make_plan(real), None, 1.0)
+    last = build_snapshot(real, make_plan(real), None, 1.0)
     found = asked(last, policy, controls=controls)
     sent = make_plan(once_made(real))
     assert found.compacts == (sent.view.compaction is not None or sent.level in ("medium", "aggressive"))
-    job = job_of(real, None)
+    job = plan_summary_job(real, None)
     assert found.covers == (job.covers if job else None)
     if job is not None:
         exact = real.views.rest(job.covers) + job.block
@@ -156,7 +156,7 @@ def test_what_makes_a_preset_compact_is_what_it_says() -> None:
         defaults = {"preset": preset, "summary": {"model": "small"}}
         policy = PolicyBook({"version": 1, "defaults": defaults}, "test").resolve(Identity())
         real = context(policy, 80, 80_000)
-        found[preset] = asked(layout(real, make_plan(real), None, 1.0), policy).compacts
+        found[preset] = asked(build_snapshot(real, make_plan(real), None, 1.0), policy).compacts
     assert found == {"hybrid": False, "turns": True, "incremental": True, "agent": False}
 
 
@@ -208,7 +208,7 @@ def test_a_smaller_rate_leaves_a_shorter_summary() -> None:
 def sent_with(policy: Policy, rounds: int, *, rate: float) -> tuple[RequestContext, SessionDetail, int]:
     """A call that was sent with a model's summary of ``rate``, and the tokens of its block."""
     real = context(policy, rounds)
-    job = job_of(real, None)
+    job = plan_summary_job(real, None)
     assert job is not None
     count = real.views.count
     text, wanted = "Ship.", rate * real.measure.between(0, job.covers)
@@ -216,7 +216,7 @@ def sent_with(policy: Policy, rounds: int, *, rate: float) -> tuple[RequestConte
         text += f" Ship {len(text)} lies there."
     made = Compaction(job.digest, job.covers, "model", (Segment(0, job.covers, text),), job.block, version=3)
     plan = make_plan(replace(real, compactions=(made,)))
-    last = layout(real, plan, render(plan.view, real.transcript, count), 1.0)
+    last = build_snapshot(real, plan, render(plan.view, real.transcript, count), 1.0)
     assert (last.covers, last.version) == (job.covers, 3)
     [block] = [tokens for _, tokens, origin in last.saw if origin == "summary"]
     detail = replace(session("t", "k", Owner()), last_call=last, compactions=(made,), steering=NO_CONTROLS)

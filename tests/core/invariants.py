@@ -20,13 +20,13 @@ class Parts:
     """A request taken apart.
 
     Attributes:
-        carrier: the message that stands for ``start`` covered messages.
+        summary_message: the message that stands for ``start`` covered messages.
         opener: index of the repeated user message.
         shown: the sent message for each index of the history, quotes before its own content taken off.
         origins: for each sent message its index in the request, None for what the gateway wrote.
     """
 
-    carrier: Message | None
+    summary_message: Message | None
     acknowledged: bool
     opener: int | None
     start: int
@@ -41,13 +41,13 @@ def dissect(sent: Sequence[Message], context: RequestContext, plan: Plan) -> Par
     assert len(sent) >= ahead and all(a is b for a, b in zip(sent, transcript.preamble, strict=False))
     origins: list[int | None] = list(range(ahead))
     rest = list(sent[ahead:])
-    carrier, acknowledged, opener, start = None, False, None, 0
+    summary_message, acknowledged, opener, start = None, False, None, 0
     compaction = plan.view.compaction
     if rest and text_in(rest[0]).startswith(f"<{TAG}>") and _foreign(rest[0], history):
         assert compaction is not None
-        carrier, start = rest.pop(0), compaction.covers
-        assert carrier["role"] == "user"
-        assert text_in(carrier).count(f"<{TAG}>") == text_in(carrier).count(f"</{TAG}>") == 1
+        summary_message, start = rest.pop(0), compaction.covers
+        assert summary_message["role"] == "user"
+        assert text_in(summary_message).count(f"<{TAG}>") == text_in(summary_message).count(f"</{TAG}>") == 1
         acknowledged = rest[0] is ACKNOWLEDGEMENT
         origins += [None] * (1 + acknowledged)
         del rest[:acknowledged]
@@ -61,7 +61,7 @@ def dissect(sent: Sequence[Message], context: RequestContext, plan: Plan) -> Par
     for index, message in enumerate(rest, start):
         shown[index] = _without_quote(message, history[index]) if index in plan.view.recalls else message
         origins.append(ahead + index)
-    return Parts(carrier, acknowledged, opener, start, shown, tuple(origins))
+    return Parts(summary_message, acknowledged, opener, start, shown, tuple(origins))
 
 
 def _foreign(message: Message, history: Sequence[Message]) -> bool:

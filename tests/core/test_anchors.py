@@ -198,13 +198,13 @@ class TestPolicy:
     """The policy says how many, and what counts."""
 
     def shown(self, **paths: Any) -> str:
-        """The carrier of a chat in which something was decided."""
+        """The summary message of a chat in which something was decided."""
         bench = Bench(4000, policy(summary__max_tokens=600, **paths))
         messages = [*chat(2, 20), said("assistant", DECIDED), *chat(4, 20)]
         context = bench.context(messages)
         view = context.views.view(stored(context, 4))
-        assert view.carrier is not None
-        return text_in(view.carrier)
+        assert view.summary_message is not None
+        return text_in(view.summary_message)
 
     def test_an_anchor_is_shown_with_whose_words_it_is(self) -> None:
         assert f"<anchors>\n- [assistant] {DECIDED}\n</anchors>" in self.shown()

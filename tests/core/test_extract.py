@@ -309,8 +309,8 @@ class TestShown:
         plan = bench().plan(
             [{"role": "user", "content": task}, story[1], *story, {"role": "user", "content": "?"}]
         )
-        assert plan.view.carrier is not None
-        assert str(plan.view.carrier["content"]).count(task) == 1
+        assert plan.view.summary_message is not None
+        assert str(plan.view.summary_message["content"]).count(task) == 1
 
 
 class TestKept:

@@ -337,7 +337,7 @@ class TestClear:
         assert all(a is b for a, b in zip(sent[5:], messages[5:], strict=True))
         cleared = [i for i, m in enumerate(sent) if text_in(m).startswith("[old tool result cleared")]
         assert cleared == [2, 4]
-        assert plan.view.tokens < 750 and plan.view.carrier is None
+        assert plan.view.tokens < 750 and plan.view.summary_message is None
 
     def test_it_says_how_much_it_saved(self) -> None:
         messages = loop(4, 200)

@@ -23,7 +23,7 @@ from gateway_compaction.core.recall.index import Query, build_index, query_of
 from gateway_compaction.core.recall.passages import passages
 from gateway_compaction.core.recall.recall import recalled
 from gateway_compaction.core.summary.acceptance import accept
-from gateway_compaction.core.summary.block import carrier, frame
+from gateway_compaction.core.summary.block import build_summary_message, frame
 from gateway_compaction.core.summary.prompts import rendered
 from gateway_compaction.core.text import identifiers as identifiers_
 from gateway_compaction.core.text import terms
@@ -141,7 +141,7 @@ class TestEveryText:
             anchors=5,
             scoring=Scoring(keys=KEYS),
         )
-        assert rough(carrier(large[name], around, rough)["content"]) <= 1_100
+        assert rough(build_summary_message(large[name], around, rough)["content"]) <= 1_100
 
     def test_it_is_scored(self, large: dict[str, str], name: str) -> None:
         talk: list[Message] = [user(large[name]), {"role": "tool", "content": large[name]}]

@@ -30,7 +30,7 @@ def test_a_request_is_preamble_summary_and_a_contiguous_tail(case: Case) -> None
     context, plan, sent = decided(case)
     parts = dissect(sent, context, plan)
     only_said_changes(parts, context, plan)
-    if parts.carrier is None:
+    if parts.summary_message is None:
         assert parts.start == 0 and not parts.acknowledged and parts.opener is None
         return
     history = context.transcript.history

@@ -9,7 +9,7 @@ import pytest
 
 from gateway_compaction.core.planning.fit import compacted
 from gateway_compaction.core.planning.plan import make_plan
-from gateway_compaction.core.planning.snapshot import layout
+from gateway_compaction.core.planning.snapshot import build_snapshot
 from gateway_compaction.core.records.compaction import Clip, Compaction
 from gateway_compaction.core.records.controls import SessionControls, moment_of
 from tests.core.builders import Bench, policy, sent_by, stored
@@ -74,8 +74,8 @@ class TestCompactNow:
             if plan.view.compaction is not None:
                 assert plan.view.tokens < context.measure.total
                 quoted = sum(views.count(text) for text in plan.view.recalls.values())
-                assert plan.view.carrier is not None
-                saved = plan.view.compaction.tokens_before - views.count(text_in(plan.view.carrier))
+                assert plan.view.summary_message is not None
+                saved = plan.view.compaction.tokens_before - views.count(text_in(plan.view.summary_message))
                 assert quoted <= saved // 2
         begun = outcomes.index("fallback")
         assert len(kept) == 1 and set(outcomes[begun + 1 :]) == {"applied"} and begun < 6
@@ -102,15 +102,16 @@ class TestPins:
         kept = stored(context, 60)
         plain = context.views.view(kept)
         pinned = context.with_controls(SessionControls(pins=("The gate code is 4711.",))).views.view(kept)
-        assert plain.carrier is not None and pinned.carrier is not None
-        assert "- The gate code is 4711." in text_in(pinned.carrier)
-        assert "4711" not in text_in(plain.carrier) and pinned.tokens > plain.tokens
+        assert plain.summary_message is not None and pinned.summary_message is not None
+        assert "- The gate code is 4711." in text_in(pinned.summary_message)
+        assert "4711" not in text_in(plain.summary_message) and pinned.tokens > plain.tokens
 
     def test_of_too_many_the_newest_stay(self) -> None:
         context = bench(400).context(chat(40, 60))
         facts = tuple(f"Fact {n}: " + "word " * 40 for n in range(5))
         shown = text_in(
-            context.with_controls(SessionControls(pins=facts)).views.view(stored(context, 60)).carrier or {}
+            context.with_controls(SessionControls(pins=facts)).views.view(stored(context, 60)).summary_message
+            or {}
         )
         assert "Fact 4:" in shown and "Fact 0:" not in shown
 
@@ -130,7 +131,7 @@ class TestLayout:
         context = bench(2_000).context([*context.transcript.history], [stored(context, 13, "cleared")])
         plan = make_plan(context)
         assert plan.view.compaction is not None and plan.view.compaction.kind == "cleared"
-        call = layout(context, plan, sent_by(plan, context), 1.0)
+        call = build_snapshot(context, plan, sent_by(plan, context), 1.0)
         fates = [fate for _, _, fate in call.sent]
         assert "cleared" in fates and fates == [origin for _, _, origin in call.saw]
 
@@ -143,9 +144,9 @@ class TestLayout:
         clip = Clip(len(messages), 100, (), plain.chain[len(messages)])
         view = plain.views.view(stored(plain, covers, clip=clip))
         plan = make_plan(plain)
-        call = layout(plain, plan, sent_by(plan, plain), 1.0)
+        call = build_snapshot(plain, plan, sent_by(plan, plain), 1.0)
         assert {fate for _, _, fate in call.sent} == {"verbatim"}
         shown = replace(plan, view=view)
-        call = layout(plain, shown, sent_by(shown, plain), 1.0)
+        call = build_snapshot(plain, shown, sent_by(shown, plain), 1.0)
         assert [fate for _, _, fate in call.sent].count("shortened") == 1
         assert ("acknowledgement" in [origin for _, _, origin in call.saw]) == acknowledged

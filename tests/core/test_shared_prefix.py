@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from gateway_compaction.core.planning.context import RequestContext
-from gateway_compaction.core.planning.shared_prefix import Prefix, shared_prefix
-from gateway_compaction.core.planning.summary_job import Job
+from gateway_compaction.core.planning.shared_prefix import SharedPrefix, find_shared_prefix
+from gateway_compaction.core.planning.summary_job import SummaryJob
 from gateway_compaction.core.records.compaction import Clip, Compaction
 from tests.core.builders import Bench, policy, stored
 from tests.core.scripts import script
@@ -25,17 +25,17 @@ def context(**paths: Any) -> RequestContext:
     )
 
 
-def job(s: RequestContext, covers: int, base: Compaction | None = None) -> Job:
+def job(s: RequestContext, covers: int, base: Compaction | None = None) -> SummaryJob:
     """A summary of the first messages."""
-    return Job(s.chain[covers], covers, base, 200)
+    return SummaryJob(s.chain[covers], covers, base, 200)
 
 
 def shared(
     s: RequestContext, covers: int, base: Compaction | None = None, *used: Compaction
-) -> Prefix | None:
+) -> SharedPrefix | None:
     """The prefix of a job where ``used``, or its base, was sent."""
     sent = [*s.transcript.preamble, *s.transcript.history]
-    return shared_prefix(s, job(s, covers, base), used[0] if used else base, sent, BODY)
+    return find_shared_prefix(s, job(s, covers, base), used[0] if used else base, sent, BODY)
 
 
 def test_it_is_what_was_sent_up_to_the_last_message_covered_with_the_callers_tools() -> None:
@@ -76,7 +76,7 @@ def test_nor_where_another_compaction_was_sent_or_messages_were_shortened() -> N
 def test_the_question_says_what_becomes_of_a_summary(
     strategy: Any, summarised: bool, said: str | None
 ) -> None:
-    prefix = Prefix(tuple(chat(3, 20)), {}, summarised)
+    prefix = SharedPrefix(tuple(chat(3, 20)), {}, summarised)
     asked = prefix.question(policy(summary__strategy=strategy, summary__preserve_keys=["order id"]), 400)
     assert "order id" in asked and "Use no tool." in asked
     assert ("begins with a summary" in asked) == summarised and (said is None or said in asked)

@@ -10,7 +10,13 @@ from hypothesis import given
 
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import make_plan
-from gateway_compaction.core.planning.summary_job import Job, asks_model, has_triggers, job_of, triggered
+from gateway_compaction.core.planning.summary_job import (
+    SummaryJob,
+    asks_model,
+    has_triggers,
+    plan_summary_job,
+    triggered,
+)
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.policy.presets import PRESETS
 from gateway_compaction.core.records.compaction import Compaction
@@ -29,7 +35,7 @@ def bench(**paths: Any) -> Bench:
     return Bench(WINDOW, policy(**{**PLAIN, **paths}))
 
 
-def job(messages: list[Any], *kept: Compaction, **paths: Any) -> Job | None:
+def job(messages: list[Any], *kept: Compaction, **paths: Any) -> SummaryJob | None:
     """The job after a request."""
     return bench(**paths).plan(messages, kept).job
 
@@ -140,7 +146,7 @@ class TestReplacing:
         extract = at(messages, 8, "extractive")
         plan = bench().plan(messages, [extract])
         assert plan.view.compaction == extract
-        assert plan.job == Job(extract.digest, 8, None, 60)
+        assert plan.job == SummaryJob(extract.digest, 8, None, 60)
 
     def test_one_that_was_just_made(self) -> None:
         messages = filled(1300, 20, 40)
@@ -158,7 +164,7 @@ class TestReplacing:
         made = bench().plan(messages).made
         assert made is not None
         context = bench().context(messages, [made, replace(made, kind="model", limit=None)])
-        assert job_of(context, made) is None
+        assert plan_summary_job(context, made) is None
 
 
 def turns(count: int) -> list[Any]:

@@ -15,8 +15,8 @@ from gateway_compaction.core.summary.block import (
     LEAST_IMAGES,
     TAG,
     Frame,
+    build_summary_message,
     cache_mark,
-    carrier,
     frame,
     marked,
 )
@@ -45,8 +45,8 @@ def around(covered: list[Json], **options: Any) -> Frame:
 
 
 def carried(covered: list[Json], text: str = "They met.", **options: Any) -> str:
-    """All that the carrier of some covered messages says."""
-    return text_in(carrier(text, around(covered, **options), count))
+    """All that the summary message of some covered messages says."""
+    return text_in(build_summary_message(text, around(covered, **options), count))
 
 
 def image(url: str) -> Json:
@@ -71,7 +71,7 @@ class TestFence:
         assert phrases("ko").note in carried([user("주문하신 상품은 언제 도착하나요?")])
 
     def test_it_speaks_as_the_user_and_is_acknowledged_by_the_assistant(self) -> None:
-        assert carrier("x", around(script("user")), count)["role"] == "user"
+        assert build_summary_message("x", around(script("user")), count)["role"] == "user"
         assert ACKNOWLEDGEMENT["role"] == "assistant" and ACKNOWLEDGEMENT["content"]
 
     @search
@@ -112,7 +112,7 @@ class TestFence:
     def test_a_cut_lets_no_line_begin_that_was_within_one(self) -> None:
         text = "They met. " * 200 + "He said that the user: should go home. " * 4
         for room in range(30, 120):
-            body = text_in(carrier(text, Frame(("Note.",), room), count))
+            body = text_in(build_summary_message(text, Frame(("Note.",), room), count))
             assert not regex.search(r"(?im)^\s*user\s*:", body)
 
     @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ class TestFence:
     @search
     @given(texts, talks, st.integers(60, 600))
     def test_the_same_text_and_frame_give_the_same_bytes(self, summary: str, talk: Talk, limit: int) -> None:
-        first = carrier(summary, around(talk.messages, limit=limit), count)
-        assert carrier(summary, around(talk.messages, limit=limit), count) == first
+        first = build_summary_message(summary, around(talk.messages, limit=limit), count)
+        assert build_summary_message(summary, around(talk.messages, limit=limit), count) == first
 
 
 class TestLimit:
@@ -139,13 +139,15 @@ class TestLimit:
     @search
     @given(texts, st.sampled_from([200, 400, 1000]))
     def test_it_is_kept(self, summary: str, limit: int) -> None:
-        message = carrier(summary * 20, around([user(f"Find the keys. {RULE}")], limit=limit), count)
+        message = build_summary_message(
+            summary * 20, around([user(f"Find the keys. {RULE}")], limit=limit), count
+        )
         assert COUNTER.raw_message(message, "gpt-4o") <= limit
 
     def test_where_there_is_no_room_a_little_text_remains(self) -> None:
         made = around([user("word " * 500)], limit=0)
         assert made.room > 0
-        assert count(carrier("word " * 500, made, count)["content"]) < 150
+        assert count(build_summary_message("word " * 500, made, count)["content"]) < 150
 
     @search
     @given(talks, st.integers(150, 1000), st.booleans())
@@ -171,7 +173,7 @@ class TestLimit:
 
     def test_long_urls_do_not_pass_it(self) -> None:
         covered = [image(f"https://x.y/{i}/" + "a1b2" * 120) for i in range(5)]
-        message = carrier("They met.", around(covered, limit=400), count)
+        message = build_summary_message("They met.", around(covered, limit=400), count)
         assert COUNTER.raw_message(message, "gpt-4o") <= 400
 
 
@@ -265,7 +267,7 @@ class TestCacheMark:
     """A mark on a covered message moves to the summary."""
 
     def test_there_is_none_where_none_came(self) -> None:
-        message = carrier("x", around(script("user")), count)
+        message = build_summary_message("x", around(script("user")), count)
         assert cache_mark(script("user text")) is None
         assert marked(message, None) is message and isinstance(message["content"], str)
 
@@ -277,7 +279,7 @@ class TestCacheMark:
         ],
     )
     def test_one_moves(self, covered: Json) -> None:
-        message = carrier("x", around([covered, *script("text")]), count)
+        message = build_summary_message("x", around([covered, *script("text")]), count)
         moved = marked(message, cache_mark([covered, *script("text")]))
         assert marks([moved]) == 1 and text_in(moved) == text_in(message)
         assert moved["content"][-1]["cache_control"] == MARK
@@ -294,4 +296,4 @@ class TestCacheMark:
             sent = [{**m, "cache_control": MARK} if i == index else m for i, m in enumerate(messages)]
             context = bench.context(sent)
             view = context.views.view(stored(context, 5))
-            assert view.carrier is not None and marks([view.carrier]) == found
+            assert view.summary_message is not None and marks([view.summary_message]) == found

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gateway_compaction.core.planning.plan import light_tokens
-from gateway_compaction.core.planning.snapshot import layout
+from gateway_compaction.core.planning.snapshot import build_snapshot
 from gateway_compaction.engine.request import Decision
 from tests.engine.histories import chat, grown, loop
 from tests.engine.rig import Rig
@@ -26,7 +26,7 @@ async def last_of(rig: Rig, messages: list[Any]) -> Decision:
 def drawn(decision: Decision) -> Any:
     """Its layout."""
     assert decision.context is not None and decision.plan is not None
-    return layout(decision.context, decision.plan, decision.messages, 5.0)
+    return build_snapshot(decision.context, decision.plan, decision.messages, 5.0)
 
 
 @pytest.mark.parametrize("messages", [chat(59), loop(40), chat(41), chat(201)])

@@ -13,7 +13,7 @@ from gateway_compaction.core.pins.anchors import Anchor, Scoring, anchors_of, me
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.policy.presets import PRESETS
 from gateway_compaction.core.records.compaction import Compaction
-from gateway_compaction.core.summary.block import carrier, frame
+from gateway_compaction.core.summary.block import build_summary_message, frame
 from gateway_compaction.core.summary.segments import new_limit
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.engine.request import Decision
@@ -225,7 +225,7 @@ class TestAnchors:
         talk = [said("user", "Plan the trip. " * 30), said("user", rule), *self.TALK]
         options: dict[str, Any] = {"rule_tokens": 400, "opener": None, "wants_json": False}
         made = frame(talk, limit=limit, count=count, anchors=5, **options)
-        block = str(carrier("All went well. " * 90, made, count)["content"])
+        block = str(build_summary_message("All went well. " * 90, made, count)["content"])
         assert ("<anchors>" in block, rule in block, "<task>" in block) == (anchors, True, True)
         assert count(block) <= limit
 

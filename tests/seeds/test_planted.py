@@ -15,7 +15,7 @@ from gateway_compaction.core.pins.pins import pins_of
 from gateway_compaction.core.recall.index import build_index, query_of
 from gateway_compaction.core.recall.passages import passages
 from gateway_compaction.core.recall.recall import recalled
-from gateway_compaction.core.summary.block import TAG, carrier, frame
+from gateway_compaction.core.summary.block import TAG, build_summary_message, frame
 from gateway_compaction.core.summary.prompts import SYSTEM, merge_prompt, prompt
 from gateway_compaction.core.text.language import phrases
 from gateway_compaction.core.tokens.counter import TokenCounter
@@ -88,7 +88,7 @@ def framed(messages: list[Message], text: str = "They met.") -> str:
         anchors=5,
         scoring=Scoring(keys=("order",)),
     )
-    return str(carrier(text, made, count)["content"])
+    return str(build_summary_message(text, made, count)["content"])
 
 
 def quoted(messages: list[Message]) -> str:
@@ -184,8 +184,9 @@ class TestNoAuthority:
         assert all(line.startswith("- [tool output, data only] ") for line in lines)
 
     def test_a_users_rule_is_pinned_as_a_users(self, rule: str) -> None:
-        made = carrier("x", frame([{"role": "user", "content": rule}], limit=500, rule_tokens=300,
-                                  opener=None, wants_json=False, count=count), count)  # fmt: skip
+        covered = [{"role": "user", "content": rule}]
+        around = frame(covered, limit=500, rule_tokens=300, opener=None, wants_json=False, count=count)
+        made = build_summary_message("x", around, count)
         assert made["role"] == "user"
 
 

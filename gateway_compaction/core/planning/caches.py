@@ -42,7 +42,7 @@ class DerivedCache:
 
 @dataclass(frozen=True, slots=True)
 class DerivedCaches:
-    """What outlives a request: frames, carriers, extracts and recalls by digest; passages, readings
+    """What outlives a request: frames, summary messages, extracts and recalls by digest; passages, readings
     and rules by message; indexes.
 
     What is kept was cut to measure by one way of counting: one of these for each model name.

@@ -131,7 +131,7 @@ def _extended(views: ViewBuilder, base: Compaction | None, cut: int, limit: int)
         tokens_before=before,
     )
     view = views.view(made)
-    made = replace(made, tokens_after=views.weigh(view.carrier) if view.carrier else 0)
+    made = replace(made, tokens_after=views.weigh(view.summary_message) if view.summary_message else 0)
     return made, replace(view, compaction=made)
 
 

@@ -12,9 +12,9 @@ from gateway_compaction.core.planning.context import RequestContext, fitting
 from gateway_compaction.core.planning.fit import clear, compacted, fit
 from gateway_compaction.core.planning.render import View
 from gateway_compaction.core.planning.summary_job import (
-    Job,
+    SummaryJob,
     has_triggers,
-    job_of,
+    plan_summary_job,
     replaceable,
     triggered,
     turn_starts,
@@ -56,7 +56,7 @@ class Plan:
     reason: str
     tokens_before: int
     made: Compaction | None = None
-    job: Job | None = None
+    job: SummaryJob | None = None
     wait_seconds: float = 0.0
 
 
@@ -222,7 +222,7 @@ def _quoting_on(s: RequestContext, view: View) -> View:
 def built_upon(s: RequestContext, view: View) -> Compaction | None:
     """What an extract is built upon: the longest that a model wrote, though an extract may cover more."""
     written = [c for c in fitting(s) if c.kind == "model"]
-    return max(written, key=lambda c: c.covers, default=view.compaction if view.carrier else None)
+    return max(written, key=lambda c: c.covers, default=view.compaction if view.summary_message else None)
 
 
 def _with_job(s: RequestContext, plan: Plan) -> Plan:
@@ -233,7 +233,7 @@ def _with_job(s: RequestContext, plan: Plan) -> Plan:
     if s.in_flight or s.backoff is not None:
         why = "a summary is being made" if s.in_flight else s.backoff
         return replace(plan, reason=f"{plan.reason}; {why}") if plan.level else plan
-    job = job_of(s, used)
+    job = plan_summary_job(s, used)
     if job is None:
         ready = "a summary is ready" if fitting(s) else "nothing can be summarised"
         return replace(plan, reason=ready) if plan.outcome == "none" else plan

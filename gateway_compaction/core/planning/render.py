@@ -27,21 +27,21 @@ class View:
 
     tokens: int
     compaction: Compaction | None = None
-    carrier: Message | None = None
+    summary_message: Message | None = None
     acknowledge: bool = False
     opener: int | None = None
     recalls: Mapping[int, str] = field(default_factory=dict)
 
 
 def render(view: View, transcript: Transcript, count: Count) -> list[Message]:
-    """Preamble, carrier, acknowledgement, opener, tail: what the view leaves out is left out."""
+    """Preamble, summary message, acknowledgement, opener, tail: what the view leaves out is left out."""
     compaction = view.compaction
     if compaction is None:
         return [*transcript.preamble, *transcript.history]
     head: list[Message] = list(transcript.preamble)
     start = 0
-    if view.carrier is not None:
-        head.append(view.carrier)
+    if view.summary_message is not None:
+        head.append(view.summary_message)
         if view.acknowledge:
             head.append(ACKNOWLEDGEMENT)
         if view.opener is not None:

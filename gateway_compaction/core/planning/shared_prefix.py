@@ -11,20 +11,20 @@ from typing import Any
 
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.planning.context import RequestContext
-from gateway_compaction.core.planning.summary_job import Job
+from gateway_compaction.core.planning.summary_job import SummaryJob
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.summary.prompts import SYSTEM, instructions_of, order, words_in
 from gateway_compaction.core.text.language import language_of_talk
 
-__all__ = ["Prefix", "shared_prefix"]
+__all__ = ["SharedPrefix", "find_shared_prefix"]
 
 FROM_TOOLS = ("tools", "functions")
 SHARING = ("segments", "rolling")
 
 
 @dataclass(frozen=True, slots=True)
-class Prefix:
+class SharedPrefix:
     """What the model has read of what is to be summarised.
 
     Attributes:
@@ -50,9 +50,13 @@ class Prefix:
         return order(first + " Use no tool.", keep, keys, code, words_in(limit))
 
 
-def shared_prefix(
-    s: RequestContext, job: Job, used: Compaction | None, sent: Sequence[Message], body: Mapping[str, Any]
-) -> Prefix | None:
+def find_shared_prefix(
+    s: RequestContext,
+    job: SummaryJob,
+    used: Compaction | None,
+    sent: Sequence[Message],
+    body: Mapping[str, Any],
+) -> SharedPrefix | None:
     """The part of ``sent`` that holds exactly what the job's summary will stand for.
 
     ``used`` is the compaction that was sent. None where the policy does not share, where the job builds on
@@ -68,4 +72,4 @@ def shared_prefix(
     if s.transcript.history[job.covers - 1]["role"] == "user":
         return None
     tools = {name: body[name] for name in FROM_TOOLS if body.get(name)}
-    return Prefix(tuple(sent[: len(sent) - behind]), tools, job.base is not None)
+    return SharedPrefix(tuple(sent[: len(sent) - behind]), tools, job.base is not None)

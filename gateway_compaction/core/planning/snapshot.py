@@ -12,12 +12,14 @@ from gateway_compaction.core.planning.render import View, is_cleared, shown
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction
 
-__all__ = ["layout"]
+__all__ = ["build_snapshot"]
 
 QUOTED = re.compile(r"(?m)^\[(\d{1,9}) ")
 
 
-def layout(s: RequestContext, plan: Plan, messages: Sequence[Message] | None, at: float) -> CallSnapshot:
+def build_snapshot(
+    s: RequestContext, plan: Plan, messages: Sequence[Message] | None, at: float
+) -> CallSnapshot:
     """A call as operators look at it; ``messages`` are those sent in place of the client's, if any.
 
     The messages themselves are in it where the policy lets them be stored.
@@ -60,7 +62,7 @@ def _fate(s: RequestContext, view: View, index: int, quoted: frozenset[int]) -> 
     compaction = view.compaction
     if compaction is None or index == view.opener:
         return "verbatim"
-    if view.carrier is not None and index < compaction.covers:
+    if view.summary_message is not None and index < compaction.covers:
         return "recalled" if index in quoted else "covered"
     return _changed(s, compaction, index)
 
@@ -91,7 +93,7 @@ def _origins(s: RequestContext, view: View, length: int) -> list[str]:
     compaction, start = view.compaction, 0
     if compaction is None:
         return [*head, *["verbatim"] * (length - len(head))]
-    if view.carrier is not None:
+    if view.summary_message is not None:
         head.append("summary")
         if view.acknowledge:
             head.append("acknowledgement")

@@ -10,14 +10,12 @@ from gateway_compaction.core.planning.context import RequestContext, fitting
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction
 
-__all__ = ["Job", "asks_model", "has_triggers", "job_of", "replaceable", "triggered", "turn_starts"]
-
 LEAST_GAIN = 0.1
 CHARS_PER_TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class SummaryJob:
     """A summary to be made after the call: of the messages from ``base``'s cover to ``covers``.
 
     ``block`` is the longest summary block in tokens, pins and frame included.
@@ -29,7 +27,7 @@ class Job:
     block: int
 
 
-def job_of(s: RequestContext, used: Compaction | None) -> Job | None:
+def plan_summary_job(s: RequestContext, used: Compaction | None) -> SummaryJob | None:
     """The job that a situation asks for, given the compaction that is sent (stored or just made)."""
     known = [*fitting(s), *([used] if used else [])]
     final = [c for c in known if c.kind != "cleared" and _is_final(s, c)]
@@ -45,7 +43,7 @@ def job_of(s: RequestContext, used: Compaction | None) -> Job | None:
         return None
     # An extract is made anew from its source; only what a model wrote is built upon.
     built_on = base if base is not None and base.kind == "model" else None
-    return Job(s.chain[cut], cut, built_on, s.views.limit(cut))
+    return SummaryJob(s.chain[cut], cut, built_on, s.views.limit(cut))
 
 
 def _gains(s: RequestContext, base: Compaction | None, cut: int) -> bool:

@@ -22,8 +22,8 @@ from gateway_compaction.core.summary.block import (
     ACKNOWLEDGEMENT,
     Frame,
     block_tokens,
+    build_summary_message,
     cache_mark,
-    carrier,
     facts_told,
     frame,
     marked,
@@ -97,7 +97,7 @@ class ViewBuilder:
         return total + (self.weigh(ACKNOWLEDGEMENT) if self.acknowledges(cut) else 0)
 
     def acknowledges(self, cut: int) -> bool:
-        """Whether the message behind the carrier is a user's."""
+        """Whether the message behind the summary message is a user's."""
         opener = self.transcript.openers.get(cut)
         return opener is not None or self.transcript.history[cut]["role"] == "user"
 
@@ -127,14 +127,16 @@ class ViewBuilder:
     def _weighed(self, view: View) -> View:
         sent = render(view, self.transcript, self.count)[len(self.transcript.preamble) :]
         tokens = self.measure.overhead + sum(self.weigh(m) for m in sent)
-        return View(tokens, view.compaction, view.carrier, view.acknowledge, view.opener)
+        return View(tokens, view.compaction, view.summary_message, view.acknowledge, view.opener)
 
     def _carrier(self, compaction: Compaction) -> tuple[Message, int]:
         limit = self._bound(compaction)
         facts = self._facts[0]
         key = (compaction.digest, compaction.text, limit, facts, *self._framed)
         frame_ = self._frame(compaction.covers, limit)
-        made = self.caches.frames.get(key, lambda: carrier(compaction.text, frame_, self.count, facts))
+        made = self.caches.frames.get(
+            key, lambda: build_summary_message(compaction.text, frame_, self.count, facts)
+        )
         opener = self.transcript.openers.get(compaction.covers)
         covered = self.transcript.history[: compaction.covers]
         # Marks are no part of a digest: clients move them, so they are looked for anew.
@@ -203,9 +205,14 @@ class ViewBuilder:
         """
         slack, budget = self.slack, self.quoted
         compaction = view.compaction
-        if not budget or compaction is None or view.carrier is None or not self.index_ready(compaction):
+        if (
+            not budget
+            or compaction is None
+            or view.summary_message is None
+            or not self.index_ready(compaction)
+        ):
             return view
-        left, room = max(budget, slack), self._spared(compaction, view.carrier)
+        left, room = max(budget, slack), self._spared(compaction, view.summary_message)
         made: dict[int, str] = {}
         taken: frozenset[int] = frozenset()
         for number in self._asking(view, compaction):
@@ -224,10 +231,10 @@ class ViewBuilder:
         reserve = budget - min(budget, slack)
         return replace(view, tokens=view.tokens + max(0, costs - reserve), recalls=made)
 
-    def _spared(self, compaction: Compaction, carrier: Message) -> int:
+    def _spared(self, compaction: Compaction, summary_message: Message) -> int:
         """Half of what a compaction saves, uncalibrated; no end of tokens where it does not tell."""
         before = compaction.tokens_before
-        return max(0, before - self.count(text_of(carrier))) // 2 if before else 10**9
+        return max(0, before - self.count(text_of(summary_message))) // 2 if before else 10**9
 
     @property
     def slack(self) -> int:
@@ -278,7 +285,7 @@ class ViewBuilder:
                 room,
                 said=phrases(language_of([text_of(message)])),
                 own=text_of(message),
-                shown=text_of(view.carrier) if view.carrier else "",
+                shown=text_of(view.summary_message) if view.summary_message else "",
                 taken=taken,
                 hidden=view.opener,
                 count=self.count,

@@ -19,12 +19,13 @@ __all__ = [
     "TAG",
     "Frame",
     "block_tokens",
+    "build_summary_message",
     "cache_mark",
-    "carrier",
     "facts_told",
     "frame",
     "marked",
 ]
+
 
 Count = Callable[[str], int]
 TAG = "conversation_summary"
@@ -109,7 +110,7 @@ def _pins(body: Sequence[Message], room: int, rule_tokens: int, count: Count, ru
     return pins if count(pins.task) <= spare else pins_of(body, max(spare, LEAST_TASK), most, count, rules_of)
 
 
-def carrier(text: str, around: Frame, count: Count, facts: Sequence[str] = ()) -> Message:
+def build_summary_message(text: str, around: Frame, count: Count, facts: Sequence[str] = ()) -> Message:
     """The user message that stands for covered messages; the same bytes for the same text, frame and facts.
 
     ``facts`` are what operators pinned; they come on top of the block's length.
@@ -130,7 +131,7 @@ def facts_told(facts: Sequence[str]) -> list[str]:
 
 
 def marked(message: Message, mark: Any) -> Message:
-    """A carrier with the ``cache_control`` that its covered messages had, if they had one."""
+    """A summary message with the ``cache_control`` that its covered messages had, if they had one."""
     if mark is None:
         return message
     part = {"type": "text", "text": message["content"], "cache_control": mark}
