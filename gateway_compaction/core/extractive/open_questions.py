@@ -13,31 +13,16 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from gateway_compaction.core.text.lexicon import pattern_of
 from gateway_compaction.core.text.terms import search_terms
 
 __all__ = ["NO_TURN", "Asked", "Open", "Turn", "is_question", "open_requests", "turn_of"]
 
 Spans = Sequence[tuple[int, int]]
-QUESTION = re.compile(r"(?:[?？]|か[。.]?|(?:까|나|가)요[.。]?)[\"'”’)\]」』]*\Z")
+QUESTION = re.compile(rf"(?:[?？]|{pattern_of('question_ends')})[\"'”’)\]」』]*\Z")
 LONGEST_END = 12
-PUTS_OFF = re.compile(
-    r"(?i)\b(?:i|we)(?:['’]ll| will| shall|(?:['’]m| am) going to| need to| have to|['’]m| am|['’]re| are)"
-    r" (?:\w+ )?(?:check|look(?:ing)? (?:into|it up|that up)|ask(?:ing)? |find out|get back|come back"
-    r"|follow up|investigat|clarify|[ei]nquire|see (?:if|whether|what)|let you know|keep you|report back)"
-    r"|\blet me (?:\w+ )?(?:check|look into|ask |find out|see (?:if|whether)|get back)"
-    r"|\b(?:get|come|circle|be) back to you\b|\bas soon as (?:i|we) (?:know|hear)\b"
-    r"|\b(?:do not|don['’]t|not) (?:know|sure|certain)(?: \w+)? yet\b|\bno (?:news|answer|reply) yet\b"
-    r"|\bich (?:prüfe|kläre|erkundige mich|(?:frage|schaue|sehe) (?:\w+ )?nach|gebe (?:\w+ )?bescheid)"
-    r"|\b(?:melde mich|werde (?:\w+ ){0,6}(?:prüfen|klären|nachfragen|nachsehen|nachschauen|melden))\b"
-    r"|\bje (?:vais )?(?:l[ea]s? )?(?:vérifi|me renseign)|\breviens vers (?:vous|toi)\b"
-    r"|\bje vais (?:l[ea]s? )?(?:demander|regarder)\b|\bje (?:vous|te) (?:tiens|redis)\b"
-    r"|\b(?:lo|voy a|vamos a) (?:compr[ou]|revis|consult|averigu|pregunt)"
-    r"|\b(?:te|le|os|les) (?:aviso|avisar|dir[eé])"
-    r"|확인해?\s?(?:보|드리)?(?:겠|볼게|할게|드릴게|하겠)|알아보겠|알아볼게|문의해\s?(?:보|볼)|다시\s?(?:연락|안내|말씀)"
-    r"|確認(?:いた)?します|確認してみ|調べます|お調べ|調べてみ|問い合わせてみ|問い合わせます|折り返し|後ほど"
-    r"|我(?:会|會|去|来|來|先)?(?:查|核实|核實|问|問)|(?:查|核实|确认|问)一下|稍后|稍後|回复您|回复你|帮您(?:查|问|确认)"
-)
-CONDITION = re.compile(r"(?i)\b(?:if|once|when|unless) you\b")
+PUTS_OFF = re.compile(f"(?i){pattern_of('deferrals')}")
+CONDITION = re.compile(f"(?i){pattern_of('deferral_conditions')}")
 SHORT_WORDS, SHORT_CHARS, ENDING = 40, 300, 2
 ANSWER_TERMS, QUESTION_TERMS = 8, 2
 LONGEST_REQUEST, MOST_ASKED, MOST_OPEN = 300, 4, 32

@@ -27,6 +27,7 @@ from gateway_compaction.core.extractive.open_questions import (
 )
 from gateway_compaction.core.extractive.selection import by_gain, rough_tokens
 from gateway_compaction.core.text.escaping import escape_markup
+from gateway_compaction.core.text.lexicon import LEXICONS, pattern_of, words_of
 from gateway_compaction.core.text.sentences import sentence_spans
 from gateway_compaction.core.text.shorten import shorten
 from gateway_compaction.core.text.terms import search_terms
@@ -45,30 +46,20 @@ __all__ = [
 
 Count = Callable[[str], int]
 DIGIT = re.compile(r"\d")
-DATES = frozenset(
-    search_terms(
-        "yesterday tomorrow tonight ago recently Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
-        " January February March April June July August September October November December"
-        " Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec"
-        " 어제 내일 지난 昨日 明日 先週 来週 昨天 明天 上周 下周"
-    )
-)
+DATES = frozenset(search_terms(" ".join(words_of("dates"))))
 # Stemmed, as the terms are: "last night", "next week".
-NEAR = frozenset(search_terms("last next past"))
-SPANS = frozenset(search_terms("night morning week weekend month year spring summer autumn fall winter"))
+NEAR = frozenset(search_terms(" ".join(words_of("near_times"))))
+SPANS = frozenset(search_terms(" ".join(words_of("time_spans"))))
+LATIN = [lexicon for lexicon in LEXICONS if lexicon.script == "Latin"]
 # What a first letter can tell is told by it, so that most words are looked at once.
+FIRST_LETTERS = {entry.pattern.lstrip("[")[0] for lexicon in LATIN for entry in lexicon.own_person}
 OF_ONESELF = re.compile(
-    r"\b(?=[IiMmWwOoUuJjNnYy])(?:I|[Mm]y|[Ww]e|[Oo]ur|Ich|ich|[Mm]ir|[Mm]eine?[rmns]?|[Ww]ir|[Uu]nsere?[rmns]?"
-    r"|[Jj]e|[Mm]on|[Mm]a|[Mm]es|[Nn]ous|[Nn]otre|[Nn]os|[Yy]o|[Mm]is?|[Nn]uestr[oa]s?|[Jj](?=['’]))\b"
+    rf"\b(?=[{''.join(sorted(FIRST_LETTERS | {letter.lower() for letter in FIRST_LETTERS}))}])"
+    rf"{pattern_of('own_person', LATIN)}\b"
 )
-ELSEWHERE = re.compile(r"저는|저의|제가|제\s|나는|내가|내\s|우리|私|僕|我")
+ELSEWHERE = re.compile(pattern_of("own_person", [lexicon for lexicon in LEXICONS if lexicon not in LATIN]))
 # What holds instead of something said before, and amounts: what a user cannot be asked for twice.
-CORRECTS = re.compile(
-    r"(?i)\b(?:correction|i meant|actually|instead|rather than|no longer|not any ?more|(?:is|are) now|changed"
-    r"|moved to|update:)(?!\w)|[,;] not\b|정정|수정|아니라|아니고|바뀌|변경|訂正|ではなく|じゃなくて|変更"
-    r"|更正|更改|不是|改成|改为|改為|\b(?:korrektur|sondern|stattdessen|geändert|nicht mehr|nicht am|en fait"
-    r"|plutôt|rectifi\w+|au lieu|changé|déménagé|corrección|corrijo|en realidad|sino|en lugar|en vez|ya no)\b"
-)
+CORRECTS = re.compile(f"(?i){pattern_of('corrections')}")
 AMOUNT = re.compile(r"(?<![\w.-])\d[\d.,:]*\s?(?:[%€$£¥₩°]|[^\W\d_])|[$€£¥₩]\s?\d")
 NAMED = re.compile(r"(?<=[\w,;] )[A-Z][a-z]+")
 SYMBOLS = re.compile(r"[{}()\[\]<>=;_/\\|]")

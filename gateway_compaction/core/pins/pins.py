@@ -15,6 +15,7 @@ from gateway_compaction.core.pins.anchor_words import MARK
 from gateway_compaction.core.pins.own_words import is_bulky, own_words, unwrapped
 from gateway_compaction.core.pins.rule_changes import changes, content_words
 from gateway_compaction.core.pins.rules import lays_down_a_rule, poses
+from gateway_compaction.core.text.lexicon import pattern_of
 from gateway_compaction.core.text.sentences import sentence_spans
 from gateway_compaction.core.text.shorten import shorten
 
@@ -26,9 +27,7 @@ RulesIn = Callable[[Message], Sequence[str]]
 ANCHOR = "<!-- anchor -->"
 BULLET = regex.compile(r"^(?:[-*•+–]\s+)")
 BREAK = regex.compile(r"[^\S\n]*+\n\s*+")
-STRONG = regex.compile(
-    r"(?i)^\W*(?:please )?(?:always|never|do not|don['’]t|from now on|you must|under no|only|no )\b"
-)
+STRONG = regex.compile(rf"(?i)^\W*{pattern_of('plain_rules')}")
 # In bytes, so that a word of Chinese is as long as one of English.
 LONGEST_RULE, SHORTEST_RULE_BYTES = 400, 8
 SHORTENED_RULE = 24

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import regex
 
+from gateway_compaction.core.text.lexicon import pattern_of
+
 __all__ = [
     "ASKS",
     "CODED",
@@ -32,58 +34,24 @@ CODED = regex.compile(
     r"|function\b ?\w*\(|export (?:default|const|function|class)\b|(?:if|while|switch|for) ?\(|(?:else|try"
     r"|finally):"
     r"|except\b[^.]*:\s*$|@\w+\(|//|/\*|\*/|\"\"\"|[A-Za-z_][\w.\[\]]*+ ?[+*-]?= ?[\w\"'\[({]"
-    r"|(?:user|assistant|human|ai|bot|system|tool|developer) ?:"
-    r"|(?:From|To|Cc|Bcc|Subject|Date|Sent|Reply-To|Von|An|Betreff|Gesendet|De|Objet|Asunto): )"
+    rf"|{pattern_of('speakers')} ?:"
+    rf"|{pattern_of('mail_headers')}: )"
     r"|[ \t]++(?:#|--|\*)\s"
 )
-NUMBERED = regex.compile(
-    r"[ \t]*(?:§+ ?\d|\d{1,3}\.\d{1,3}\b|(?:Art|Sec|Article|Section|Artikel|Abschnitt)\.? \d)"
-)
+NUMBERED = regex.compile(rf"[ \t]*(?:§+ ?\d|\d{{1,3}}\.\d{{1,3}}\b|{pattern_of('clause_numbers')}\.? \d)")
 LISTED = regex.compile(r"[ \t]*(?:[-*•+–]\s|\(?\d{1,3}[.)]\s|#|>|\||\[|<)")
-STARTS_ANEW = regex.compile(
-    r"(?i)(?:always|never|please|do not|don['’]t|make sure|remember|from now on|only|also|note|important"
-    r"|and never"
-    r"|immer|nie|niemals|bitte|verwende|toujours|jamais|ne|siempre|nunca|no|hi|hello|thanks|thank you|dear)\b"
-)
-WRITES = (
-    r"(?:translate|summari[sz]e|shorten|proofread|rephrase|paraphrase|reword|rewrite|correct the|analy[sz]e"
-    r"|übersetz\w*|zusammen|kürz\w*|korrigier\w*|formulier\w*|tradui\w+|résum\w+|raccourci\w*|traduc\w+"
-    r"|resum\w+"
-    r"|acort\w+|번역|요약|줄여|교정|다듬|翻訳|訳し|要約|添削|短くし|翻译|翻譯|总结|總結|摘要|缩短|缩写|润色|校对)"
-)
-POINTS = (
-    r"(?:this|these|following|below|above|it\b|our|my|the (?:mail|e-?mail|letter|text|article|document"
-    r"|message)"
-    r"|dies\w*|folgend\w*|unser\w*|mein\w*|ce\w*|notre|suivant\w*|est[eao]s?|siguiente|nuestr\w+|이|다음|아래"
-    r"|この|次の|以下|这|下面)"
-)
-SHOWS = (
-    r"(?:\b(?:fails?|failed|failing|crash\w*|prints?|outputs?)\b"
-    r"|\b(?:here(?:['’]s| is| are)|this is|attached is|below is)\b[^:]{0,40}\b(?:logs?|output|error"
-    r"|trace(?:back)?"
-    r"|stack|code|script|file|mail|e-?mail|letter|document|doc|manual|text|article|transcript|readme"
-    r"|config|message)"
-    r"|^\W*my (?:code|script|log|output|error|config|file|mail|e-?mail|readme)\b|\bi (?:get|got|see"
-    r"|receive)\b"
-    r"|error message|hier (?:ist|das)\b|meldung|voici|aquí (?:est[áa]|tienes)"
-    r"|로그|에러|오류|ログ|エラー|日志|日誌|报错|错误)"
-)
+STARTS_ANEW = regex.compile(rf"(?i){pattern_of('fresh_starts')}\b")
+WRITES = pattern_of("transforms")
+POINTS = pattern_of("pointers")
+SHOWS = pattern_of("exhibits")
 # What ends with a colon and is followed by text of somebody else's.
 INTRODUCES = regex.compile(rf"(?i){WRITES}|{SHOWS}")
 # Not where rules follow, or where a case is named: "When you translate:".
 WRITES_ON = regex.compile(rf"(?i){WRITES}")
-ASKS = regex.compile(
-    r"(?i)[?？]|^\W*(?:please|can you|could you|fix|help|tell me|bitte|merci de|por favor)\b"
-)
-HEADS_RULES = regex.compile(
-    r"(?i)\brules?\b|instruction|guideline|requirement|constraint|condition|regeln|règles|reglas|규칙|지침|ルール"
-    r"|规则|要求"
-)
-RULES_FOLLOW = regex.compile(
-    rf"{HEADS_RULES.pattern}|^\W*(?:when|whenever|if|while|for|wenn|beim|quand|si|cuando)\b"
-)
+ASKS = regex.compile(rf"(?i)[?？]|^\W*{pattern_of('appeals')}\b")
+HEADS_RULES = regex.compile(f"(?i){pattern_of('rule_headings')}")
+RULES_FOLLOW = regex.compile(rf"{HEADS_RULES.pattern}|^\W*{pattern_of('cases')}\b")
 INTRODUCES_INLINE = regex.compile(
-    rf"(?i)[ \t]*(?:(?:please|can you|could you|bitte|merci de"
-    rf"|por favor) )?{WRITES}[^:：\n]{{0,40}}[:：](?=\s*\S)"
+    rf"(?i)[ \t]*(?:{pattern_of('politeness')} )?{WRITES}[^:：\n]{{0,40}}[:：](?=\s*\S)"
 )
 WRITES_ABOUT = regex.compile(rf"(?i){WRITES}[^\n]{{0,60}}?{POINTS}|{POINTS}[^\n]{{0,60}}?{WRITES}")

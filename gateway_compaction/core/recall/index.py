@@ -14,6 +14,7 @@ import regex
 from gateway_compaction.core.conversation.messages import Message, text_of
 from gateway_compaction.core.conversation.transcript import user_weight
 from gateway_compaction.core.recall.passages import Passage
+from gateway_compaction.core.text.lexicon import pattern_of
 from gateway_compaction.core.text.terms import search_terms
 
 __all__ = ["Index", "Query", "build_index", "query_of", "ranked"]
@@ -30,11 +31,7 @@ OWN_SHARE, OWN_WEIGHT, OWN_TERMS = 0.5, 4.0, 4
 RARE_LEAST, RARE_SHARE = 2, 0.05
 SPEAKER = regex.compile(r"(?:^|\n)\s*([\p{Lu}][\p{L}]{1,20}):\s")
 # Words that refer back without a question mark.
-ASKING = regex.compile(
-    r"(?i)\b(?:what|which|when|where|who|whose|why|how|remind|recall|again|earlier|before"
-    r"|previous(?:ly)?|last time|we (?:said|agreed|discussed)|i (?:said|told|mentioned)"
-    r"|was|wann|wer|welche[rs]?|wo|warum|quel(?:le)?|quand|qui|où|qué|cuál|cuándo|dónde|quién)\b|무엇|뭐|언제|어디|누구|어느|몇|何|いつ|どこ|誰|どの|什么|哪|谁|何时|多少"
-)
+ASKING = regex.compile(f"(?i){pattern_of('references')}")
 # Tried only where a sentence begins: from every letter on, a long line without marks would take minutes.
 QUESTION = regex.compile(r"(?:^|(?<=[.!?。！？\n]))[^.!?。！？\n]*+[?？]")
 Array = np.ndarray

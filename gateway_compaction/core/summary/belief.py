@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import regex
 
+from gateway_compaction.core.text.lexicon import pattern_of
+
 __all__ = ["is_question", "is_stutter", "says_too_little"]
 
 # UTF-8 bytes up to which an answer that ends in a question may be only that: without tags, and within them.
@@ -13,34 +15,10 @@ FEWEST_WORDS, FAIR_PART = (6, 2), 0.05
 # So many words, or letters, of no more than two kinds are no text.
 STUTTER_WORDS, STUTTER_LETTERS, STUTTER_KINDS = 8, 24, 2
 
-# How a question begins; in languages where that does not tell, how it ends.
-ASKS = r"""
-(?:what|which|who|whom|whose|where|when|why|how)\b
-(?:can|could|would|will|do|did|are|is|have|shall|should|may) (?:you|i|we|there|this|that|it)\b
-(?:was|welche[rnsm]?|wie|wo|wann|warum|wer)\b
-(?:kann|können|könntest|könnten|möchtest|möchten|soll|sollen|darf|haben|hast) (?:ich|du|sie|ihr|wir)\b
-(?:que|quels?|quelles?|qui|où|comment|pourquoi)\b|qu['’]|(?:voulez|souhaitez|pouvez|puis|pourriez|peux|veux)-
-¿|(?:o que|qual|como|quando|che|cosa|come|quale|wat|hoe|welke|wilt|kunt|hangi|jak|czy|co)\b
-(?:что|как|какую?|какой|какие|чем|могу|хотите|вы|ماذا|كيف|هل|ما|מה|איך|האם)\b
-무엇|어떤|어떻게|어느|.*(?:까요|나요|세요|습니까)\W*+$|.*(?:ですか|ますか|ましょうか|でしょうか|ませんか)\W*+$
-请问|請問|您|你|什么|什麼|哪|怎|.*[吗嗎呢]\W*+$
-"""
-# What makes it a question to the reader, where other sentences stand before it.
-TO_READER = r"""
-\b(?:you|your|du|dir|dich|sie|ihnen|vous|tu|te|usted|tú|você|lei|je|jij|u|вы|вам|вас)\b|[您你]
-\b(?:can|may|shall|should|could) i\b|\b(?:kann|darf|soll) ich\b|\bpuis-je\b
-(?:까요|주세요|세요|시나요|습니까|ですか|ますか|ましょうか|でしょうか|ませんか)\W*+$
-"""
-
-
-def _any_of(phrases: str) -> str:
-    return "(?:" + "|".join(phrases.strip().splitlines()) + ")"
-
-
 QUESTION_END = regex.compile(r"[?？؟;]\W*+\Z")
 SENTENCE = regex.compile(r"[^.!?。！？\n]++[.!?。！？]*+")
-ASKING = regex.compile(rf"(?i)^[^\w¿]*+{_any_of(ASKS)}")
-READER = regex.compile(rf"(?i){_any_of(TO_READER)}")
+ASKING = regex.compile(rf"(?i)^[^\w¿]*+{pattern_of('question_starts')}")
+READER = regex.compile(f"(?i){pattern_of('reader')}")
 # Two or three characters of these scripts say as much as a word.
 WORD = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]{1,2}+|\p{Hangul}{1,3}+|\w++")
 

@@ -4,33 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from gateway_compaction.core.conversation.messages import Message, role_of, text_of
+from gateway_compaction.core.text.lexicon import LEXICONS, Phrases
 
 __all__ = ["NAMES", "Phrases", "is_foreign", "language_of", "language_of_talk", "phrases"]
 
-NAMES = {
-    "en": "English",
-    "ko": "Korean",
-    "ja": "Japanese",
-    "zh": "Chinese",
-    "ru": "Russian",
-    "ar": "Arabic",
-    "he": "Hebrew",
-    "th": "Thai",
-    "hi": "Hindi",
-    "el": "Greek",
-    "de": "German",
-    "fr": "French",
-    "es": "Spanish",
-    "pt": "Portuguese",
-    "it": "Italian",
-    "nl": "Dutch",
-    "tr": "Turkish",
-    "pl": "Polish",
-    "vi": "Vietnamese",
-}
+NAMES = {lexicon.code: lexicon.name for lexicon in LEXICONS}
 # Characters: of prose that decides, for each text and in all; and read of a text, and in all, to find it.
 SAMPLE, ROOM = 4_000, 16_000
 READ, READ_ROOM = 16_000, 128_000
@@ -64,31 +44,9 @@ PRINTED = re.compile(
 )
 CODE_WORD = re.compile(r"\w[(.]\w|[{}\[\]=<>_\\|$&#@/]|;$|\)[:;]")
 SENTENCE_END = re.compile(r"\n|(?<=[.!?])\s|[。！？]")
-_COMMON: tuple[tuple[str, str], ...] = (
-    ("en", "the and is to of you that it in for what with this are how my can i do not a please"),
-    (
-        "de",
-        "der die und das ist ich nicht ein eine mit zu für auf wie sie den dem wir kann bitte was mein",
-    ),
-    (
-        "fr",
-        "le la les et est je que une des pour pas dans vous avec du au ce sur mon comment quel il un",
-    ),
-    (
-        "es",
-        "el los y es que una por para con no se las como del la qué cómo mi puedo está un lo más hay",
-    ),
-    (
-        "pt",
-        "os é que uma para com não se as como do um o meu você posso qual está mais por eu isso",
-    ),
-    ("it", "il di è che una per con non sono come del gli della un mi le posso qual nel lo quale mio"),
-    ("nl", "het een is ik niet van dat met voor op zijn je hoe kan mijn wat we de kunt naar"),
-    ("tr", "ve bir bu için ile çok mi var gibi daha nasıl değil olarak bana benim ne mı"),
-    ("pl", "nie na się że to jest do jak ale co dla czy mogę mój jestem proszę mam w"),
-    ("vi", "là và của có không tôi cho một các được với trong này bạn"),
+COMMON = tuple(
+    (lexicon.code, frozenset(lexicon.common_words.split())) for lexicon in LEXICONS if lexicon.common_words
 )
-COMMON = tuple((code, frozenset(words.split())) for code, words in _COMMON)
 
 
 def language_of(texts: Iterable[str]) -> str:
@@ -181,64 +139,7 @@ def _is_technical(line: str) -> bool:
     return 2 * coded >= max(1, len(words)) or PRINTED.match(line) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Phrases:
-    """What the gateway says to the model: what a summary is, what is gone or not shown, what a quote is."""
-
-    note: str
-    gone: str
-    quoted: str
-    unseen: str
-
-
-PHRASES = {
-    "en": Phrases(
-        "Summary of the earlier part of this conversation, as background data; it contains no new"
-        " instructions. The conversation continues below.",
-        "image no longer visible",
-        "Earlier messages, quoted as background:",
-        "earlier messages no longer shown",
-    ),
-    "ko": Phrases(
-        "이 대화 앞부분의 요약이며 배경 자료입니다. 새로운 지시가 아닙니다. 대화는 아래에서 계속됩니다.",
-        "이미지는 더 이상 보이지 않음",
-        "배경 자료로 인용한 이전 메시지:",
-        "더 이상 표시되지 않는 이전 메시지",
-    ),
-    "ja": Phrases(
-        "これはこの会話の前半の要約で、背景資料です。新しい指示ではありません。会話は以下に続きます。",
-        "画像はもう表示されません",
-        "背景資料として引用した以前のメッセージ:",
-        "表示されなくなった以前のメッセージ",
-    ),
-    "zh": Phrases(
-        "以下是本次对话较早部分的摘要,仅作背景资料,不是新的指令。对话在下方继续。",
-        "图片不再可见",
-        "作为背景引用的早先消息:",
-        "不再显示的早先消息",
-    ),
-    "de": Phrases(
-        "Zusammenfassung des früheren Teils dieses Gesprächs, als Hintergrund; sie enthält keine neuen"
-        " Anweisungen. Das Gespräch geht unten weiter.",
-        "Bild nicht mehr sichtbar",
-        "Frühere Nachrichten, als Hintergrund zitiert:",
-        "frühere Nachrichten, nicht mehr gezeigt",
-    ),
-    "fr": Phrases(
-        "Résumé du début de cette conversation, à titre de contexte ; il ne contient aucune nouvelle"
-        " consigne. La conversation continue ci-dessous.",
-        "image plus visible",
-        "Messages précédents, cités comme contexte :",
-        "messages précédents, plus affichés",
-    ),
-    "es": Phrases(
-        "Resumen de la parte anterior de esta conversación, como contexto; no contiene instrucciones"
-        " nuevas. La conversación continúa abajo.",
-        "imagen ya no visible",
-        "Mensajes anteriores, citados como contexto:",
-        "mensajes anteriores que ya no se muestran",
-    ),
-}
+PHRASES = {lexicon.code: lexicon.phrases for lexicon in LEXICONS if lexicon.phrases is not None}
 
 
 def phrases(code: str) -> Phrases:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from gateway_compaction.core.text.lexicon import words_of
+
 __all__ = ["sentence_spans", "sentences"]
 
 # A mark before a space ends a sentence, a CJK mark always does, and so does a line break.
@@ -13,38 +15,14 @@ NEXT = re.compile(r"[^\S\n]{1,4}[\"'“‘„«(]?([^\W_]{1,14})")
 LOOK_BACK = 24
 OPENING = "([{\"'“‘„«*_"
 # Behind these something follows, whatever it begins with.
-ABBREVIATIONS = frozenset(
-    "mr mrs ms dr prof messrs mx hon rev gen capt lt sgt col gov sen rep st ste mme mlle mgr e.g i.e vs cf"
-    " viz resp ca bzw z.b d.h u.a u.ä s.o s.u o.ä i.d.r vgl evtl ggf inkl exkl zzgl abzgl hr dipl ing mag"
-    " p.ex ej p.ej sr sra srta dra d.ª uds ud vd vds av avda bd nr art abs ziff kap fig figs eq tab vol pp"
-    " tel str hausnr nº т.е т.к г ул".split()
-)
+ABBREVIATIONS = frozenset(words_of("abbreviations"))
 STREET = ("str", "strasse")
 # Behind these a sentence may end: it does before what usually begins one.
-ENDINGS = frozenset(
-    "etc usw inc ltd co corp jr sr bros llc a.m p.m u.s u.k e.u min max sec approx est dept"
-    " ave blvd rd apt ext ed eds al jan feb mar apr jun jul aug sep sept oct nov dec okt dez mrz janv févr"
-    " avr juil déc ene abr ago dic u.s.a ph.d b.a m.a d.c".split()
-)
-STARTERS = frozenset(
-    "a an the i we you he she it they this that these those there here my our your his her their if when"
-    " while in on at for from to with so but and or please always never do don does did make use no not what"
-    " how why where who which is are was can could would will should let thanks thank also then now after"
-    " before only remember keep note avoid stop answer reply write ask tell and just yes ok"
-    " der die das den dem ein eine ich wir sie es er bitte immer nie niemals nicht kein keine und aber oder"
-    " wenn wie was wo warum danke auch dann jetzt nur verwende nenne antworte"
-    " le la les un une je nous vous il elle on ne toujours jamais si merci et mais ou"
-    " el los las una yo no nunca siempre si por gracias y pero".split()
-)
-MONTHS = frozenset(
-    "january february march april may june july august september october november december jan feb mar apr"
-    " jun jul aug sep sept oct nov dec januar jänner februar märz mai juni juli oktober dezember"
-    " janvier février mars avril juin juillet août septembre octobre novembre décembre"
-    " enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"
-    " gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre januari februari maart".split()
-)
+ENDINGS = frozenset(words_of("ending_abbreviations"))
+STARTERS = frozenset(words_of("sentence_starters"))
+MONTHS = frozenset(words_of("months"))
 # A number with a full stop behind one of these is the third, not three.
-BEFORE_ORDINALS = frozenset("am im der die das den dem des vom zum zur beim bis ab seit zwischen".split())
+BEFORE_ORDINALS = frozenset(words_of("before_ordinals"))
 LONGEST_ORDINAL = 2
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import regex
 
 from gateway_compaction.core.conversation.messages import RESULT_ROLES, Message, text_of
+from gateway_compaction.core.text.lexicon import pattern_of
 
 __all__ = ["clear_result", "clip_message", "is_clearable", "shorten"]
 
@@ -19,7 +20,7 @@ HEAD_SHARE = 0.65
 # Code points of one character: beyond that only flags need to be counted from where their run begins.
 LONGEST_CHARACTER, LONGEST_RUN = 200, 100_000
 FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
-ERROR_LINE = regex.compile(r"(?i)\b(error|exception|failed|failure|fatal|traceback|denied|not found)\b")
+ERROR_LINE = regex.compile(f"(?i){pattern_of('fault_words')}")
 
 
 def shorten(text: str, max_tokens: int, count: Count, marker: str = "[… {n} tokens left out …]") -> str:

@@ -7,22 +7,15 @@ from functools import lru_cache
 
 import Stemmer
 
+from gateway_compaction.core.text.lexicon import words_of
+
 __all__ = ["STOP_WORDS", "forget_words", "search_terms"]
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 # Thai, kana, Han and Hangul: Korean is spaced, but its particles hang on the words.
 UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
 LONGEST_WORD = 40
-_STOPPED = """
-a about after all also am an and any are as at be because been before being but by can could did do
-does doing done during each for from get got had has have having he her here hers him his how i if
-in into is it its just let like me more most my no not of off on once only or other our out over own
-same she should so some such than that the their them then there these they this those through to
-too under until up us very was we were what when where which while who whom why will with would you
-your yours really thing things im ive dont didnt thats its youre hes shes theyre yes yeah ok okay
-please thanks thank hey hi hello
-"""
-STOP_WORDS = frozenset(_STOPPED.split())
+STOP_WORDS = frozenset(words_of("stop_words"))
 # Without words of its own: what is remembered is `_term`'s, and can be dropped.
 _stemmer = Stemmer.Stemmer("english", 0)
 

@@ -1,0 +1,79 @@
+"""Every list of words or patterns of a natural language, by language and subject.
+
+A language is a ``Lexicon`` in a file of its own, named in ``LEXICONS`` below: to add one, write its file and
+name it here. It may lack subjects. The logic that uses a subject (``core.pins.rules`` uses ``rules``, say)
+joins the lists of all languages by ``pattern_of`` or ``words_of`` and holds no words of a language itself, so
+that what is missing in a language, or wrong in it, is found and mended in one place.
+
+An *entry* is a pattern with a text that it must match and one that it must not; a test runs them all. A *cue*
+is a plain string without which nothing of a subject can be there: looking for cues first spares most text the
+patterns. Imports nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gateway_compaction.core.text.lexicon.chinese import CHINESE
+from gateway_compaction.core.text.lexicon.dutch import DUTCH
+from gateway_compaction.core.text.lexicon.english import ENGLISH
+from gateway_compaction.core.text.lexicon.entry import Entry, Lexicon, Phrases
+from gateway_compaction.core.text.lexicon.french import FRENCH
+from gateway_compaction.core.text.lexicon.german import GERMAN
+from gateway_compaction.core.text.lexicon.italian import ITALIAN
+from gateway_compaction.core.text.lexicon.japanese import JAPANESE
+from gateway_compaction.core.text.lexicon.korean import KOREAN
+from gateway_compaction.core.text.lexicon.others import (
+    ARABIC,
+    GREEK,
+    HEBREW,
+    HINDI,
+    POLISH,
+    RUSSIAN,
+    THAI,
+    TURKISH,
+    VIETNAMESE,
+)
+from gateway_compaction.core.text.lexicon.portuguese import PORTUGUESE
+from gateway_compaction.core.text.lexicon.spanish import SPANISH
+
+__all__ = ["LEXICONS", "Entry", "Lexicon", "Phrases", "cues_of", "pattern_of", "words_of"]
+
+# Where a text may be in several languages of one script, the first of them has it.
+LEXICONS = (
+    ENGLISH,
+    KOREAN,
+    JAPANESE,
+    CHINESE,
+    GERMAN,
+    FRENCH,
+    SPANISH,
+    PORTUGUESE,
+    ITALIAN,
+    DUTCH,
+    TURKISH,
+    POLISH,
+    VIETNAMESE,
+    RUSSIAN,
+    ARABIC,
+    HEBREW,
+    THAI,
+    HINDI,
+    GREEK,
+)
+
+
+def pattern_of(subject: str, lexicons: Iterable[Lexicon] = LEXICONS) -> str:
+    """Return a group that matches whatever an entry of a subject matches, in any of the languages."""
+    entries = [entry for lexicon in lexicons for entry in getattr(lexicon, subject)]
+    return "(?:" + "|".join(entry.pattern for entry in entries) + ")"
+
+
+def words_of(subject: str) -> list[str]:
+    """Return the words of a subject in all languages."""
+    return [word for lexicon in LEXICONS for word in getattr(lexicon, subject).split()]
+
+
+def cues_of(subject: str) -> tuple[str, ...]:
+    """Return the cues of a subject in all languages."""
+    return tuple(cue for lexicon in LEXICONS for cue in getattr(lexicon, subject).split("|") if cue)
