@@ -21,8 +21,14 @@ from gateway_compaction.cli.recordings import read_recordings
 from gateway_compaction.core.conversation.messages import Message, role_of
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.evaluation.material import Conversation, Question, conversation_of
-from gateway_compaction.evaluation.metrics import Context, answer_words
-from gateway_compaction.replay import Call, FixedModels, NoSummarizer, replay, replay_runtime
+from gateway_compaction.evaluation.metrics import SentText, answer_words
+from gateway_compaction.replay import (
+    Call,
+    FixedModels,
+    NoSummarizer,
+    build_replay_runtime,
+    replay_conversation,
+)
 from gateway_compaction.runtime import Runtime, use_bundled_encodings
 
 MODEL = "gpt-4o"
@@ -34,7 +40,7 @@ POLICY = {"version": 1, "defaults": {"mode": "enforce", "summary": {"model": "ex
 def runtime(window: int) -> Runtime:
     """A gateway of its own, without a model."""
     book = PolicyBook(POLICY, "bench/played")
-    return replay_runtime(FixedModels(window, MODEL), NoSummarizer(), book)
+    return build_replay_runtime(FixedModels(window, MODEL), NoSummarizer(), book)
 
 
 def calls_of(messages: Sequence[Message]) -> list[Sequence[Message]]:
@@ -46,8 +52,8 @@ async def ask(gateway: Runtime, history: Sequence[Message], asked: Question) -> 
     """The share of a question's evidence that is in what is sent for it, and the call."""
     question = {"role": "user", "content": asked.text}
     identity = Identity(model=MODEL)
-    [call] = [c async for c in replay(gateway, [[*history, question]], {}, identity, "bench")]
-    context, words = Context.of(call.upstream), answer_words(asked.answer)
+    [call] = [c async for c in replay_conversation(gateway, [[*history, question]], {}, identity, "bench")]
+    context, words = SentText.of(call.upstream), answer_words(asked.answer)
     return sum(context.keeps(history[e], words) for e in asked.evidence) / len(asked.evidence), call
 
 
@@ -59,7 +65,7 @@ async def measured(one: Conversation, window: int) -> str:
     # The whole conversation last: the figures below the evidence are its own.
     for calls in [whole[: len(whole) - behind] for behind in BEFORE_THE_END if behind < len(whole)]:
         gateway = runtime(window)
-        played = [c async for c in replay(gateway, calls, {}, Identity(model=MODEL), "bench")]
+        played = [c async for c in replay_conversation(gateway, calls, {}, Identity(model=MODEL), "bench")]
         for asked in [q for q in one.questions[:QUESTIONS] if max(q.evidence) < len(calls[-1]) - 10]:
             share, call = await ask(gateway, calls[-1], asked)
             found.append(share)

@@ -1,4 +1,7 @@
-"""Recorded conversations through the real pipeline, call by call, without a proxy."""
+"""Send recorded conversations through the real pipeline, call by call, without a proxy.
+
+``gateway-compaction replay`` and ``eval`` use it, so that they show what the gateway would do.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +19,6 @@ from gateway_compaction.errors import NotThere, SummaryError
 from gateway_compaction.ports import Caller, ModelFacts, Summarizer, SummaryAnswer, SummaryRequest
 from gateway_compaction.runtime import Runtime, build
 from gateway_compaction.settings import Settings
-
-__all__ = [
-    "Call",
-    "FixedModels",
-    "NoSummarizer",
-    "ScriptedSummarizer",
-    "replay",
-    "replay_runtime",
-    "shown_as",
-    "summaries_of",
-]
 
 DRAIN_SECONDS = 120.0
 
@@ -51,7 +43,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class FixedModels:
-    """One window for every model."""
+    """A ``ports.Models`` that gives every model the same window."""
 
     window: int | None
     name: str
@@ -62,7 +54,7 @@ class FixedModels:
 
 
 class ScriptedSummarizer:
-    """Stands in for a model: answers with the first words of what it is asked to summarise."""
+    """A stand-in for a model: it answers with the first words of what it is asked to summarise."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -76,17 +68,18 @@ class ScriptedSummarizer:
 
 
 class NoSummarizer:
-    """For policies that ask no model; asking is an error."""
+    """A summariser for policies that ask no model; asking it is an error."""
 
     async def complete(self, request: SummaryRequest) -> SummaryAnswer:
         """See ``ports.Summarizer``."""
         raise SummaryError("no model is to be asked in this replay")
 
 
-def shown_as(
+def identity_for_replay(
     book: PolicyBook, identity: Identity, *, extract: bool, asks: str
 ) -> tuple[Identity, tuple[str, ...]]:
-    """Whom to replay as, so that the figures say what the policy would do; and what differs, in words.
+    """Return the policies to replay with, so that the figures say what they would do, and the differences in
+    words.
 
     What is only observed is replayed as if it were enforced. With ``extract`` an extract stands in for the
     policy's summariser; ``asks`` tells how to have a model asked.
@@ -107,8 +100,8 @@ def shown_as(
     return (replace(identity, key_block=block) if block else identity), tuple(notes)
 
 
-async def summaries_of(runtime: Runtime, calls: Sequence[Call]) -> tuple[Compaction, ...]:
-    """What was made on the way and is kept, oldest first."""
+async def collect_summaries(runtime: Runtime, calls: Sequence[Call]) -> tuple[Compaction, ...]:
+    """Return the compactions that were made on the way and are kept, oldest first."""
     found: list[Compaction] = []
     for session in dict.fromkeys(c.session for c in calls if c.session is not None):
         try:
@@ -119,13 +112,13 @@ async def summaries_of(runtime: Runtime, calls: Sequence[Call]) -> tuple[Compact
     return tuple(found)
 
 
-def replay_runtime(models: FixedModels, summarizer: Summarizer, book: PolicyBook) -> Runtime:
-    """A runtime with a store inside the process, whatever the environment names."""
+def build_replay_runtime(models: FixedModels, summarizer: Summarizer, book: PolicyBook) -> Runtime:
+    """Build a runtime with a store inside the process, whatever the environment names."""
     settings = Settings(enabled=True, redis_url=None, redis_timeout_seconds=5.0, recall_cold_tokens=10**9)
     return build(settings, models, summarizer, lambda: book)
 
 
-async def replay(
+async def replay_conversation(
     runtime: Runtime, calls: Iterable[tuple[Any, ...]], body: Mapping[str, Any], identity: Identity, name: str
 ) -> AsyncIterator[Call]:
     """Send the calls of one conversation in order; background work is finished after each."""

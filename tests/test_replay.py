@@ -16,8 +16,8 @@ from gateway_compaction.replay import (
     FixedModels,
     NoSummarizer,
     ScriptedSummarizer,
-    replay,
-    replay_runtime,
+    build_replay_runtime,
+    replay_conversation,
 )
 from gateway_compaction.runtime import Runtime
 from tests.engine.histories import chat, loop
@@ -51,7 +51,7 @@ def runtime(summariser: str, window: int) -> Runtime:
     """A runtime for replays, with a window and a summariser."""
     stands_in: Summarizer = NoSummarizer() if summariser == "extractive" else ScriptedSummarizer()
     defaults = {"summary": {"model": "extractive" if summariser == "extractive" else None}}
-    return replay_runtime(FixedModels(window, MODEL), stands_in, book(defaults))
+    return build_replay_runtime(FixedModels(window, MODEL), stands_in, book(defaults))
 
 
 def some(calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
@@ -64,7 +64,9 @@ def some(calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
 async def replayed(run: Runtime, recording: Recording, name: str) -> list[tuple[Call, tuple[Any, ...]]]:
     """Every call with what the client sent."""
     calls = list(some(list(calls_of(recording))))
-    made = [call async for call in replay(run, calls, recording.body, Identity(model=MODEL), name)]
+    made = [
+        call async for call in replay_conversation(run, calls, recording.body, Identity(model=MODEL), name)
+    ]
     assert len(made) == len(calls)
     return list(zip(made, calls, strict=True))
 
@@ -115,7 +117,10 @@ def test_every_file_of_the_folder_is_named_above() -> None:
 async def test_bundled_conversations(recording: Recording, summariser: str, window: int) -> None:
     run = runtime(summariser, window)
     made = [
-        call async for call in replay(run, calls_of(recording), recording.body, Identity(model=MODEL), "x")
+        call
+        async for call in replay_conversation(
+            run, calls_of(recording), recording.body, Identity(model=MODEL), "x"
+        )
     ]
     for call, sent in zip(made, calls_of(recording), strict=True):
         assert problems(call, sent) == []
@@ -130,8 +135,8 @@ async def test_bundled_conversations(recording: Recording, summariser: str, wind
 async def test_two_conversations_of_one_replay_are_strangers() -> None:
     run = runtime("scripted", 2_000)
     calls = list(calls_of(BUNDLED[0]))
-    first = [c async for c in replay(run, calls, {}, Identity(model=MODEL), "one")]
-    again = [c async for c in replay(run, calls, {}, Identity(model=MODEL), "two")]
+    first = [c async for c in replay_conversation(run, calls, {}, Identity(model=MODEL), "one")]
+    again = [c async for c in replay_conversation(run, calls, {}, Identity(model=MODEL), "two")]
     assert [c.outcome for c in first] == [c.outcome for c in again]
     assert next(c.version for c in again if c.version) == 1
     await run.aclose()

@@ -18,8 +18,6 @@ from gateway_compaction.cli.findings import deployments_in, providers_in
 from gateway_compaction.cli.launch import CALLBACK, ProxyConfig, apply_defaults, without_password
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 
-__all__ = ["Wanted", "announce"]
-
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 USUAL_PORT = 4000
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}

@@ -33,8 +33,6 @@ from gateway_compaction.cli.launch import (
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.errors import PolicyError, StoreError
 
-__all__ = ["doctor"]
-
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 # For each encoding that is counted with, a model that it counts for.
 ENCODINGS = {"o200k_base": "gpt-4o", "cl100k_base": "gpt-4"}

@@ -20,8 +20,6 @@ from gateway_compaction.errors import PolicyError
 if TYPE_CHECKING:
     from gateway_compaction.evaluation.compare import Comparison, Wanted
 
-__all__ = ["evaluate"]
-
 BUDGETS = [2000, 4000]
 WIDTH = 200
 PRINTED = Path("-")
@@ -184,7 +182,7 @@ def _compared(sets: dict[str, list[Any]], wanted: Wanted, console: Console) -> l
 
 
 def _print(made: Sequence[Comparison], as_json: Path | None, as_markdown: bool) -> None:
-    from gateway_compaction.evaluation.report import markdown_of, table_of
+    from gateway_compaction.evaluation.report import render_markdown, render_table
 
     if as_json == PRINTED:
         typer.echo(_document(made))
@@ -193,9 +191,9 @@ def _print(made: Sequence[Comparison], as_json: Path | None, as_markdown: bool) 
     console = Console() if Console().is_terminal else Console(width=WIDTH)
     for one in made:
         if as_markdown:
-            typer.echo(markdown_of(one.title, one.rows, one.absent, one.unasked) + "\n")
+            typer.echo(render_markdown(one.title, one.rows, one.absent, one.unasked) + "\n")
         else:
-            console.print(table_of(one.title, one.rows, one.absent, one.unasked))
+            console.print(render_table(one.title, one.rows, one.absent, one.unasked))
 
 
 def _check_folders(*paths: Path | None) -> None:
@@ -210,20 +208,20 @@ def _check_folders(*paths: Path | None) -> None:
 
 
 def _write(made: Sequence[Comparison], as_json: Path | None, plot: Path | None, console: Console) -> None:
-    from gateway_compaction.evaluation.plot import chart
+    from gateway_compaction.evaluation.plot import draw_chart
 
     try:
         if as_json is not None and as_json != PRINTED:
             as_json.write_text(_document(made) + "\n", encoding="utf-8")
         if plot is not None:
-            plot.write_text(chart([(one.title, one.rows) for one in made]), encoding="utf-8")
+            plot.write_text(draw_chart([(one.title, one.rows) for one in made]), encoding="utf-8")
     except OSError as error:
         console.print(f"{error.filename}: {error.strerror}", style="red", markup=False, highlight=False)
         raise typer.Exit(1) from error
 
 
 def _document(made: Sequence[Comparison]) -> str:
-    from gateway_compaction.evaluation.report import plain
+    from gateway_compaction.evaluation.report import row_to_json
 
-    rows = [{**plain(row), "set": one.title} for one in made for row in one.rows]
+    rows = [{**row_to_json(row), "set": one.title} for one in made for row in one.rows]
     return json.dumps(rows, ensure_ascii=False, indent=1)

@@ -14,26 +14,6 @@ from gateway_compaction.core.policy.layers import BUILT_IN
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.errors import PolicyError
 
-__all__ = [
-    "Finding",
-    "callback",
-    "coordination",
-    "deployments_in",
-    "master_key",
-    "modes_told",
-    "policy_file",
-    "providers_in",
-    "refused_policies",
-    "router",
-    "server",
-    "summarisers_in",
-    "switch",
-    "unknown_variables",
-    "unset_variables",
-    "unwritten_mode",
-    "window",
-]
-
 Result = Literal["ok", "warn", "fail"]
 PREFIX = "GATEWAY_COMPACTION_"
 OVERRIDES = f"{PREFIX}DEFAULTS__"

@@ -11,25 +11,6 @@ from urllib.parse import urlsplit, urlunsplit
 
 import yaml
 
-__all__ = [
-    "CALLBACK",
-    "MASTER_KEY",
-    "METRICS_FOLDER",
-    "PERMIT_NO_KEY",
-    "POLICIES",
-    "SHORT_KEY",
-    "Deployment",
-    "LaunchError",
-    "ProxyConfig",
-    "apply_defaults",
-    "check_port",
-    "environment",
-    "is_true",
-    "policies_beside",
-    "read_config",
-    "without_password",
-]
-
 CALLBACK = "gateway_compaction.hook.handler"
 STARTUP_HOOK = "gateway_compaction.hook:startup"
 STARTUP_HOOKS = "LITELLM_WORKER_STARTUP_HOOKS"

@@ -16,8 +16,6 @@ from gateway_compaction.cli.eval import evaluate
 from gateway_compaction.cli.replay import replay
 from gateway_compaction.cli.serve import serve
 
-__all__ = ["app"]
-
 app = typer.Typer(
     name="gateway-compaction",
     help="Keep long conversations inside the context window, at the LiteLLM proxy.",

@@ -19,8 +19,6 @@ from gateway_compaction.core.policy.document import policy_schema
 from gateway_compaction.core.policy.fields import UNIT_SECONDS
 from gateway_compaction.errors import PolicyError
 
-__all__ = ["app"]
-
 CONFIG, TTL = Path("config/litellm.yaml"), "storage.ttl"
 WHERE = f"Default: ${POLICIES}, else policies.yaml beside the config."
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Recording", "RecordingError", "calls_of", "read_recordings"]
-
 QUESTIONS = 'Write questions as "qa": [{"question": "...", "answer": "...", "evidence": [3]}]'
 MISNAMED = frozenset({"qa", "question", "query", "querie", "probe"})
 

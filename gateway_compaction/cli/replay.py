@@ -22,8 +22,6 @@ from gateway_compaction.cli.launch import apply_defaults
 from gateway_compaction.cli.recordings import Recording, RecordingError, calls_of, read_recordings
 from gateway_compaction.errors import PolicyError
 
-__all__ = ["replay"]
-
 SummarizerName = Literal["extractive", "scripted", "model"]
 SummarizerOption = Annotated[
     SummarizerName,
@@ -102,12 +100,21 @@ async def _all(
     console: Console,
 ) -> tuple[Sequence[str], list[_Replayed]]:
     from gateway_compaction.core.policy.book import Identity
-    from gateway_compaction.replay import FixedModels, replay_runtime, shown_as, summaries_of
-    from gateway_compaction.replay import replay as run
+    from gateway_compaction.replay import (
+        FixedModels,
+        build_replay_runtime,
+        collect_summaries,
+        identity_for_replay,
+    )
+    from gateway_compaction.replay import replay_conversation as run
 
     book, extract = _book(policy, summarizer, window), summarizer == "extractive"
-    identity, notes = shown_as(book, Identity(team_id=team, model=model), extract=extract, asks=ASKS)
-    runtime = replay_runtime(FixedModels(window or 128_000, model), _summarizer(summarizer, model), book)
+    identity, notes = identity_for_replay(
+        book, Identity(team_id=team, model=model), extract=extract, asks=ASKS
+    )
+    runtime = build_replay_runtime(
+        FixedModels(window or 128_000, model), _summarizer(summarizer, model), book
+    )
     results = []
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("replaying", total=sum(len(list(calls_of(r))) for r in recordings))
@@ -116,7 +123,7 @@ async def _all(
             async for call in run(runtime, calls_of(recording), recording.body, identity, f"{number}"):
                 calls.append(call)
                 progress.advance(task)
-            results.append(_Replayed(recording, calls, await summaries_of(runtime, calls)))
+            results.append(_Replayed(recording, calls, await collect_summaries(runtime, calls)))
     await runtime.aclose()
     return notes, results
 

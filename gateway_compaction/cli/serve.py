@@ -31,8 +31,6 @@ from gateway_compaction.cli.launch import (
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.errors import PolicyError
 
-__all__ = ["serve"]
-
 ConfigOption = Annotated[Path, typer.Option(help="LiteLLM's config file.")]
 PoliciesOption = Annotated[
     Path | None,

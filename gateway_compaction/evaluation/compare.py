@@ -1,4 +1,4 @@
-"""One comparison from beginning to end: which strategies, at which budgets, on which conversations."""
+"""Run one comparison from beginning to end: strategies, budgets and conversations in, rows out."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.evaluation.judge import Judge
-from gateway_compaction.evaluation.material import Conversation, unasked
-from gateway_compaction.evaluation.peers import Absent, peers
-from gateway_compaction.evaluation.report import Row, rows_of
+from gateway_compaction.evaluation.material import Conversation, explain_unasked
+from gateway_compaction.evaluation.peers import Absent, find_peers
+from gateway_compaction.evaluation.report import Row, make_rows
 from gateway_compaction.evaluation.run import Bench
 from gateway_compaction.evaluation.strategies import (
     Coverage,
@@ -23,18 +23,16 @@ from gateway_compaction.evaluation.strategies import (
 )
 from gateway_compaction.runtime import use_bundled_encodings
 
-__all__ = ["Comparison", "NoStrategyError", "Wanted", "compare"]
-
 Progress = Callable[[int, int], None]
 
 
 class NoStrategyError(Exception):
-    """The name of a strategy that does not exist; the text lists those that do."""
+    """The name of a strategy does not exist; the text lists those that do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is compared. ``names`` are parts of strategy names; none means all."""
+    """The choices of one comparison. ``names`` are parts of strategy names; none means all."""
 
     budgets: Sequence[int]
     names: Sequence[str] = ()
@@ -47,7 +45,9 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The rows of one set of conversations, what could not be compared, and what is not asked."""
+    """The rows of one set of conversations, the strategies that cannot run here, and why questions are
+    missing.
+    """
 
     title: str
     rows: Sequence[Row]
@@ -58,10 +58,12 @@ class Comparison:
 async def compare(
     sets: Mapping[str, Sequence[Conversation]], wanted: Wanted, progress: Progress
 ) -> list[Comparison]:
-    """A comparison for each named set; ``progress`` is told steps done and steps in all.
+    """Compare strategies on each named set of conversations.
+
+    ``progress`` is called with the steps done and the steps in all.
 
     Raises:
-        NoStrategyError: none has such a name.
+        NoStrategyError: no strategy has such a name.
     """
     use_bundled_encodings()
     counter = TokenCounter()
@@ -69,7 +71,7 @@ async def compare(
     def weigh(messages: Sequence[Message]) -> int:
         return counter.raw_total(messages, {}, wanted.model)
 
-    ours, chosen = _chosen(wanted, weigh)
+    ours, chosen = _choose_strategies(wanted, weigh)
     absent = [s for s in chosen if isinstance(s, Absent)]
     done = 0
 
@@ -88,25 +90,25 @@ async def compare(
         wanted.judge,
         step,
     )
-    total = sum(bench.steps(conversations) for conversations in sets.values())
+    total = sum(bench.count_steps(conversations) for conversations in sets.values())
     made = []
     for title, conversations in sets.items():
-        rows = rows_of(await bench.run(conversations), not wanted.known)
-        made.append(Comparison(title, rows, absent, unasked(conversations) if wanted.known else None))
+        rows = make_rows(await bench.run(conversations), not wanted.known)
+        made.append(Comparison(title, rows, absent, explain_unasked(conversations) if wanted.known else None))
     await ours.aclose()
     return made
 
 
-def _chosen(wanted: Wanted, weigh: Weigh) -> tuple[Gateway, list[Strategy | Absent]]:
+def _choose_strategies(wanted: Wanted, weigh: Weigh) -> tuple[Gateway, list[Strategy | Absent]]:
     ours = Gateway(wanted.model, weigh, wanted.book)
     plain: list[Strategy | Absent] = [ours, SlidingWindow(weigh), MessageSearch(weigh), Coverage(weigh)]
-    everything = [*plain, *peers(wanted.model, weigh)]
-    chosen = [s for s in everything if _named(s.name, wanted.names)]
+    everything = [*plain, *find_peers(wanted.model, weigh)]
+    chosen = [s for s in everything if _matches_name(s.name, wanted.names)]
     if not chosen:
         known = ", ".join(s.name for s in everything)
         raise NoStrategyError(f"no strategy has {' or '.join(wanted.names)} in its name; there are: {known}")
     return ours, chosen
 
 
-def _named(name: str, parts: Sequence[str]) -> bool:
+def _matches_name(name: str, parts: Sequence[str]) -> bool:
     return not parts or any(part.lower() in name.lower() for part in parts)

@@ -1,4 +1,4 @@
-"""Means with 95 % intervals, by resampling conversations."""
+"""Compute means with 95 % intervals, by resampling whole conversations."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Figure", "figure"]
-
 RESAMPLES = 2_000
 SEED = 20_240_229
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A mean, its interval, and what it was taken over.
+    """A mean, its interval, and the number of things that it was taken over.
 
     Attributes:
-        over: what was resampled: ``conversations``, or ``items`` where there is only one conversation.
+        over: the kind of thing that was resampled: ``conversations``, or ``items`` where there is only
+            one conversation.
     """
 
     value: float
@@ -29,10 +28,11 @@ class Figure:
     over: str
 
 
-def figure(values: Sequence[tuple[str, float]]) -> Figure | None:
-    """The mean over all items of (conversation, value) pairs; None without any.
+def mean_with_interval(values: Sequence[tuple[str, float]]) -> Figure | None:
+    """Return the mean over all items of (conversation, value) pairs, or None without any.
 
-    Whole conversations are drawn with replacement, since the items of one are alike.
+    Whole conversations are drawn with replacement: the items of one are alike, so drawing items would promise
+    too narrow an interval.
     """
     if not values:
         return None

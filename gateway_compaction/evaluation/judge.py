@@ -1,4 +1,4 @@
-"""Asking a model the questions from what is sent, and comparing its answers."""
+"""Ask a model the questions from what is sent, and compare its answers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from openai import OpenAIError
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.text.terms import search_terms
 from gateway_compaction.evaluation.metrics import answer_words
-from gateway_compaction.evaluation.peers import library
-
-__all__ = ["Judge"]
+from gateway_compaction.evaluation.peers import import_library
 
 ANSWER_TOKENS, VERDICT_TOKENS = 300, 200
 SHARED = 0.6
@@ -38,7 +36,7 @@ class Judge:
     failures: int = 0
 
     async def mark(self, context: Sequence[Message], question: str, answer: str) -> float | None:
-        """1 for a right answer, 0 for a wrong one, None where the model did not answer.
+        """Return 1 for a right answer, 0 for a wrong one, None where the model did not answer.
 
         The context ends with the question.
         """
@@ -54,7 +52,7 @@ class Judge:
         return float(len(words & set(search_terms(given))) >= SHARED * len(words))
 
     async def _ask(self, messages: list[Any], tokens: int) -> str | None:
-        litellm = library("litellm")
+        litellm = import_library("litellm")
         # It would print a plea for feedback among the results.
         litellm.suppress_debug_info = True
         try:

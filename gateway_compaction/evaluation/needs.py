@@ -1,7 +1,7 @@
-"""Identifiers that later messages use again: what a compaction at some point of a conversation must keep.
+"""Find the identifiers that later messages use again, which a compaction in between must keep.
 
-Found by a pattern of its own, not by the one that writes the ledger, so that a spelling which the ledger
-does not know counts as lost.
+The pattern is not the one that writes the identifier ledger: with the same one, a spelling that the ledger
+does not know would never count as lost.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gateway_compaction.core.conversation.messages import Message, role_of, text_of
-
-__all__ = ["Point", "names_in", "points_of", "written"]
 
 # Tags and the line numbers of listings are skipped as a whole.
 PIECE = re.compile(
@@ -38,58 +36,60 @@ LEAST_NEEDED = 3
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A call of a recorded conversation: the messages sent, and the identifiers the rest needs of them."""
+    """A call of a recorded conversation: the messages sent, and the identifiers of theirs that the rest
+    needs.
+    """
 
     sent: tuple[Message, ...]
     needed: tuple[str, ...]
 
 
-def names_in(text: str) -> set[str]:
-    """The identifiers of a text."""
-    return {name for piece in PIECE.findall(text) if (name := _name(piece)) is not None}
+def find_names(text: str) -> set[str]:
+    """Return the identifiers of a text."""
+    return {name for piece in PIECE.findall(text) if (name := _clean_name(piece)) is not None}
 
 
 @lru_cache(maxsize=100_000)
-def _name(piece: str) -> str | None:
+def _clean_name(piece: str) -> str | None:
     bare = piece.lstrip(EDGES).rstrip(EDGES + "/")
     if not SHORTEST <= len(bare) <= LONGEST or "base64" in bare:
         return None
     return bare if KINDS.fullmatch(bare) else None
 
 
-def points_of(messages: Sequence[Message]) -> list[Point]:
-    """Up to three calls, a quarter, a half and three quarters into a conversation.
+def find_points(messages: Sequence[Message]) -> list[Point]:
+    """Return up to three calls: a quarter, a half and three quarters into a conversation.
 
-    Needed is what the model itself writes later, in text or calls, and was shown before the call, but is not
-    shown again between the call and its use.
+    An identifier is needed where the model itself writes it later, in text or calls, and it was shown before
+    the call, but is not shown again between the call and its use.
     """
     calls = [i for i, m in enumerate(messages) if i and role_of(m) == "assistant"]
     found = []
     for at in dict.fromkeys(calls[int(share * len(calls))] for share in SHARES if calls):
-        needed = _needed(messages, at)
+        needed = _find_needed(messages, at)
         if len(needed) >= LEAST_NEEDED:
             found.append(Point(tuple(messages[:at]), tuple(sorted(needed))))
     return found
 
 
-def _needed(messages: Sequence[Message], at: int) -> set[str]:
-    before = {name for m in messages[:at] for name in names_in(written(m))}
+def _find_needed(messages: Sequence[Message], at: int) -> set[str]:
+    before = {name for m in messages[:at] for name in find_names(text_with_arguments(m))}
     needed: set[str] = set()
     shown: set[str] = set()
     for message in messages[at:]:
-        names = names_in(written(message))
+        names = find_names(text_with_arguments(message))
         if role_of(message) == "assistant":
             needed |= (names & before) - shown
         shown |= names
     return needed
 
 
-def written(message: Message) -> str:
-    """What a message says: its text, and the arguments of its calls."""
-    return "\n".join([text_of(message), *_arguments(message)])
+def text_with_arguments(message: Message) -> str:
+    """Return what a message says: its text, and the arguments of its calls."""
+    return "\n".join([text_of(message), *_call_arguments(message)])
 
 
-def _arguments(message: Message) -> Iterator[str]:
+def _call_arguments(message: Message) -> Iterator[str]:
     calls = message.get("tool_calls")
     for call in [*(calls if isinstance(calls, list) else ()), {"function": message.get("function_call")}]:
         function = call.get("function") if isinstance(call, Mapping) else None

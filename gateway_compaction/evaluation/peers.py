@@ -1,4 +1,6 @@
-"""Library functions that are compared with: each is imported when it is asked for, and may be absent."""
+"""Wrap the library functions that are compared with; each is imported when it is asked for, and may be
+absent.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,6 @@ from typing import Any
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.evaluation.strategies import Strategy, Weigh
 
-__all__ = ["Absent", "Peer", "library", "peers"]
-
 Work = Callable[[list[Any], int], Sequence[Any]]
 
 
@@ -29,7 +29,7 @@ class Absent:
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A library function; it runs in a thread, on a copy."""
+    """A library function as a strategy; it runs in a thread, on a copy, since some edit what they get."""
 
     name: str
     work: Work
@@ -40,23 +40,23 @@ class Peer:
         return list(await asyncio.to_thread(self.work, copy.deepcopy(list(messages)), budget))
 
 
-def peers(model: str, weigh: Weigh) -> list[Strategy | Absent]:
-    """The functions of LiteLLM and LangChain that shorten a conversation."""
+def find_peers(model: str, weigh: Weigh) -> list[Strategy | Absent]:
+    """Return the functions of LiteLLM and LangChain that shorten a conversation, or why they are absent."""
     made: list[Strategy | Absent] = []
     for name, module, reads, make in (
-        ("litellm.compress", "litellm.compression.compress", True, _compress),
-        ("litellm.trim_messages", "litellm.utils", False, _trim),
-        ("langchain trim_messages", "langchain_core.messages", False, _langchain),
+        ("litellm.compress", "litellm.compression.compress", True, _litellm_compress),
+        ("litellm.trim_messages", "litellm.utils", False, _litellm_trim),
+        ("langchain trim_messages", "langchain_core.messages", False, _langchain_trim),
     ):
         try:
-            made.append(Peer(name, make(library(module), model, weigh), reads))
+            made.append(Peer(name, make(import_library(module), model, weigh), reads))
         except ImportError:
             made.append(Absent(name, f"{module.partition('.')[0].replace('_', '-')} is not installed"))
     return made
 
 
-def library(module: str) -> Any:
-    """A module of another library, imported now.
+def import_library(module: str) -> Any:
+    """Import a module of another library now.
 
     Raises:
         ImportError: it is not installed.
@@ -68,7 +68,7 @@ def library(module: str) -> Any:
     return import_module(module)
 
 
-def _compress(source: Any, model: str, weigh: Weigh) -> Work:
+def _litellm_compress(source: Any, model: str, weigh: Weigh) -> Work:
     def work(messages: list[Any], budget: int) -> Sequence[Any]:
         result = source.compress(messages, model, compression_trigger=budget, compression_target=budget)
         return list(result["messages"])
@@ -76,14 +76,14 @@ def _compress(source: Any, model: str, weigh: Weigh) -> Work:
     return work
 
 
-def _trim(source: Any, model: str, weigh: Weigh) -> Work:
+def _litellm_trim(source: Any, model: str, weigh: Weigh) -> Work:
     def work(messages: list[Any], budget: int) -> Sequence[Any]:
         return list(source.trim_messages(messages, model, max_tokens=budget))
 
     return work
 
 
-def _langchain(source: Any, model: str, weigh: Weigh) -> Work:
+def _langchain_trim(source: Any, model: str, weigh: Weigh) -> Work:
     def plain(messages: Any) -> list[Any]:
         told = source.convert_to_openai_messages(messages)
         return told if isinstance(told, list) else [told]

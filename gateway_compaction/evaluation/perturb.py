@@ -1,6 +1,7 @@
-"""Asking for a sentence in other words: particles changed, spaces moved, the order turned around.
+"""Ask for a sentence in other words: particles changed, spaces moved, the order turned around.
 
-Deterministic: the same sentence is changed the same way on every machine.
+It is deterministic: the same sentence is changed the same way on every machine, so that figures can be
+compared.
 """
 
 from __future__ import annotations
@@ -10,8 +11,6 @@ import random
 import regex
 
 from gateway_compaction.core.text.terms import STOP_WORDS
-
-__all__ = ["asked_anew", "script_of"]
 
 HANGUL, KANA, HAN = (regex.compile(rf"\p{{{name}}}") for name in ("Hangul", "Hiragana", "Han"))
 PUNCTUATION = regex.compile(r"[\p{P}\p{S}]+")
@@ -36,7 +35,7 @@ CHINESE_PARTICLE = regex.compile(r"[的了吗呢吧啊呀嘛着]")
 
 
 def script_of(text: str) -> str:
-    """``ko``, ``ja``, ``zh`` or ``other``: what changes to a text keep its meaning."""
+    """Return ``ko``, ``ja``, ``zh`` or ``other``: the script decides which changes keep a text's meaning."""
     letters = sum(c.isalpha() for c in text) or 1
     if len(HANGUL.findall(text)) / letters > 0.3:
         return "ko"
@@ -46,38 +45,38 @@ def script_of(text: str) -> str:
     return "other"
 
 
-def asked_anew(text: str) -> str:
-    """A question for a sentence, its particles, spaces and order changed; the content words stay."""
-    return f"{_changed(text)}?"
+def rephrase_as_question(text: str) -> str:
+    """Return a question for a sentence; particles, spaces and order change, the content words stay."""
+    return f"{_rephrase(text)}?"
 
 
-def _changed(text: str) -> str:
+def _rephrase(text: str) -> str:
     dice = random.Random(text)
     script = script_of(text)
     plain = " ".join(PUNCTUATION.sub(" ", text).split())
     if script == "ko":
-        return _respaced(_turned([_korean(w) for w in plain.split()], dice), dice)
+        return _move_spaces(_swap_halves([_change_particle(w) for w in plain.split()], dice), dice)
     if script == "ja":
         changed = JAPANESE_PARTICLE.sub(lambda m: JAPANESE_OTHER.get(m.group(), ""), plain)
-        return _respaced(_turned(_runs(changed, dice), dice), dice)
+        return _move_spaces(_swap_halves(_split_unspaced(changed, dice), dice), dice)
     if script == "zh":
-        return _respaced(_turned(_runs(CHINESE_PARTICLE.sub("", plain), dice), dice), dice)
+        return _move_spaces(_swap_halves(_split_unspaced(CHINESE_PARTICLE.sub("", plain), dice), dice), dice)
     words = [w for w in plain.lower().split() if w not in STOP_WORDS]
-    return " ".join(_turned(words, dice))
+    return " ".join(_swap_halves(words, dice))
 
 
-def _korean(word: str) -> str:
+def _change_particle(word: str) -> str:
     return str(KOREAN_ENDING.sub(lambda m: KOREAN_OTHER.get(m.group(), ""), word))
 
 
-def _turned(words: list[str], dice: random.Random) -> list[str]:
-    """The second part before the first."""
+def _swap_halves(words: list[str], dice: random.Random) -> list[str]:
+    """Put the second part before the first."""
     cut = dice.randint(1, max(1, len(words) - 1)) if len(words) > 1 else 0
     return [*words[cut:], *words[:cut]]
 
 
-def _runs(text: str, dice: random.Random) -> list[str]:
-    """Unspaced text in pieces of four to eight characters; words of other scripts stay whole."""
+def _split_unspaced(text: str, dice: random.Random) -> list[str]:
+    """Divide unspaced text into pieces of four to eight characters; words of other scripts stay whole."""
     pieces: list[str] = []
     for word in text.split():
         size = dice.randint(4, 8)
@@ -85,8 +84,8 @@ def _runs(text: str, dice: random.Random) -> list[str]:
     return pieces
 
 
-def _respaced(words: list[str], dice: random.Random) -> str:
-    """No spaces at all, or one in the middle of every other word, or as it was."""
+def _move_spaces(words: list[str], dice: random.Random) -> str:
+    """Join with no spaces at all, or with one in the middle of every other word, or as it was."""
     way = dice.choice(("none", "more", "same"))
     if way == "more":
         words = [

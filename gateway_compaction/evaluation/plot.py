@@ -1,4 +1,4 @@
-"""Rows as one SVG: a panel for each measure, bars by budget and strategy with their intervals."""
+"""Draw rows as one SVG: a panel for each measure, bars by budget and strategy with their intervals."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from gateway_compaction.evaluation.report import MEASURES, Row
-
-__all__ = ["chart"]
 
 WIDTH, MARGIN = 860, 24
 PANEL, GAP, HEADING, AXIS = 170, 34, 30, 30
@@ -23,7 +21,7 @@ COLOURS = ("#0072b2", "#e69f00", "#999999", "#56b4e9", "#d55e00", "#cc79a7", "#0
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
-    """One measure of one set: where it stands, and the rows that have it."""
+    """One measure of one set: its place in the drawing, and the rows that have it."""
 
     title: str
     measure: str
@@ -31,15 +29,18 @@ class _Panel:
     top: float
 
 
-def chart(sets: Sequence[tuple[str, Sequence[Row]]]) -> str:
-    """A drawing of several named sets of rows; measures that a set does not have are left out."""
+def draw_chart(sets: Sequence[tuple[str, Sequence[Row]]]) -> str:
+    """Draw several named sets of rows; measures that a set does not have are left out."""
     names = list(dict.fromkeys(row.strategy for _, rows in sets for row in rows))
     colours = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(names)}
     legend = -(-(len(names) + 1) // (WIDTH // LEGEND_COLUMN)) * LEGEND_ROW
-    panels = list(_panels(sets, MARGIN + legend + 14))
+    panels = list(_place_panels(sets, MARGIN + legend + 14))
     height = (panels[-1].top + HEADING + PANEL + AXIS if panels else MARGIN + legend) + MARGIN
     crowded = any(row.over for _, rows in sets for row in rows)
-    body = [*_legend(colours, crowded), *(line for panel in panels for line in _panel(panel, colours))]
+    body = [
+        *_draw_legend(colours, crowded),
+        *(line for panel in panels for line in _draw_panel(panel, colours)),
+    ]
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:g}" width="{WIDTH}"'
@@ -53,25 +54,25 @@ def chart(sets: Sequence[tuple[str, Sequence[Row]]]) -> str:
     )
 
 
-def _panels(sets: Sequence[tuple[str, Sequence[Row]]], top: float) -> Iterator[_Panel]:
+def _place_panels(sets: Sequence[tuple[str, Sequence[Row]]], top: float) -> Iterator[_Panel]:
     for title, rows in sets:
         for measure, heading in MEASURES.items():
             having = [row for row in rows if measure in row.figures]
             if having:
                 # A set may be named by many files.
                 named = title if len(title) <= 60 else title[:57] + "…"
-                yield _Panel(f"{_heading(heading)} · {named}", measure, having, top)
+                yield _Panel(f"{_draw_heading(heading)} · {named}", measure, having, top)
                 top += HEADING + PANEL + AXIS + GAP
 
 
-def _heading(text: str) -> str:
+def _draw_heading(text: str) -> str:
     return text.replace("… ", "identifiers in a summary of this length, ")
 
 
-def _legend(colours: dict[str, str], crowded: bool) -> Iterator[str]:
+def _draw_legend(colours: dict[str, str], crowded: bool) -> Iterator[str]:
     columns = WIDTH // LEGEND_COLUMN
     looks = [(name, f'fill="{colour}"') for name, colour in colours.items()]
-    looks += [("outlined: more than the budget was sent", _hollow(MUTED))] if crowded else []
+    looks += [("outlined: more than the budget was sent", _hollow_style(MUTED))] if crowded else []
     for number, (name, look) in enumerate(looks):
         x = MARGIN + number % columns * LEGEND_COLUMN
         y = MARGIN + number // columns * LEGEND_ROW
@@ -79,11 +80,11 @@ def _legend(colours: dict[str, str], crowded: bool) -> Iterator[str]:
         yield f'<text x="{x + 18}" y="{y + 10.5}">{escape(name)}</text>'
 
 
-def _hollow(colour: str) -> str:
+def _hollow_style(colour: str) -> str:
     return f'fill="{colour}" fill-opacity="0.12" stroke="{colour}" stroke-dasharray="3 2"'
 
 
-def _panel(panel: _Panel, colours: dict[str, str]) -> Iterator[str]:
+def _draw_panel(panel: _Panel, colours: dict[str, str]) -> Iterator[str]:
     base = panel.top + HEADING + PANEL
     yield f'<text x="{MARGIN}" y="{panel.top + 12:g}" font-weight="600">{escape(panel.title)}</text>'
     for tick in TICKS:
@@ -101,10 +102,10 @@ def _panel(panel: _Panel, colours: dict[str, str]) -> Iterator[str]:
             f'<text x="{left + room / 2:g}" y="{base + 18:g}" text-anchor="middle" fill="{MUTED}">'
             f"{budget:,} tokens</text>"
         )
-        yield from _bars(panel.measure, rows, left + room * 0.04, room * 0.92, base, colours)
+        yield from _draw_bars(panel.measure, rows, left + room * 0.04, room * 0.92, base, colours)
 
 
-def _bars(
+def _draw_bars(
     measure: str, rows: Sequence[Row], left: float, room: float, base: float, colours: dict[str, str]
 ) -> Iterator[str]:
     step = min(room / len(rows), 90.0)
@@ -116,7 +117,7 @@ def _bars(
         middle = x + width / 2
         high, low = base - found.high * PANEL, base - found.low * PANEL
         colour = colours[row.strategy]
-        look = _hollow(colour) if row.over else f'fill="{colour}"'
+        look = _hollow_style(colour) if row.over else f'fill="{colour}"'
         yield (
             f'<rect x="{x:.1f}" y="{top:.1f}" width="{width:.1f}" height="{base - top:.1f}" {look}>'
             f"<title>{escape(row.strategy)}, {row.budget:,} tokens:"
@@ -128,10 +129,10 @@ def _bars(
         )
         yield (
             f'<text x="{middle:.1f}" y="{min(top, high) - 4:.1f}" text-anchor="middle" font-size="10">'
-            f"{_short(found.value)}</text>"
+            f"{_format_share(found.value)}</text>"
         )
 
 
-def _short(value: float) -> str:
-    """Two digits without the leading zero, so that it fits over a narrow bar."""
+def _format_share(value: float) -> str:
+    """Write a share with two digits and no leading zero, so that it fits over a narrow bar."""
     return f"{value:.2f}".removeprefix("0") if value < 0.995 else "1"

@@ -1,4 +1,4 @@
-"""Tallies as rows for programs, and as a table for people."""
+"""Turn tallies into rows for programs, and into a table for people."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from typing import Any
 
 from rich.table import Table
 
-from gateway_compaction.evaluation.intervals import Figure, figure
+from gateway_compaction.evaluation.intervals import Figure, mean_with_interval
 from gateway_compaction.evaluation.peers import Absent
 from gateway_compaction.evaluation.run import Tally
 from gateway_compaction.evaluation.strategies import OURS
-
-__all__ = ["MEASURES", "Row", "markdown_of", "plain", "rows_of", "table_of"]
 
 MEASURES = {
     "evidence": "evidence",
@@ -57,17 +55,19 @@ class Row:
         return 2 * self.counts.get("over_budget", 0) > self.counts.get("requests", 0)
 
 
-def rows_of(tallies: Iterable[Tally], unknown_only: bool) -> list[Row]:
-    """Rows of tallies. Where no question was shown, evidence is that of the unknown question."""
-    return [_row(t, unknown_only) for t in tallies]
+def make_rows(tallies: Iterable[Tally], unknown_only: bool) -> list[Row]:
+    """Make rows of tallies. Where no question was shown, evidence is that of the unknown question."""
+    return [_make_row(t, unknown_only) for t in tallies]
 
 
-def _row(tally: Tally, unknown_only: bool) -> Row:
+def _make_row(tally: Tally, unknown_only: bool) -> Row:
     values = dict(tally.values)
     if unknown_only:
         for name in ("evidence", "answers"):
             values[name] = values.pop(f"{name}_unknown", [])
-    figures = {name: found for name in MEASURES if (found := figure(values.get(name, ()))) is not None}
+    figures = {
+        name: found for name in MEASURES if (found := mean_with_interval(values.get(name, ()))) is not None
+    }
     ms = [v for _, v in values.get("ms", ())]
     tokens = [v for _, v in values.get("tokens", ())]
     counts = {
@@ -91,19 +91,19 @@ def _row(tally: Tally, unknown_only: bool) -> Row:
     )
 
 
-def plain(row: Row) -> dict[str, Any]:
-    """A row for JSON: shares (None where there was nothing to measure), then intervals and counts."""
-    shares = {name: _rounded(row.figures[name].value) if name in row.figures else None for name in MEASURES}
+def row_to_json(row: Row) -> dict[str, Any]:
+    """Return a row for JSON: shares (None where there was nothing to measure), then intervals and counts."""
+    shares = {name: _round(row.figures[name].value) if name in row.figures else None for name in MEASURES}
     first = {name: shares.pop(name) for name in ("evidence", "answers", "identifiers")}
     return {
         "strategy": row.strategy,
         "budget": row.budget,
         **first,
-        "tokens": _rounded(row.tokens, 1),
-        "ms": _rounded(row.ms, 2),
-        "first_ms": _rounded(row.first_ms, 2),
+        "tokens": _round(row.tokens, 1),
+        "ms": _round(row.ms, 2),
+        "first_ms": _round(row.first_ms, 2),
         **shares,
-        "intervals": {n: [_rounded(f.low), _rounded(f.high)] for n, f in row.figures.items()},
+        "intervals": {n: [_round(f.low), _round(f.high)] for n, f in row.figures.items()},
         "measured": {
             n: {"items": f.items, "conversations": f.conversations, "resampled": f.over}
             for n, f in row.figures.items()
@@ -112,46 +112,60 @@ def plain(row: Row) -> dict[str, Any]:
     }
 
 
-def _rounded(value: float | None, digits: int = 4) -> float | None:
+def _round(value: float | None, digits: int = 4) -> float | None:
     return None if value is None else round(value, digits)
 
 
-def markdown_of(title: str, rows: Sequence[Row], absent: Sequence[Absent], unasked: str | None = None) -> str:
-    """The same table for a page; notes stand below it."""
+def render_markdown(
+    title: str, rows: Sequence[Row], absent: Sequence[Absent], unasked: str | None = None
+) -> str:
+    """Return the table for a page; notes stand below it."""
     shown = [name for name in MEASURES if any(name in row.figures for row in rows)]
     heads = ["budget", "strategy", "tokens", "ms", *(MEASURES[n] for n in shown)]
     lines = [f"**{title}**", "", f"| {' | '.join(heads)} |", "|---:|---|" + "---:|" * (len(heads) - 2)]
     for row in rows:
-        shares = (_share(row.figures.get(name), " (", ")") for name in shown)
-        cells = [f"{row.budget:,}", row.strategy, _number(row.tokens), _number(row.ms, 1), *shares]
+        shares = (_format_share(row.figures.get(name), " (", ")") for name in shown)
+        cells = [
+            f"{row.budget:,}",
+            row.strategy,
+            _format_number(row.tokens),
+            _format_number(row.ms, 1),
+            *shares,
+        ]
         lines.append(f"| {' | '.join(cells)} |")
-    notes = [f"{row.strategy} at {row.budget:,}: {_notes(row)}." for row in rows if _notes(row)]
-    return "\n".join([*lines, "", "  \n".join([*_caption(rows, absent, unasked), *notes])])
+    notes = [f"{row.strategy} at {row.budget:,}: {_row_notes(row)}." for row in rows if _row_notes(row)]
+    return "\n".join([*lines, "", "  \n".join([*_table_caption(rows, absent, unasked), *notes])])
 
 
-def table_of(title: str, rows: Sequence[Row], absent: Sequence[Absent], unasked: str | None = None) -> Table:
-    """Rows as a table; a measure that no row has is left out."""
+def render_table(
+    title: str, rows: Sequence[Row], absent: Sequence[Absent], unasked: str | None = None
+) -> Table:
+    """Return rows as a table for a terminal; a measure that no row has is left out."""
     shown = [name for name in MEASURES if any(name in row.figures for row in rows)]
-    caption = "\n".join(_caption(rows, absent, unasked))
+    caption = "\n".join(_table_caption(rows, absent, unasked))
     table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
     for heading in ("budget", "strategy", "tokens", "ms", *(MEASURES[n] for n in shown), "notes"):
         table.add_column(heading, justify="left" if heading in ("strategy", "notes") else "right")
     for number, row in enumerate(rows):
         ends = number + 1 == len(rows) or rows[number + 1].budget != row.budget
-        cells = [_number(row.tokens), _number(row.ms, 1), *(_share(row.figures.get(n)) for n in shown)]
-        table.add_row(f"{row.budget:,}", row.strategy, *cells, _notes(row), end_section=ends)
+        cells = [
+            _format_number(row.tokens),
+            _format_number(row.ms, 1),
+            *(_format_share(row.figures.get(n)) for n in shown),
+        ]
+        table.add_row(f"{row.budget:,}", row.strategy, *cells, _row_notes(row), end_section=ends)
     return table
 
 
-def _number(value: float | None, digits: int = 0) -> str:
+def _format_number(value: float | None, digits: int = 0) -> str:
     return "–" if value is None else f"{value:,.{digits}f}"
 
 
-def _share(found: Figure | None, opening: str = "\n", closing: str = "") -> str:
+def _format_share(found: Figure | None, opening: str = "\n", closing: str = "") -> str:
     return "–" if found is None else f"{found.value:.3f}{opening}{found.low:.2f}–{found.high:.2f}{closing}"
 
 
-def _notes(row: Row) -> str:
+def _row_notes(row: Row) -> str:
     counts = row.counts
     notes = []
     if counts["over_budget"]:
@@ -163,10 +177,10 @@ def _notes(row: Row) -> str:
     return "; ".join(notes)
 
 
-def _caption(rows: Sequence[Row], absent: Sequence[Absent], unasked: str | None) -> list[str]:
+def _table_caption(rows: Sequence[Row], absent: Sequence[Absent], unasked: str | None) -> list[str]:
     lines = [
         "Shares of what survives, with 95 % intervals "
-        + ("over conversations." if _many(rows) else "over single items: there is only one conversation.")
+        + ("over conversations." if _has_many(rows) else "over single items: there is only one conversation.")
     ]
     for name, what in (
         ("left_out_small", "fit as they are"),
@@ -185,5 +199,5 @@ def _caption(rows: Sequence[Row], absent: Sequence[Absent], unasked: str | None)
     return lines + [f"Not compared: {a.name} ({a.why})." for a in absent]
 
 
-def _many(rows: Sequence[Row]) -> bool:
+def _has_many(rows: Sequence[Row]) -> bool:
     return any(f.over == "conversations" for r in rows for f in r.figures.values())

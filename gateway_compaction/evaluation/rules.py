@@ -1,7 +1,8 @@
-"""The explicit rules of a user, and the task: what must survive word for word.
+"""Find the explicit rules of a user, and the task: they must survive word for word.
 
-A narrow pattern of its own: sentences that begin with an order that is meant to last. What is pinned is
-found by another, wider one; nor are texts divided here as they are there, so that what is cut off shows.
+The pattern is narrow and its own: sentences that begin with an order that is meant to last. If it were the
+one that pins rules, a rule which that one overlooks would never count as lost. Texts are divided in another
+way too, so that a rule which was cut off shows.
 """
 
 from __future__ import annotations
@@ -11,8 +12,6 @@ from collections.abc import Iterable, Iterator
 import regex
 
 from gateway_compaction.core.conversation.messages import Message, role_of, text_of
-
-__all__ = ["rules_of", "task_of"]
 
 BLOCKS = regex.compile(
     r"(?ms)(?:^[ \t]*```|```(?=\w*[ \t]*$)).*?^[ \t]*```[ \t]*$"
@@ -48,26 +47,26 @@ LINE = regex.compile(
 ENUMERATED = regex.compile(rf"^{ITEM}\s*")
 
 
-def task_of(messages: Iterable[Message]) -> str:
-    """The first user message that says something."""
+def find_task(messages: Iterable[Message]) -> str:
+    """Return the first user message that says something."""
     return next((text_of(m) for m in messages if role_of(m) == "user" and text_of(m).strip()), "")
 
 
-def rules_of(messages: Iterable[Message]) -> list[str]:
-    """Sentences of users that lay down a lasting rule, or carry the mark of one; pasted text left out."""
+def find_rules(messages: Iterable[Message]) -> list[str]:
+    """Return users' sentences that lay down a lasting rule or carry its mark; pasted text is left out."""
     found: dict[str, None] = {}
     for message in messages:
         if role_of(message) == "user":
-            found |= dict.fromkeys(_rules_in(text_of(message)))
+            found |= dict.fromkeys(_find_rules_in(text_of(message)))
     return list(found)
 
 
-def _rules_in(text: str) -> list[str]:
+def _find_rules_in(text: str) -> list[str]:
     own = BEHIND.sub(r"\2\1", LEADING.sub(r"\1 ", text))
-    own = BLOCKS.sub(_blank, own)
-    seen = CODE.sub(_blank_word, APOSTROPHE.sub("'", own))
+    own = BLOCKS.sub(_blank_out, own)
+    seen = CODE.sub(_blank_out_word, APOSTROPHE.sub("'", own))
     found = []
-    for start, end in _sentences(seen):
+    for start, end in _split_sentences(seen):
         said, rule = seen[start:end].strip(), MARKED.sub("", own[start:end])
         rule = ENUMERATED.sub("", rule.strip())
         lasting = SHORTEST <= len(rule) <= LONGEST and not said.endswith(("?", "？"))
@@ -76,7 +75,7 @@ def _rules_in(text: str) -> list[str]:
     return found
 
 
-def _sentences(text: str) -> Iterator[tuple[int, int]]:
+def _split_sentences(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     ends = {m.end() for m in STOP.finditer(text)} | {m.start() for m in LINE.finditer(text)} | {len(text)}
     for end in sorted(ends):
@@ -84,9 +83,9 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _blank(found: regex.Match[str]) -> str:
+def _blank_out(found: regex.Match[str]) -> str:
     return regex.sub(r"[^\n]", " ", found[0])
 
 
-def _blank_word(found: regex.Match[str]) -> str:
+def _blank_out_word(found: regex.Match[str]) -> str:
     return "x" * len(found[0])

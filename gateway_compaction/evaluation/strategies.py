@@ -1,4 +1,6 @@
-"""What is compared: this gateway, and three plain ways to keep a request within a budget."""
+"""Define the strategies that are compared: this gateway, and three plain ways to keep a request within a
+budget.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +19,8 @@ from gateway_compaction.core.recall.index import Index, build_index, query_of, r
 from gateway_compaction.core.recall.passages import passages
 from gateway_compaction.engine.request import Request
 from gateway_compaction.ports import Caller
-from gateway_compaction.replay import FixedModels, NoSummarizer, replay_runtime
+from gateway_compaction.replay import FixedModels, NoSummarizer, build_replay_runtime
 from gateway_compaction.runtime import Runtime
-
-__all__ = [
-    "OURS",
-    "Coverage",
-    "Finder",
-    "Gateway",
-    "MessageSearch",
-    "SlidingWindow",
-    "Strategy",
-    "Weigh",
-    "policy_for",
-]
 
 OURS = "gateway-compaction"
 K1, B = 1.5, 0.75
@@ -44,8 +34,8 @@ Weigh = Callable[[Sequence[Message]], int]
 class Finder(Protocol):
     """A strategy that searches the conversation."""
 
-    def found(self, messages: Sequence[Message]) -> list[str]:
-        """What it would quote for the last message, best first."""
+    def find(self, messages: Sequence[Message]) -> list[str]:
+        """Return what it would quote for the last message, best first."""
 
 
 class Strategy(Protocol):
@@ -53,18 +43,18 @@ class Strategy(Protocol):
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """The name that tables show."""
 
     @property
     def reads_question(self) -> bool:
         """Whether the last message changes what is kept of the others."""
 
     async def send(self, messages: Sequence[Message], budget: int, asked: bool) -> list[Message]:
-        """What is sent for a request; ``asked``: its last message is the question to be answered."""
+        """Return what is sent for a request; ``asked``: its last message is the question to be answered."""
 
 
 def policy_for(room: int, asked: bool) -> dict[str, Any]:
-    """The policy of this gateway where a window has ``room`` tokens beside the preamble; it asks no model.
+    """Return this gateway's policy for a window with ``room`` tokens beside the preamble; it asks no model.
 
     Where the question is known, three quarters of the room are for excerpts and one for the rest. Where it is
     not, the summary may take all (that is three quarters of the window at most), and the last messages stay
@@ -94,14 +84,14 @@ class Gateway:
 
     async def send(self, messages: Sequence[Message], budget: int, asked: bool) -> list[Message]:
         """See ``Strategy``."""
-        room = budget - self.weigh(_parted(messages)[0])
+        room = budget - self.weigh(_split_request(messages)[0])
         runtime = self._runtime(budget, room // ROOM_STEP * ROOM_STEP, asked)
         identity = Identity(model=self.model)
         request = Request(messages, {}, self.model, "eval", identity, Caller(self.model))
         decision = await runtime.compactor.compact(request)
         return list(messages if decision.messages is None else decision.messages)
 
-    def found(self, messages: Sequence[Message]) -> list[str]:
+    def find(self, messages: Sequence[Message]) -> list[str]:
         """See ``Finder``."""
         history = messages[:-1]
         digest = fingerprint(*(text_of(m) for m in history))
@@ -121,13 +111,13 @@ class Gateway:
             document: Mapping[str, Any] = {"version": 1, "defaults": policy_for(room, asked)}
             book = self.book or PolicyBook(document, "eval")
             models = FixedModels(budget, self.model)
-            self._runtimes[key] = replay_runtime(models, NoSummarizer(), book)
+            self._runtimes[key] = build_replay_runtime(models, NoSummarizer(), book)
         return self._runtimes[key]
 
 
 @dataclass(frozen=True, slots=True)
 class SlidingWindow:
-    """The newest messages that fit."""
+    """A strategy that keeps the newest messages that fit."""
 
     weigh: Weigh
     name: str = "sliding window"
@@ -135,8 +125,8 @@ class SlidingWindow:
 
     async def send(self, messages: Sequence[Message], budget: int, asked: bool) -> list[Message]:
         """See ``Strategy``."""
-        head, body, last = _parted(messages)
-        return _filled(head, body, last, reversed(range(len(body))), budget, self.weigh, stop=True)
+        head, body, last = _split_request(messages)
+        return _fill_budget(head, body, last, reversed(range(len(body))), budget, self.weigh, stop=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,13 +139,13 @@ class MessageSearch:
 
     async def send(self, messages: Sequence[Message], budget: int, asked: bool) -> list[Message]:
         """See ``Strategy``."""
-        head, body, last = _parted(messages)
-        return _filled(head, body, last, _by_bm25(body, last), budget, self.weigh)
+        head, body, last = _split_request(messages)
+        return _fill_budget(head, body, last, _order_by_bm25(body, last), budget, self.weigh)
 
-    def found(self, messages: Sequence[Message]) -> list[str]:
+    def find(self, messages: Sequence[Message]) -> list[str]:
         """See ``Finder``."""
-        _, body, last = _parted(messages)
-        return [text_of(body[i]) for i in _by_bm25(body, last)]
+        _, body, last = _split_request(messages)
+        return [text_of(body[i]) for i in _order_by_bm25(body, last)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,15 +158,17 @@ class Coverage:
 
     async def send(self, messages: Sequence[Message], budget: int, asked: bool) -> list[Message]:
         """See ``Strategy``."""
-        head, body, last = _parted(messages)
+        head, body, last = _split_request(messages)
         bags = [frozenset(WORD.findall(text_of(m).lower())) for m in body]
         number = Counter(word for bag in bags for word in bag)
         rarity = {w: math.log(len(bags) / n) for w, n in number.items()}
         costs = [self.weigh([m]) for m in body]
-        return _filled(head, body, last, _greedy(bags, rarity, costs), budget, self.weigh)
+        return _fill_budget(head, body, last, _order_by_coverage(bags, rarity, costs), budget, self.weigh)
 
 
-def _greedy(bags: Sequence[frozenset[str]], rarity: Mapping[str, float], costs: Sequence[int]) -> list[int]:
+def _order_by_coverage(
+    bags: Sequence[frozenset[str]], rarity: Mapping[str, float], costs: Sequence[int]
+) -> list[int]:
     covered: set[str] = set()
 
     def gain(i: int) -> float:
@@ -196,13 +188,13 @@ def _greedy(bags: Sequence[frozenset[str]], rarity: Mapping[str, float], costs: 
     return order
 
 
-def _parted(messages: Sequence[Message]) -> tuple[list[Message], list[Message], Message]:
-    """Preamble, what may be left out, and the last message."""
+def _split_request(messages: Sequence[Message]) -> tuple[list[Message], list[Message], Message]:
+    """Return the preamble, what may be left out, and the last message."""
     start = next((i for i, m in enumerate(messages) if m["role"] not in ("system", "developer")), 0)
     return list(messages[:start]), list(messages[start:-1]), messages[-1]
 
 
-def _filled(
+def _fill_budget(
     head: list[Message],
     body: list[Message],
     last: Message,
@@ -211,7 +203,7 @@ def _filled(
     weigh: Weigh,
     stop: bool = False,
 ) -> list[Message]:
-    """Messages in the given order of preference while they fit, told in their own order."""
+    """Return messages in the given order of preference while they fit, in the conversation's order."""
     room = budget - weigh([*head, last])
     base = weigh([])
     chosen: list[int] = []
@@ -225,13 +217,13 @@ def _filled(
     return [*head, *(body[i] for i in sorted(chosen)), last]
 
 
-def _by_bm25(body: Sequence[Message], last: Message) -> list[int]:
+def _order_by_bm25(body: Sequence[Message], last: Message) -> list[int]:
     bags = [Counter(WORD.findall(text_of(m).lower())) for m in body]
-    scores = _bm25(bags, WORD.findall(text_of(last).lower()))
+    scores = _bm25_scores(bags, WORD.findall(text_of(last).lower()))
     return sorted(range(len(body)), key=lambda i: (-scores[i], -i))
 
 
-def _bm25(bags: Sequence[Counter[str]], query: Sequence[str]) -> list[float]:
+def _bm25_scores(bags: Sequence[Counter[str]], query: Sequence[str]) -> list[float]:
     lengths = [sum(bag.values()) for bag in bags]
     mean = sum(lengths) / (len(lengths) or 1) or 1.0
     scores = [0.0] * len(bags)

@@ -1,4 +1,4 @@
-"""The requests that a conversation is measured with: what is sent, and what should survive of it."""
+"""Make the requests that a conversation is measured with, each with what should survive of it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from gateway_compaction.core.conversation.messages import Message, role_of
 from gateway_compaction.evaluation.material import Conversation, Probe, Question
 
-__all__ = ["Trial", "said", "trials_of"]
-
 NEUTRAL: Message = {"role": "user", "content": "Please go on."}
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One request. What it asks for is a question, a probe, or nothing: then ``needed`` names are looked for.
+    """One request. It asks a question, a probe, or nothing: then ``needed`` identifiers are looked for.
 
     ``ends`` is true of the neutral request behind the whole conversation.
     """
@@ -33,27 +31,27 @@ class Trial:
         return self.question is not None or self.probe is not None
 
 
-def trials_of(conversation: Conversation, known: bool, unknown: bool) -> Iterator[Trial]:
-    """The requests of a conversation: with its questions and probes as last messages, and without any."""
-    whole = _answered(conversation.messages)
+def make_trials(conversation: Conversation, known: bool, unknown: bool) -> Iterator[Trial]:
+    """Yield the requests of a conversation: one for each question and probe, and one without any."""
+    whole = _drop_open_calls(conversation.messages)
     if known:
         for question in conversation.questions:
-            yield Trial(conversation, (*whole, said(question.text)), question=question)
+            yield Trial(conversation, (*whole, user_message(question.text)), question=question)
         for probe in conversation.probes:
-            yield Trial(conversation, (*whole, said(probe.text)), probe=probe)
+            yield Trial(conversation, (*whole, user_message(probe.text)), probe=probe)
     if unknown or not conversation.points:
         yield Trial(conversation, (*whole, NEUTRAL), ends=True)
     for point in conversation.points:
-        yield Trial(conversation, (*_answered(point.sent), NEUTRAL), needed=point.needed)
+        yield Trial(conversation, (*_drop_open_calls(point.sent), NEUTRAL), needed=point.needed)
 
 
-def said(text: str) -> Message:
-    """A user message."""
+def user_message(text: str) -> Message:
+    """Return a user message."""
     return {"role": "user", "content": text}
 
 
-def _answered(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Without calls at the end that no result answers."""
+def _drop_open_calls(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Return messages without calls at the end that no result answers."""
     end = len(messages)
     while end and role_of(messages[end - 1]) == "assistant" and messages[end - 1].get("tool_calls"):
         end -= 1

@@ -7,7 +7,13 @@ import pytest
 from gateway_compaction.core.conversation.messages import text_of
 from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.core.summary.block import TAG
-from gateway_compaction.replay import Call, FixedModels, NoSummarizer, replay, replay_runtime
+from gateway_compaction.replay import (
+    Call,
+    FixedModels,
+    NoSummarizer,
+    build_replay_runtime,
+    replay_conversation,
+)
 from tests.core.test_extract import OPEN, TOLD, shop
 from tests.policy_books import book
 
@@ -25,11 +31,11 @@ async def last_calls(every: bool) -> list[Call]:
     ]
     ends = range(1, len(messages) + 1, 2) if every else [len(messages)]
     calls = [tuple(messages[:n]) for n in ends]
-    run = replay_runtime(
+    run = build_replay_runtime(
         FixedModels(WINDOW, MODEL), NoSummarizer(), book({"summary": {"model": "extractive"}})
     )
     try:
-        return [call async for call in replay(run, calls, {}, Identity(model=MODEL), "shop")]
+        return [call async for call in replay_conversation(run, calls, {}, Identity(model=MODEL), "shop")]
     finally:
         await run.aclose()
 

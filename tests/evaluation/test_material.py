@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from gateway_compaction.evaluation.material import conversation_of
-from gateway_compaction.evaluation.perturb import asked_anew, script_of
-from gateway_compaction.evaluation.rules import rules_of, task_of
-from gateway_compaction.evaluation.trials import NEUTRAL, trials_of
+from gateway_compaction.evaluation.perturb import rephrase_as_question, script_of
+from gateway_compaction.evaluation.rules import find_rules, find_task
+from gateway_compaction.evaluation.trials import NEUTRAL, make_trials
 from tests.evaluation.talks import AGENT, CHAT, KOREAN, QUESTIONS, said
 
 
@@ -66,18 +66,18 @@ def test_scripts_are_told_apart(text: str, script: str) -> None:
     ],
 )
 def test_a_sentence_is_asked_for_in_other_words(text: str) -> None:
-    changed = asked_anew(text)
-    assert changed and changed not in text and changed == asked_anew(text)
+    changed = rephrase_as_question(text)
+    assert changed and changed not in text and changed == rephrase_as_question(text)
     letters = set(text) - set(" .。")
     assert len(letters & set(changed)) > 0.6 * len(letters)
 
 
 def test_rules_are_what_users_lay_down_for_good() -> None:
-    assert rules_of(CHAT) == ["From now on, always answer in one short sentence."]
-    assert rules_of(AGENT) == ["Never touch the file setup.cfg."]
-    assert rules_of([said("user", "The gate code is 4711. <!-- anchor -->")]) == ["The gate code is 4711."]
+    assert find_rules(CHAT) == ["From now on, always answer in one short sentence."]
+    assert find_rules(AGENT) == ["Never touch the file setup.cfg."]
+    assert find_rules([said("user", "The gate code is 4711. <!-- anchor -->")]) == ["The gate code is 4711."]
     others = [said("assistant", "Never do that again."), said("user", "```\nNever do that.\n```")]
-    assert rules_of([*others, said("user", "I never eat fish. Should I always ask?")]) == []
+    assert find_rules([*others, said("user", "I never eat fish. Should I always ask?")]) == []
 
 
 @pytest.mark.parametrize(
@@ -105,17 +105,17 @@ def test_rules_are_what_users_lay_down_for_good() -> None:
     ],
 )
 def test_a_rule_is_the_whole_sentence_as_it_was_written(text: str, rules: list[str]) -> None:
-    assert rules_of([said("user", text)]) == rules
+    assert find_rules([said("user", text)]) == rules
 
 
 def test_the_task_is_the_first_thing_a_user_says() -> None:
-    assert task_of(AGENT) == AGENT[1]["content"] and task_of([]) == ""
+    assert find_task(AGENT) == AGENT[1]["content"] and find_task([]) == ""
 
 
 def test_a_conversation_is_sent_with_its_questions_and_without() -> None:
     made = conversation_of("x", CHAT, QUESTIONS, None)
     assert made is not None
-    trials = list(trials_of(made, known=True, unknown=True))
+    trials = list(make_trials(made, known=True, unknown=True))
     assert [t.messages[-1]["content"] for t in trials] == [
         QUESTIONS[0]["question"],
         QUESTIONS[1]["question"],
@@ -127,4 +127,4 @@ def test_a_conversation_is_sent_with_its_questions_and_without() -> None:
 def test_calls_that_nothing_answers_are_not_sent() -> None:
     made = conversation_of("x", AGENT[:5], (), None)
     assert made is not None and made.messages[-1].get("tool_calls")
-    assert not any(m.get("tool_calls") for t in trials_of(made, True, True) for m in t.messages[-2:])
+    assert not any(m.get("tool_calls") for t in make_trials(made, True, True) for m in t.messages[-2:])

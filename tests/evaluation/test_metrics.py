@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from gateway_compaction.evaluation.intervals import figure
-from gateway_compaction.evaluation.metrics import Context, answer_words
-from gateway_compaction.evaluation.summaries import in_context
+from gateway_compaction.evaluation.intervals import mean_with_interval
+from gateway_compaction.evaluation.metrics import SentText, answer_words
+from gateway_compaction.evaluation.summaries import names_in_context
 from tests.evaluation.talks import said
 
 LONG = "We booked the ferry to Bergen. It leaves on the fourteenth of March. My sister meets us at the pier."
 
 
-def context(*texts: str) -> Context:
+def context(*texts: str) -> SentText:
     """What some texts hold."""
-    return Context.of([said("user", text) for text in texts])
+    return SentText.of([said("user", text) for text in texts])
 
 
 class TestEvidence:
@@ -37,8 +37,8 @@ class TestEvidence:
 
 
 def test_an_answer_needs_all_its_words_in_any_form() -> None:
-    assert context("She was booking ferries.").answers(answer_words("booked a ferry"))
-    assert not context("She was booking.").answers(answer_words("booked a ferry"))
+    assert context("She was booking ferries.").has_words(answer_words("booked a ferry"))
+    assert not context("She was booking.").has_words(answer_words("booked a ferry"))
 
 
 @pytest.mark.parametrize(("text", "kept"), [("see a/b_c.py:", True), ("a/b_c.pyx", False), ("b_c", False)])
@@ -48,36 +48,36 @@ def test_an_identifier_needs_its_exact_spelling(text: str, kept: bool) -> None:
 
 def test_a_long_task_may_lose_its_middle() -> None:
     task = "Start here and go on. " * 20 + "word " * 200 + "And then this is the very end of it, thank you."
-    assert context(task[:150], task[-80:]).tells(task)
-    assert not context(task[:150]).tells(task) and not context(task[-80:]).tells(task)
-    assert context("Do it.").tells("Do it.")
+    assert context(task[:150], task[-80:]).holds_task(task)
+    assert not context(task[:150]).holds_task(task) and not context(task[-80:]).holds_task(task)
+    assert context("Do it.").holds_task("Do it.")
 
 
 def test_an_identifier_in_context_stands_beside_its_words() -> None:
     source = [said("assistant", "I will now open the file src/cart.py because prices are rounded there.")]
     names = ("src/cart.py",)
-    assert in_context("open the file src/cart.py because", source, names) == set(names)
-    assert in_context("identifiers: src/cart.py, src/shop.py, prices", source, names) == set()
-    assert in_context("nothing", source, names) == set()
+    assert names_in_context("open the file src/cart.py because", source, names) == set(names)
+    assert names_in_context("identifiers: src/cart.py, src/shop.py, prices", source, names) == set()
+    assert names_in_context("nothing", source, names) == set()
 
 
 class TestIntervals:
     """Means, and how sure they are."""
 
     def test_the_mean_is_over_items_the_interval_over_conversations(self) -> None:
-        found = figure([("a", 1.0)] * 30 + [("b", 0.0)] * 10)
+        found = mean_with_interval([("a", 1.0)] * 30 + [("b", 0.0)] * 10)
         assert found is not None and found.value == 0.75
         assert (found.low, found.high) == (0.0, 1.0)
         assert (found.items, found.conversations, found.over) == (40, 2, "conversations")
 
     def test_with_one_conversation_it_is_over_items(self) -> None:
-        found = figure([("a", 1.0)] * 50 + [("a", 0.0)] * 50)
+        found = mean_with_interval([("a", 1.0)] * 50 + [("a", 0.0)] * 50)
         assert found is not None and found.over == "items"
         assert 0.38 < found.low < 0.45 and 0.55 < found.high < 0.62
 
     def test_it_is_the_same_every_time(self) -> None:
         values = [(str(n % 7), n % 3 / 2) for n in range(100)]
-        assert figure(values) == figure(values)
+        assert mean_with_interval(values) == mean_with_interval(values)
 
     def test_nothing_has_no_mean(self) -> None:
-        assert figure([]) is None
+        assert mean_with_interval([]) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gateway_compaction.evaluation.needs import names_in, points_of
+from gateway_compaction.evaluation.needs import find_names, find_points
 from tests.evaluation.talks import AGENT, CHAT, said
 
 
@@ -25,7 +25,7 @@ from tests.evaluation.talks import AGENT, CHAT, said
     ],
 )
 def test_what_counts_as_an_identifier(text: str, names: set[str]) -> None:
-    assert names_in(text) == names
+    assert find_names(text) == names
 
 
 def test_needed_is_what_the_model_writes_again_unseen() -> None:
@@ -37,14 +37,14 @@ def test_needed_is_what_the_model_writes_again_unseen() -> None:
         said("user", "And delta_key?"),
         said("assistant", "Yes, delta_key as well."),
     ]
-    assert {p.needed for p in points_of(messages)} == {("alpha_key", "beta_key", "gamma_key")}
+    assert {p.needed for p in find_points(messages)} == {("alpha_key", "beta_key", "gamma_key")}
 
 
 def test_a_point_ends_before_a_call() -> None:
-    points = points_of(AGENT)
+    points = find_points(AGENT)
     assert points and all(AGENT[len(p.sent)]["role"] == "assistant" for p in points)
     assert all("src/shop/cart.py" in p.needed for p in points)
 
 
 def test_where_nothing_is_used_again_there_is_no_point() -> None:
-    assert points_of(CHAT) == [] == points_of([])
+    assert find_points(CHAT) == [] == find_points([])

@@ -15,8 +15,15 @@ from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.evaluation.compare import NoStrategyError, Wanted, compare
 from gateway_compaction.evaluation.material import Conversation, conversation_of
-from gateway_compaction.evaluation.plot import chart
-from gateway_compaction.evaluation.report import MEASURES, Row, markdown_of, plain, rows_of, table_of
+from gateway_compaction.evaluation.plot import draw_chart
+from gateway_compaction.evaluation.report import (
+    MEASURES,
+    Row,
+    make_rows,
+    render_markdown,
+    render_table,
+    row_to_json,
+)
 from gateway_compaction.evaluation.run import Bench
 from gateway_compaction.evaluation.strategies import OURS
 from tests.evaluation.talks import AGENT, CHAT, KOREAN, QUESTIONS
@@ -117,10 +124,10 @@ class Failing:
 
 async def test_errors_and_too_large_requests_are_counted_not_hidden() -> None:
     bench = Bench([Failing()], [400], weigh, lambda text: COUNTER.text(text, "gpt-4o"))
-    row = rows_of(await bench.run([conversation(CHAT, QUESTIONS)]), unknown_only=False)[0]
+    row = make_rows(await bench.run([conversation(CHAT, QUESTIONS)]), unknown_only=False)[0]
     assert (row.counts["errors"], row.counts["over_budget"], row.faults) == (1, 2, ("AttributeError",))
     assert row.figures["evidence"].value == 1.0 and row.over
-    assert "errors: 1 (AttributeError)" in str(list(table_of("t", [row], []).columns[-1].cells))
+    assert "errors: 1 (AttributeError)" in str(list(render_table("t", [row], []).columns[-1].cells))
 
 
 @dataclass(frozen=True)
@@ -138,17 +145,19 @@ class Growing:
 @pytest.mark.parametrize("name", [OURS, "another"])
 async def test_requests_that_are_made_larger_are_counted_and_for_ours_explained(name: str) -> None:
     bench = Bench([Growing(name)], [9000], weigh, lambda text: COUNTER.text(text, "gpt-4o"))
-    row = rows_of(await bench.run([conversation(CHAT, QUESTIONS)]), unknown_only=False)[0]
+    row = make_rows(await bench.run([conversation(CHAT, QUESTIONS)]), unknown_only=False)[0]
     assert (row.counts["fitting"], row.counts["larger"], row.counts["over_budget"]) == (3, 2, 0)
-    table = table_of("t", [row], [])
+    table = render_table("t", [row], [])
     assert "larger than it came: 2 of 3" in str(list(table.columns[-1].cells))
     explained = f"{OURS} counts the room that its policy keeps for excerpts as used"
-    assert (explained in str(table.caption)) == (explained in markdown_of("t", [row], [])) == (name == OURS)
+    assert (
+        (explained in str(table.caption)) == (explained in render_markdown("t", [row], [])) == (name == OURS)
+    )
 
 
 async def test_rows_have_the_promised_keys() -> None:
     made = await rows(conversation(CHAT, QUESTIONS), names=("gateway",))
-    row = plain(made["gateway-compaction"])
+    row = row_to_json(made["gateway-compaction"])
     assert list(row)[:7] == ["strategy", "budget", "evidence", "answers", "identifiers", "tokens", "ms"]
     assert row["strategy"] == "gateway-compaction" and row["budget"] == 400 and row["identifiers"] is None
     assert row["intervals"]["evidence"] == [1.0, 1.0]
@@ -158,11 +167,11 @@ async def test_rows_have_the_promised_keys() -> None:
 
 async def test_the_chart_is_a_drawing_of_every_bar() -> None:
     made = list((await rows(conversation(CHAT, QUESTIONS))).values())
-    root = ElementTree.fromstring(chart([("a <set>", made)]))
+    root = ElementTree.fromstring(draw_chart([("a <set>", made)]))
     bars = [e for e in root.iter("{http://www.w3.org/2000/svg}rect") if len(e)]
     assert len(bars) == sum(len(row.figures) for row in made)
     assert all(0 <= float(bar.attrib["height"]) <= 170 for bar in bars)
-    assert ElementTree.fromstring(chart([])).tag.endswith("svg")
+    assert ElementTree.fromstring(draw_chart([])).tag.endswith("svg")
 
 
 @pytest.mark.parametrize("language", ["ko", "ja", "zh"])

@@ -9,8 +9,8 @@ import pytest
 
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.tokens.counter import TokenCounter
-from gateway_compaction.evaluation.metrics import Context
-from gateway_compaction.evaluation.peers import Absent, peers
+from gateway_compaction.evaluation.metrics import SentText
+from gateway_compaction.evaluation.peers import Absent, find_peers
 from gateway_compaction.evaluation.strategies import (
     Coverage,
     Gateway,
@@ -57,7 +57,7 @@ async def test_the_window_keeps_the_newest() -> None:
 async def test_the_search_finds_whole_messages() -> None:
     sent = await MessageSearch(weigh).send(ASKED, 300, asked=True)
     assert CHAT[12] in sent and sent[:-1] == [m for m in CHAT if m in sent[:-1]]
-    assert MessageSearch(weigh).found(ASKED)[0] == CHAT[12]["content"]
+    assert MessageSearch(weigh).find(ASKED)[0] == CHAT[12]["content"]
 
 
 async def test_coverage_takes_what_is_new() -> None:
@@ -69,9 +69,9 @@ async def test_coverage_takes_what_is_new() -> None:
 
 async def test_ours_finds_what_was_asked_for() -> None:
     gateway = Gateway("gpt-4o", weigh)
-    sent = Context.of(await gateway.send(ASKED, 400, asked=True))
+    sent = SentText.of(await gateway.send(ASKED, 400, asked=True))
     assert sent.holds("On day 6 in Bodo I met a miner who owns 8 grey ponies.")
-    assert "day 6 in Bodo" in gateway.found(ASKED)[0]
+    assert "day 6 in Bodo" in gateway.find(ASKED)[0]
     await gateway.aclose()
 
 
@@ -79,12 +79,12 @@ async def test_a_long_preamble_leaves_less_for_the_rest() -> None:
     gateway = Gateway("gpt-4o", weigh)
     preamble = said("system", "Be kind to all. " * 60)
     sent = await gateway.send([preamble, *ASKED], 700, asked=True)
-    assert weigh(sent) <= 700 and Context.of(sent).holds("a miner who owns 8 grey ponies")
+    assert weigh(sent) <= 700 and SentText.of(sent).holds("a miner who owns 8 grey ponies")
     await gateway.aclose()
 
 
 async def test_litellms_functions_run_on_a_copy() -> None:
-    made = {p.name: p for p in peers("gpt-4o", weigh) if not isinstance(p, Absent)}
+    made = {p.name: p for p in find_peers("gpt-4o", weigh) if not isinstance(p, Absent)}
     before = [dict(m) for m in ASKED]
     trimmed = await made["litellm.trim_messages"].send(ASKED, 400, asked=True)
     assert trimmed[-1] == ASKED[-1] and weigh(trimmed) <= 400
@@ -93,14 +93,14 @@ async def test_litellms_functions_run_on_a_copy() -> None:
 
 
 async def test_langchain_takes_part() -> None:
-    made = {p.name: p for p in peers("gpt-4o", weigh) if not isinstance(p, Absent)}
+    made = {p.name: p for p in find_peers("gpt-4o", weigh) if not isinstance(p, Absent)}
     sent = await made["langchain trim_messages"].send(ASKED, 400, asked=True)
     assert sent[-1] == ASKED[-1] and weigh(sent) <= 400
 
 
 def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "langchain_core.messages", None)
-    absent = [p for p in peers("gpt-4o", weigh) if isinstance(p, Absent)]
+    absent = [p for p in find_peers("gpt-4o", weigh) if isinstance(p, Absent)]
     assert [(a.name, a.why) for a in absent] == [
         ("langchain trim_messages", "langchain-core is not installed")
     ]

@@ -18,7 +18,7 @@ from gateway_compaction.core.conversation.messages import text_of
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.summary.block import TAG
 from gateway_compaction.ports import SummaryAnswer, SummaryRequest
-from gateway_compaction.replay import Call, FixedModels, replay, replay_runtime
+from gateway_compaction.replay import Call, FixedModels, build_replay_runtime, replay_conversation
 
 __all__ = ["BLOCK", "PAGE", "written"]
 
@@ -26,7 +26,9 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "presets.md"
 EXAMPLE = ROOT / "docs" / "examples" / "support_chat.json"
 FENCED = r"(?:(?!```)[^\n]*\n)*"
-BLOCK = re.compile(rf"(?m)^```yaml\n(?P<policy>{FENCED})```\n\n```replay (?P<options>.*)\n{FENCED}```$")
+BLOCK = re.compile(
+    rf"(?m)^```yaml\n(?P<policy>{FENCED})```\n\n```replay_conversation (?P<options>.*)\n{FENCED}```$"
+)
 WIDTH, SHOWN = 90, 3
 LENGTH = re.compile(r"in about (\d+) characters|in at most (\d+) words")
 REPORT = """<summary>
@@ -96,10 +98,10 @@ async def played(policy: str, window: int, talk: str, shown: Sequence[int], whol
     path = ROOT / "docs" / "presets.yaml"
     book = _book(policy, path, window)
     summarizer = StandIn(REPORT if talk == "agent" else None)
-    runtime = replay_runtime(FixedModels(window, "gpt-4o"), summarizer, book)
+    runtime = build_replay_runtime(FixedModels(window, "gpt-4o"), summarizer, book)
     lines = []
     try:
-        async for call in replay(runtime, calls(talk), {}, Identity(model="gpt-4o"), "page"):
+        async for call in replay_conversation(runtime, calls(talk), {}, Identity(model="gpt-4o"), "page"):
             if call.number in shown:
                 lines.append(_row(call))
             if call.number == whole:
@@ -163,7 +165,7 @@ def written(page: str) -> str:
         made = asyncio.run(
             played(block["policy"], int(options["window"]), options["talk"], listed, int(options["whole"]))
         )
-        return f"```yaml\n{block['policy']}```\n\n```replay {block['options']}\n{made}```"
+        return f"```yaml\n{block['policy']}```\n\n```replay_conversation {block['options']}\n{made}```"
 
     return BLOCK.sub(anew, page)
 

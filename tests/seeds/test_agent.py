@@ -48,7 +48,7 @@ async def told(rig: Rig, rounds: int) -> list[Decision]:
 def rig(rigs: Callable[..., Rig]) -> Rig:
     """The preset, with a summariser that writes the report."""
     rig = rigs(WINDOW, PRESET)
-    rig.summarizer.answers = [REPORT] * 50
+    rig.summarizer.has_words = [REPORT] * 50
     return rig
 
 
@@ -126,14 +126,14 @@ class TestExtraction:
 
     async def test_an_answer_without_tags_is_taken_whole(self, rigs: Callable[..., Rig]) -> None:
         rig = rigs(WINDOW, PRESET)
-        rig.summarizer.answers = ["  The calculator is written and its tests pass.  "] * 9
+        rig.summarizer.has_words = ["  The calculator is written and its tests pass.  "] * 9
         assert "\nThe calculator is written and its tests pass.\n" in (
             summary_in(sent((await told(rig, 80))[-1])) or ""
         )
 
     async def test_one_that_was_cut_off_is_no_report(self, rigs: Callable[..., Rig]) -> None:
         rig = rigs(WINDOW, PRESET)
-        rig.summarizer.answers = [SummaryAnswer("<summary>The calc", "length", "small")] * 9
+        rig.summarizer.has_words = [SummaryAnswer("<summary>The calc", "length", "small")] * 9
         for decision in await told(rig, 80):
             assert "The calc" not in str(sent(decision)[1:3])
 

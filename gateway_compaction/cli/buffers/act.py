@@ -21,8 +21,6 @@ from gateway_compaction.cli.buffers.text import as_json, cell, plural, print_jso
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import NotThere, Refused
 
-__all__ = ["add_to"]
-
 HASH = re.compile(r"[0-9a-f]{32}")
 STDIO = Path("-")
 

@@ -34,8 +34,6 @@ from gateway_compaction.core.records.call_snapshot import messages, numbers
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.errors import NotThere, PartNotThere
 
-__all__ = ["app"]
-
 Level = Literal["light", "medium", "aggressive"]
 SPANS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}

@@ -9,8 +9,6 @@ from typing import Any, Literal
 
 from gateway_compaction.core.records.compaction import Compaction, Segment
 
-__all__ = ["Change", "changes", "version_of"]
-
 Op = Literal["equal", "changed", "removed", "added"]
 OPS: dict[str, Op] = {"equal": "equal", "replace": "changed", "delete": "removed", "insert": "added"}
 CONTEXT = 2

@@ -11,8 +11,6 @@ from gateway_compaction.cli.buffers.text import cell, plural
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import NotThere
 
-__all__ = ["find", "short_ids"]
-
 LABEL_CHARS, SHOWN = 200, 5
 SHORT, SHORT_TENANT = 12, 6
 WHOLE = re.compile(r"([0-9a-f]{32})\.([0-9a-f]{32})")

@@ -21,8 +21,6 @@ from gateway_compaction.cli.buffers.text import cell, escape_markup, print_json
 from gateway_compaction.cli.launch import without_password
 from gateway_compaction.errors import ArchiveError, Refused, StoreError
 
-__all__ = ["PAGE", "Invocation", "Named", "Opener", "Reached", "SeveralError", "Source", "on_archive"]
-
 T = TypeVar("T")
 Opener = Callable[["Source"], AbstractAsyncContextManager[Archive]]
 

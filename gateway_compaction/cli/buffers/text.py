@@ -14,8 +14,6 @@ from typing import Any
 import regex
 import typer
 
-__all__ = ["as_json", "block", "cell", "escape_markup", "plural", "print_json"]
-
 CELL, BLOCK = 40, 2_000
 MARKS = 8
 # Control, format and surrogate characters, and the line ends that only Unicode knows.

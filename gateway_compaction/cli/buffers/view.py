@@ -21,19 +21,6 @@ from gateway_compaction.core.records.call_snapshot import messages, numbers
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.records.event import CompactionEvent
 
-__all__ = [
-    "ago",
-    "call_table",
-    "console",
-    "event_table",
-    "facts",
-    "in_use",
-    "print_text",
-    "row_table",
-    "text_of",
-    "version_table",
-]
-
 # Wider than any table: what is no terminal is not squeezed.
 PIPE_WIDTH = 4_000
 # The least width of what may be cut; what a table draws around a cell.

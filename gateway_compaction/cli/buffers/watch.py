@@ -21,8 +21,6 @@ from gateway_compaction.cli.buffers.text import cell, plural, print_json
 from gateway_compaction.cli.buffers.view import console, row_table
 from gateway_compaction.core.records.compaction import SessionRef
 
-__all__ = ["add_to"]
-
 TICK = 0.5
 # Lines of the terminal that the table's frame, the counts and the prompt take.
 FRAME = 7
