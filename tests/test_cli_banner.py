@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gateway_compaction.adapters.policy_file import load_policy_file
-from gateway_compaction.cli.banner import Wanted, announce
+from gateway_compaction.cli.banner import ServeOptions, announce
 from gateway_compaction.cli.launch import CALLBACK, read_config
 
 MODELS = """
@@ -50,7 +50,7 @@ def said(
     config, policies = folder / "litellm.yaml", folder / "rules.yaml"
     config.write_text(text, encoding="utf-8")
     policies.write_text(WINDOWS, encoding="utf-8")
-    wanted = Wanted(config, policies, None, host, port, 1)
+    wanted = ServeOptions(config, policies, None, host, port, 1)
     announce(wanted, read_config(config), load_policy_file(policies), None, open_to_all)
     printed = capsys.readouterr().out
     lines = dict(re.findall(r"│ (\w+) +(.*?) +│", printed))

@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 from gateway_compaction.archive import Archive, Owner, SessionDetail, SessionRow
 from gateway_compaction.cli.buffers.commands import app
 from gateway_compaction.cli.buffers.reach import Source
-from gateway_compaction.cli.findings import unknown_variables
+from gateway_compaction.cli.findings import check_variables
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import StoreBusy, StoreError
 from tests.buffers_archive import FIRST, HOSTILE, SECOND, FakeArchive, opener, sessions
@@ -755,4 +755,4 @@ class TestShapes:
 
 def test_doctor_knows_the_variables_of_these_commands() -> None:
     known = {"GATEWAY_COMPACTION_KEY": "sk-1", "GATEWAY_COMPACTION_URL": "http://gw"}
-    assert list(unknown_variables(known, [])) == []
+    assert list(check_variables(known, [])) == []

@@ -24,7 +24,7 @@ from tests.buffers_archive import FIRST, HOSTILE, SECOND
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = """
 import asyncio, sys
-from gateway_compaction.cli.buffers import app
+from gateway_compaction.cli.buffers.commands import app
 from tests.buffers_archive import FakeArchive, opener
 
 class Busy(FakeArchive):

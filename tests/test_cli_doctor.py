@@ -220,9 +220,9 @@ class TestModels:
         assert found["model openai/*"][0]["result"] == "ok"
 
     def test_a_policy_may_not_state_more_than_there_is(self) -> None:
-        found = findings.window("m", 4_000, Policy(context_window=8_000))
+        found = findings.check_window("m", 4_000, Policy(context_window=8_000))
         assert found.result == "warn" and "8,000" in found.found and "4,000" in found.found
-        assert findings.window("m", 8_000, Policy(context_window=4_000)).result == "ok"
+        assert findings.check_window("m", 8_000, Policy(context_window=4_000)).result == "ok"
 
 
 class TestPolicies:
@@ -314,8 +314,8 @@ class TestEnvironment:
 
 def test_a_config_that_is_included_elsewhere_is_not_judged() -> None:
     config = ProxyConfig(Path("x.yaml"), has_plugin=None)
-    assert findings.callback(config).result == "warn"
-    assert findings.callback(replace(config, has_plugin=True)).result == "ok"
+    assert findings.check_callback(config).result == "warn"
+    assert findings.check_callback(replace(config, has_plugin=True)).result == "ok"
 
 
 def test_a_router_that_refuses_what_is_not_shortened_yet() -> None:

@@ -85,7 +85,7 @@ class TestRedis:
     def test_what_a_server_says_of_itself(
         self, seconds: float, facts: dict[str, str], warned: list[str]
     ) -> None:
-        found = list(findings.server("redis://x", seconds, 0.05, facts))
+        found = list(findings.check_server("redis://x", seconds, 0.05, facts))
         assert [one.check for one in found if one.result == "warn"] == warned
 
 

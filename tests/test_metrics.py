@@ -265,7 +265,7 @@ class TestWorkers:
 
     SCRIPT = """
 import sys
-from gateway_compaction.adapters.metrics import prometheus
+from gateway_compaction.adapters.prometheus import prometheus
 from gateway_compaction.telemetry import Sample
 telemetry = prometheus()
 for _ in range(int(sys.argv[1])):
@@ -274,7 +274,7 @@ telemetry.sampled(Sample(int(sys.argv[1]), {"made": 1}, sys.argv[1] == "3", 0, f
 """
     READER = """
 import os, sys
-from gateway_compaction.adapters.metrics import render
+from gateway_compaction.adapters.prometheus import render
 sys.stdout.buffer.write(render()[0])
 """
 
@@ -303,7 +303,8 @@ sys.stdout.buffer.write(render()[0])
     def test_a_folder_that_cannot_be_made_costs_the_metrics_alone(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")
         script = (
-            "from gateway_compaction.adapters.metrics import prometheus; print(type(prometheus()).__name__)"
+            "from gateway_compaction.adapters.prometheus import prometheus;"
+            " print(type(prometheus()).__name__)"
         )
         env = {
             **os.environ,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.cli.recordings import Recording, calls_of, read_recordings
+from gateway_compaction.cli.recordings import Recording, read_recordings, split_into_calls
 from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.errors import SummaryError
 from gateway_compaction.ports import Caller, Summarizer, SummaryRequest
@@ -63,7 +63,7 @@ def some(calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
 
 async def replayed(run: Runtime, recording: Recording, name: str) -> list[tuple[Call, tuple[Any, ...]]]:
     """Every call with what the client sent."""
-    calls = list(some(list(calls_of(recording))))
+    calls = list(some(list(split_into_calls(recording))))
     made = [
         call async for call in replay_conversation(run, calls, recording.body, Identity(model=MODEL), name)
     ]
@@ -119,10 +119,10 @@ async def test_bundled_conversations(recording: Recording, summariser: str, wind
     made = [
         call
         async for call in replay_conversation(
-            run, calls_of(recording), recording.body, Identity(model=MODEL), "x"
+            run, split_into_calls(recording), recording.body, Identity(model=MODEL), "x"
         )
     ]
-    for call, sent in zip(made, calls_of(recording), strict=True):
+    for call, sent in zip(made, split_into_calls(recording), strict=True):
         assert problems(call, sent) == []
         assert call.tokens_upstream < window
         assert (call.messages_client, call.messages_upstream) == (len(sent), len(call.upstream))
@@ -134,7 +134,7 @@ async def test_bundled_conversations(recording: Recording, summariser: str, wind
 
 async def test_two_conversations_of_one_replay_are_strangers() -> None:
     run = runtime("scripted", 2_000)
-    calls = list(calls_of(BUNDLED[0]))
+    calls = list(split_into_calls(BUNDLED[0]))
     first = [c async for c in replay_conversation(run, calls, {}, Identity(model=MODEL), "one")]
     again = [c async for c in replay_conversation(run, calls, {}, Identity(model=MODEL), "two")]
     assert [c.outcome for c in first] == [c.outcome for c in again]

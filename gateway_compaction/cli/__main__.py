@@ -1,4 +1,4 @@
-"""``python -m gateway_compaction.cli``: the command line, where its script is not installed."""
+"""Run the command line as ``python -m gateway_compaction.cli``, for where its script is not installed."""
 
 from __future__ import annotations
 

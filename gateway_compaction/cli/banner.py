@@ -1,4 +1,4 @@
-"""What ``serve`` says before the proxy takes its place: what is started, and what to look out for."""
+"""Print what ``serve`` starts and what to look out for, before the proxy takes its place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rich.panel import Panel
 from rich.table import Table
 
 from gateway_compaction.cli.findings import deployments_in, providers_in
-from gateway_compaction.cli.launch import CALLBACK, ProxyConfig, apply_defaults, without_password
+from gateway_compaction.cli.launch import CALLBACK, ProxyConfig, apply_defaults, hide_password
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -24,8 +24,8 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the command line and the environment ask for."""
+class ServeOptions:
+    """The options of ``serve``, from the command line and the environment."""
 
     config: Path
     policies: Path | None
@@ -36,13 +36,17 @@ class Wanted:
 
     @property
     def url(self) -> str:
-        """Where it is found from this machine."""
+        """The address at which the proxy is found from this machine."""
         host = EVERYWHERE.get(self.host) or (f"[{self.host}]" if ":" in self.host else self.host)
         return f"http://{host}:{self.port}"
 
 
 def announce(
-    wanted: Wanted, loaded: ProxyConfig, book: PolicyBook, key: tuple[str, str] | None, open_to_all: bool
+    wanted: ServeOptions,
+    loaded: ProxyConfig,
+    book: PolicyBook,
+    key: tuple[str, str] | None,
+    open_to_all: bool,
 ) -> None:
     """Print what is started, and what is likely not to be meant.
 
@@ -50,22 +54,28 @@ def announce(
     """
     from gateway_compaction import __version__
 
-    windows = _windows(loaded)
+    windows = _find_windows(loaded)
     table = Table.grid(padding=(0, 2))
-    for name, value in _lines(wanted, loaded, book, windows, _access(loaded, key, open_to_all)):
+    for name, value in _banner_lines(
+        wanted, loaded, book, windows, _describe_access(loaded, key, open_to_all)
+    ):
         table.add_row(f"[bold]{name}[/bold]", escape(value))
     console = Console(highlight=False)
     console.print(Panel(table, title=f"gateway-compaction {__version__}", title_align="left", expand=False))
     if key is not None:
         # Outside the panel and unwrapped, so that it can be copied.
         console.print(f"Key for this run: {key[1]}", soft_wrap=True, markup=False)
-    untouched = _untouched(loaded, book, windows)
-    for warning in (*_warnings(wanted, loaded, open_to_all, os.environ), *untouched):
+    untouched = _models_without_window(loaded, book, windows)
+    for warning in (*_find_warnings(wanted, loaded, open_to_all, os.environ), *untouched):
         console.print(f"[yellow]Warning: {escape(warning)}[/yellow]", soft_wrap=True)
 
 
-def _lines(
-    wanted: Wanted, loaded: ProxyConfig, book: PolicyBook, windows: Mapping[str, int | None], access: str
+def _banner_lines(
+    wanted: ServeOptions,
+    loaded: ProxyConfig,
+    book: PolicyBook,
+    windows: Mapping[str, int | None],
+    access: str,
 ) -> Iterator[tuple[str, str]]:
     on = loaded.has_plugin is not False
     yield "address", f"{wanted.url}/v1"
@@ -75,30 +85,32 @@ def _lines(
         # Without it the command asks at the usual port.
         yield "sessions", f"gateway-compaction buffers ls --url {wanted.url}"
     yield "config", str(wanted.config)
-    yield "models", _models(windows)
+    yield "models", _describe_models(windows)
     # Without the plugin there is nothing that would read them or write there.
     if on:
-        yield "policies", _rules(wanted.policies, book)
+        yield "policies", _describe_policies(wanted.policies, book)
         in_process = "in this process, gone when it ends"
-        yield "store", without_password(wanted.redis_url) if wanted.redis_url else in_process
+        yield "store", hide_password(wanted.redis_url) if wanted.redis_url else in_process
     yield "access", access
 
 
-def _rules(path: Path | None, book: PolicyBook) -> str:
+def _describe_policies(path: Path | None, book: PolicyBook) -> str:
     source, mode = str(path) if path else "no file", book.resolve(Identity()).mode
     if not book.names:
         return f"{source} ({mode})"
     return f"{source} (by default: {mode}; {len(book.names)} special rule{'s' * (len(book.names) > 1)})"
 
 
-def _access(loaded: ProxyConfig, key: tuple[str, str] | None, open_to_all: bool) -> str:
+def _describe_access(loaded: ProxyConfig, key: tuple[str, str] | None, open_to_all: bool) -> str:
     if loaded.custom_auth is not None:
         return f"by custom_auth ({loaded.custom_auth})"
     return "everybody" if open_to_all else "with the key below" if key else "with the master key"
 
 
-def _windows(loaded: ProxyConfig) -> dict[str, int | None]:
-    """The window of each model group of the config; LiteLLM is asked where the config does not state it."""
+def _find_windows(loaded: ProxyConfig) -> dict[str, int | None]:
+    """Return the window of each model group of the config; LiteLLM is asked where the config does not state
+    it.
+    """
     stated: dict[str, list[int | None]] = {}
     for deployment in loaded.deployments:
         stated.setdefault(deployment.name, []).append(deployment.window)
@@ -116,7 +128,7 @@ def _windows(loaded: ProxyConfig) -> dict[str, int | None]:
     return windows
 
 
-def _models(windows: Mapping[str, int | None]) -> str:
+def _describe_models(windows: Mapping[str, int | None]) -> str:
     def told(name: str, window: int | None) -> str:
         # Each model that a pattern stands for has a window of its own.
         return name if "*" in name else f"{name} ({f'{window:,} tokens' if window else 'window unknown'})"
@@ -124,8 +136,10 @@ def _models(windows: Mapping[str, int | None]) -> str:
     return ", ".join(told(*one) for one in windows.items()) or "none in the config"
 
 
-def _untouched(loaded: ProxyConfig, book: PolicyBook, windows: Mapping[str, int | None]) -> Iterator[str]:
-    """Models whose requests nothing is ever done about, for nobody knows their window."""
+def _models_without_window(
+    loaded: ProxyConfig, book: PolicyBook, windows: Mapping[str, int | None]
+) -> Iterator[str]:
+    """Return the models that are never compacted, for nobody knows their window."""
     for name, window in windows.items() if loaded.has_plugin is not False else ():
         stated = book.resolve(Identity(model=name)).context_window
         if window is None and stated is None and "*" not in name:
@@ -135,8 +149,8 @@ def _untouched(loaded: ProxyConfig, book: PolicyBook, windows: Mapping[str, int 
             )
 
 
-def _warnings(
-    wanted: Wanted, loaded: ProxyConfig, open_to_all: bool, environ: Mapping[str, str]
+def _find_warnings(
+    wanted: ServeOptions, loaded: ProxyConfig, open_to_all: bool, environ: Mapping[str, str]
 ) -> Iterator[str]:
     from gateway_compaction.settings import PREFIX, Settings
 

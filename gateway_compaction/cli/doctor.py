@@ -1,4 +1,4 @@
-"""``doctor``: what will work and what will not, before the proxy is started."""
+"""``doctor``: tell what will work and what will not, before the proxy is started."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from gateway_compaction.cli.launch import (
     LaunchError,
     ProxyConfig,
     apply_defaults,
+    find_policies_beside,
+    hide_password,
     is_true,
-    policies_beside,
     read_config,
-    without_password,
 )
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.errors import PolicyError, StoreError
@@ -60,57 +60,57 @@ def doctor(
 
     Nothing is started and no model is asked.
     """
-    path = policies or policies_beside(config)
+    path = policies or find_policies_beside(config)
     # As `serve` does: the tables that LiteLLM ships, and no network.
     apply_defaults(os.environ)
     with Console(stderr=True).status("Looking"):
-        found = [*_config(config), *_environment(), *asyncio.run(_store(redis_url or None))]
-        found += [*_policies_and_models(path, config), *_encodings()]
+        found = [*_check_config(config), *_check_environment(), *asyncio.run(_check_store(redis_url or None))]
+        found += [*_check_policies_and_models(path, config), *_check_encodings()]
     if as_json:
         sound = all(one.result != "fail" for one in found)
         typer.echo(json.dumps({"ok": sound, "findings": [asdict(one) for one in found]}, indent=1))
     else:
-        _print(found)
+        _print_findings(found)
     raise typer.Exit(int(any(one.result == "fail" for one in found)))
 
 
-def _config(path: Path) -> Iterator[Finding]:
+def _check_config(path: Path) -> Iterator[Finding]:
     try:
         config = read_config(path)
     except LaunchError as error:
         yield Finding("config", "fail", str(error), "Name LiteLLM's config file with --config")
         return
     yield Finding("config", "ok", str(path))
-    yield findings.callback(config)
-    yield from findings.router(config)
-    yield _master_key(config)
+    yield findings.check_callback(config)
+    yield from findings.check_router(config)
+    yield _check_master_key(config)
 
 
-def _master_key(config: ProxyConfig) -> Finding:
+def _check_master_key(config: ProxyConfig) -> Finding:
     from gateway_compaction.adapters.litellm.probes import refused_key
 
     variable = config.key_variable
     key = os.environ.get(variable) if variable else config.master_key
     permitted = config.permits_no_key or is_true(os.environ.get(PERMIT_NO_KEY))
-    return findings.master_key(key, variable or f"{config.path}", refused_key(key, {}, permitted))
+    return findings.check_master_key(key, variable or f"{config.path}", refused_key(key, {}, permitted))
 
 
-def _environment() -> Iterator[Finding]:
+def _check_environment() -> Iterator[Finding]:
     from pydantic import ValidationError
 
     from gateway_compaction.settings import PREFIX, Settings
 
-    yield from findings.coordination(os.environ)
-    yield from findings.unknown_variables(os.environ, Settings.model_fields)
+    yield from findings.check_coordination(os.environ)
+    yield from findings.check_variables(os.environ, Settings.model_fields)
     try:
-        yield from findings.switch(Settings().enabled)
+        yield from findings.check_switch(Settings().enabled)
     except ValidationError as error:
         for problem in error.errors():
             found = f"{PREFIX}{str(problem['loc'][0]).upper()}: {problem['msg']}"
             yield Finding("environment", "fail", found, "docs/configuration.md says what it takes")
 
 
-async def _store(url: str | None) -> list[Finding]:
+async def _check_store(url: str | None) -> list[Finding]:
     from gateway_compaction.adapters.redis.connection import connect
 
     try:
@@ -118,9 +118,9 @@ async def _store(url: str | None) -> list[Finding]:
     except StoreError as error:
         return [Finding("redis", "fail", str(error), "Write redis://host:6379/0, or rediss:// for TLS")]
     try:
-        return [one async for one in _asked(store, url)]
+        return [one async for one in _ask_store(store, url)]
     except StoreError as error:
-        shown = without_password(url) if url else "in the process"
+        shown = hide_password(url) if url else "in the process"
         remedy = "See that it runs, can be reached from here, and lets this user write and run scripts"
         return [Finding("redis", "fail", f"{shown}: {error}", remedy)]
     finally:
@@ -128,7 +128,7 @@ async def _store(url: str | None) -> list[Finding]:
             await store.aclose()
 
 
-async def _asked(store: Any, url: str | None) -> AsyncIterator[Finding]:
+async def _ask_store(store: Any, url: str | None) -> AsyncIterator[Finding]:
     from gateway_compaction.adapters.litellm.probes import round_trip, server_facts
     from gateway_compaction.settings import Settings
 
@@ -141,28 +141,30 @@ async def _asked(store: Any, url: str | None) -> AsyncIterator[Finding]:
     allowed = Settings.model_fields["redis_timeout_seconds"].default
     with suppress(ValueError):
         allowed = Settings().redis_timeout_seconds
-    for one in findings.server(without_password(url), seconds, allowed, await server_facts(store)):
+    for one in findings.check_server(hide_password(url), seconds, allowed, await server_facts(store)):
         yield one
 
 
-def _policies_and_models(path: Path | None, config: Path) -> Iterator[Finding]:
+def _check_policies_and_models(path: Path | None, config: Path) -> Iterator[Finding]:
     book: PolicyBook | None = None
     overrides: dict[str, Any] = {}
     try:
         overrides = env_overrides(os.environ)
         book = load_policy_file(path, overrides)
     except PolicyError as error:
-        yield from findings.refused_policies(error)
+        yield from findings.describe_policy_errors(error)
     else:
-        yield from findings.policy_file(path, book)
+        yield from findings.check_policy_file(path, book)
     with suppress(LaunchError):
         read_config(config)
         document = yaml.safe_load(path.read_text("utf-8")) if path is not None and book else {}
-        named = findings.summarisers_in(document, overrides)
-        yield from _models(yaml.safe_load(config.read_text("utf-8")), book, named)
+        named = findings.find_summarisers(document, overrides)
+        yield from _check_models(yaml.safe_load(config.read_text("utf-8")), book, named)
 
 
-def _models(raw: Mapping[str, Any], book: PolicyBook | None, named: Mapping[str, str]) -> Iterator[Finding]:
+def _check_models(
+    raw: Mapping[str, Any], book: PolicyBook | None, named: Mapping[str, str]
+) -> Iterator[Finding]:
     from gateway_compaction.adapters.litellm.probes import config_models
 
     deployments = findings.deployments_in(raw)
@@ -170,12 +172,12 @@ def _models(raw: Mapping[str, Any], book: PolicyBook | None, named: Mapping[str,
     for position, reason in offered.broken.items():
         name = deployments[position].get("model_name") or f"model_list[{position}]"
         yield Finding(f"model {name}", "fail", reason, "Correct its entry in model_list")
-    yield from findings.unset_variables(raw, os.environ)
+    yield from findings.find_unset_variables(raw, os.environ)
     if not deployments:
         yield Finding("models", "warn", "none in the config", "Add model_list, unless a database holds them")
     for group in offered.models.groups():
         policy = book.resolve(Identity(model=group)) if book else None
-        yield findings.window(group, offered.models.facts(group).window, policy)
+        yield findings.check_window(group, offered.models.facts(group).window, policy)
     for model, place in named.items() if deployments else ():
         if not offered.offers(model):
             found = f"named by {place}, but not in the config: no summary would be made"
@@ -185,12 +187,12 @@ def _models(raw: Mapping[str, Any], book: PolicyBook | None, named: Mapping[str,
             yield Finding(f"summariser {model}", "warn", found, "Set model_info.max_input_tokens")
 
 
-def _encodings() -> Iterator[Finding]:
+def _check_encodings() -> Iterator[Finding]:
     from gateway_compaction.core.tokens.counter import TokenCounter
     from gateway_compaction.runtime import use_bundled_encodings
 
     use_bundled_encodings()
-    with _no_network():
+    with _forbid_downloads():
         for encoding, model in ENCODINGS.items():
             try:
                 TokenCounter().text("doctor", model)
@@ -203,7 +205,7 @@ def _encodings() -> Iterator[Finding]:
 
 
 @contextmanager
-def _no_network() -> Iterator[None]:
+def _forbid_downloads() -> Iterator[None]:
     # The tokeniser would fetch what it misses; a proxy that nobody listens at keeps it from that.
     before = dict(os.environ)
     os.environ |= {"HTTPS_PROXY": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9", "NO_PROXY": ""}
@@ -214,7 +216,7 @@ def _no_network() -> Iterator[None]:
         os.environ |= before
 
 
-def _print(found: Sequence[Finding]) -> None:
+def _print_findings(found: Sequence[Finding]) -> None:
     table = Table(title="gateway-compaction doctor", title_justify="left")
     table.add_column("check", overflow="fold")
     table.add_column("result", no_wrap=True)

@@ -1,4 +1,4 @@
-"""``eval``: what survives compaction on recorded conversations, by strategy and budget."""
+"""``eval``: measure what survives compaction on recorded conversations, by strategy and budget."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from gateway_compaction.cli.buffers.text import plural
+from gateway_compaction.cli.buffers.text import pluralize
 from gateway_compaction.cli.recordings import RecordingError, read_recordings
 from gateway_compaction.errors import PolicyError
 
@@ -99,19 +99,21 @@ def evaluate(
     recall is off, the last messages stay that fit beside it. See docs/memory.md.
     """
     console = Console(stderr=True)
-    _check_folders(as_json, plot)
+    _check_output_folders(as_json, plot)
     try:
-        sets = _sets(files, limit, per_file)
-        wanted = _wanted(budget, strategy, question, policy, model, _judge(judge, judge_base_url, judge_key))
-        made = _compared(sets, wanted, console)
+        sets = _read_sets(files, limit, per_file)
+        wanted = _make_choices(
+            budget, strategy, question, policy, model, _make_judge(judge, judge_base_url, judge_key)
+        )
+        made = _run_comparisons(sets, wanted, console)
     except (RecordingError, PolicyError) as error:
         console.print(str(error), style="red", markup=False, highlight=False)
         raise typer.Exit(1) from error
-    _print(made, as_json, as_markdown)
-    _write(made, as_json, plot, console)
+    _print_comparisons(made, as_json, as_markdown)
+    _write_files(made, as_json, plot, console)
 
 
-def _judge(model: str | None, base_url: str | None, key: str | None) -> Any:
+def _make_judge(model: str | None, base_url: str | None, key: str | None) -> Any:
     if model is None:
         return None
     from gateway_compaction.evaluation.judge import Judge
@@ -119,7 +121,7 @@ def _judge(model: str | None, base_url: str | None, key: str | None) -> Any:
     return Judge(model, base_url, key)
 
 
-def _wanted(
+def _make_choices(
     budgets: Sequence[int] | None,
     names: Sequence[str] | None,
     question: str,
@@ -141,7 +143,7 @@ def _wanted(
     )
 
 
-def _sets(files: Sequence[Path], limit: int | None, per_file: bool) -> dict[str, list[Any]]:
+def _read_sets(files: Sequence[Path], limit: int | None, per_file: bool) -> dict[str, list[Any]]:
     from gateway_compaction.evaluation.material import conversation_of
 
     found: dict[str, list[Any]] = {}
@@ -153,16 +155,18 @@ def _sets(files: Sequence[Path], limit: int | None, per_file: bool) -> dict[str,
             if made is not None:
                 kept.append(made)
     if not all(found.values()):
-        raise RecordingError("no conversation of at least four chat messages in " + _where(files, found))
+        raise RecordingError(
+            "no conversation of at least four chat messages in " + _describe_source(files, found)
+        )
     return found
 
 
-def _where(files: Sequence[Path], found: dict[str, list[Any]]) -> str:
+def _describe_source(files: Sequence[Path], found: dict[str, list[Any]]) -> str:
     empty = [name for name, kept in found.items() if not kept]
     return ", ".join(empty or map(str, files))
 
 
-def _compared(sets: dict[str, list[Any]], wanted: Wanted, console: Console) -> list[Comparison]:
+def _run_comparisons(sets: dict[str, list[Any]], wanted: Wanted, console: Console) -> list[Comparison]:
     from gateway_compaction.evaluation.compare import NoStrategyError, compare
 
     with Progress(console=console, transient=True) as bar:
@@ -175,17 +179,17 @@ def _compared(sets: dict[str, list[Any]], wanted: Wanted, console: Console) -> l
         except NoStrategyError as error:
             raise typer.BadParameter(str(error)) from error
     if wanted.judge is not None and wanted.judge.failures:
-        times = plural(wanted.judge.failures, "time")
+        times = pluralize(wanted.judge.failures, "time")
         told = f"The judge gave no answer {times}; what it was asked is not marked."
         console.print(told, style="yellow", markup=False, highlight=False)
     return made
 
 
-def _print(made: Sequence[Comparison], as_json: Path | None, as_markdown: bool) -> None:
+def _print_comparisons(made: Sequence[Comparison], as_json: Path | None, as_markdown: bool) -> None:
     from gateway_compaction.evaluation.report import render_markdown, render_table
 
     if as_json == PRINTED:
-        typer.echo(_document(made))
+        typer.echo(_to_json(made))
         return
     # A table that is not shown on a terminal must not be squeezed into 80 columns.
     console = Console() if Console().is_terminal else Console(width=WIDTH)
@@ -196,8 +200,8 @@ def _print(made: Sequence[Comparison], as_json: Path | None, as_markdown: bool) 
             console.print(render_table(one.title, one.rows, one.absent, one.unasked))
 
 
-def _check_folders(*paths: Path | None) -> None:
-    """Find out now, and not when all has been measured.
+def _check_output_folders(*paths: Path | None) -> None:
+    """Find out now, and not when all has been measured, whether results can be written.
 
     Raises:
         typer.BadParameter: there is no such folder.
@@ -207,12 +211,14 @@ def _check_folders(*paths: Path | None) -> None:
             raise typer.BadParameter(f"{path}: there is no folder {path.parent}")
 
 
-def _write(made: Sequence[Comparison], as_json: Path | None, plot: Path | None, console: Console) -> None:
+def _write_files(
+    made: Sequence[Comparison], as_json: Path | None, plot: Path | None, console: Console
+) -> None:
     from gateway_compaction.evaluation.plot import draw_chart
 
     try:
         if as_json is not None and as_json != PRINTED:
-            as_json.write_text(_document(made) + "\n", encoding="utf-8")
+            as_json.write_text(_to_json(made) + "\n", encoding="utf-8")
         if plot is not None:
             plot.write_text(draw_chart([(one.title, one.rows) for one in made]), encoding="utf-8")
     except OSError as error:
@@ -220,7 +226,7 @@ def _write(made: Sequence[Comparison], as_json: Path | None, plot: Path | None, 
         raise typer.Exit(1) from error
 
 
-def _document(made: Sequence[Comparison]) -> str:
+def _to_json(made: Sequence[Comparison]) -> str:
     from gateway_compaction.evaluation.report import row_to_json
 
     rows = [{**row_to_json(row), "set": one.title} for one in made for row in one.rows]

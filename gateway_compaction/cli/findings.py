@@ -1,4 +1,4 @@
-"""What ``doctor`` concludes from what was read; nothing here asks anybody."""
+"""Conclude what ``doctor`` says from what was read; nothing here asks anybody."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Finding:
     remedy: str = ""
 
 
-def callback(config: ProxyConfig) -> Finding:
-    """Whether the proxy loads the plugin."""
+def check_callback(config: ProxyConfig) -> Finding:
+    """Tell whether the proxy loads the plugin."""
     line = f'litellm_settings.callbacks: ["{CALLBACK}"]'
     if config.has_plugin:
         return Finding("callback", "ok", f"{config.path} loads the plugin")
@@ -48,8 +48,8 @@ def callback(config: ProxyConfig) -> Finding:
     return Finding("callback", "fail", f"{config.path} does not load the plugin", f"Add {line}")
 
 
-def router(config: ProxyConfig) -> Iterator[Finding]:
-    """Whether LiteLLM's router looks at a request before it was shortened."""
+def check_router(config: ProxyConfig) -> Iterator[Finding]:
+    """Tell whether LiteLLM's router looks at a request before it was shortened, and so refuses it."""
     if config.checks_windows:
         found = (
             "enable_pre_call_checks refuses requests over the window before they are shortened, where a"
@@ -58,8 +58,8 @@ def router(config: ProxyConfig) -> Iterator[Finding]:
         yield Finding("router", "warn", found, "Take it out of router_settings: the plugin fits the request")
 
 
-def master_key(key: str | None, place: str, refused: str | None) -> Finding:
-    """Whether LiteLLM starts with the key; ``refused`` is its own reason not to."""
+def check_master_key(key: str | None, place: str, refused: str | None) -> Finding:
+    """Tell whether LiteLLM starts with the key; ``refused`` is its own reason not to."""
     remedy = f"Set {MASTER_KEY} to a long random value"
     if refused == "not set":
         found = f"{place} is not set: LiteLLM does not start without it; serve makes one for each run"
@@ -73,16 +73,16 @@ def master_key(key: str | None, place: str, refused: str | None) -> Finding:
     return Finding("master key", "ok", f"set by {place}")
 
 
-def coordination(environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Whether LiteLLM's own use of Redis is switched on."""
+def check_coordination(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Tell whether LiteLLM's own use of Redis is switched on."""
     if environ.get("REDIS_URL"):
         found = "set: LiteLLM coordinates through that Redis, and waits for it when it hangs"
         remedy = f"Unset it unless that is meant; compaction reads {PREFIX}REDIS_URL alone"
         yield Finding("REDIS_URL", "warn", found, remedy)
 
 
-def unknown_variables(environ: Mapping[str, str], fields: Iterable[str]) -> Iterator[Finding]:
-    """Variables that begin like ours and mean nothing."""
+def check_variables(environ: Mapping[str, str], fields: Iterable[str]) -> Iterator[Finding]:
+    """Name the variables that begin like ours and mean nothing: typing errors would pass unseen."""
     known = [name.upper() for name in fields]
     for name in sorted(environ):
         own = name.removeprefix(PREFIX)
@@ -94,20 +94,20 @@ def unknown_variables(environ: Mapping[str, str], fields: Iterable[str]) -> Iter
 
 
 def deployments_in(raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The entries of a config's ``model_list``."""
+    """Return the entries of a config's ``model_list``."""
     listed = raw.get("model_list")
     return [d for d in (listed if isinstance(listed, list) else ()) if isinstance(d, Mapping)]
 
 
 def providers_in(raw: Mapping[str, Any]) -> list[str]:
-    """The names of the providers that a config adds to LiteLLM's own."""
+    """Return the names of the providers that a config adds to LiteLLM's own."""
     settings = raw.get("litellm_settings")
     listed = settings.get("custom_provider_map") if isinstance(settings, Mapping) else None
     return [str(p.get("provider")) for p in listed or () if isinstance(p, Mapping)]
 
 
-def unset_variables(raw: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[Finding]:
-    """Variables that the model list reads and that are not set."""
+def find_unset_variables(raw: Mapping[str, Any], environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Return the variables that the model list reads and that are not set."""
     found: dict[tuple[str, str], None] = {}
     for deployment in deployments_in(raw):
         params = deployment.get("litellm_params")
@@ -119,8 +119,8 @@ def unset_variables(raw: Mapping[str, Any], environ: Mapping[str, str]) -> Itera
         yield Finding(f"model {model}", "warn", f"reads {variable}, which is not set", f"Set {variable}")
 
 
-def window(group: str, known: int | None, policy: Policy | None) -> Finding:
-    """In which window the requests of a model group are kept, if in any."""
+def check_window(group: str, known: int | None, policy: Policy | None) -> Finding:
+    """Tell in which window the requests of a model group are kept, if in any."""
     stated = policy.context_window if policy else None
     name = f"model {group}"
     if stated is not None and known is not None and stated > known:
@@ -138,8 +138,8 @@ def window(group: str, known: int | None, policy: Policy | None) -> Finding:
     return Finding(name, "warn", "its window is unknown: its requests stay untouched", remedy)
 
 
-def policy_file(path: Path | None, book: PolicyBook) -> Iterator[Finding]:
-    """What policies that can be read come to: who is rewritten, who is watched, who is left alone."""
+def check_policy_file(path: Path | None, book: PolicyBook) -> Iterator[Finding]:
+    """Tell what policies that can be read come to: who is rewritten, who is watched, who is left alone."""
     mode = book.resolve(Identity()).mode
     if path is None:
         remedy = "" if mode == "enforce" else f"{WATCH}, in a file named by {PREFIX}POLICIES"
@@ -147,11 +147,11 @@ def policy_file(path: Path | None, book: PolicyBook) -> Iterator[Finding]:
         return
     enforced = any(one.mode == "enforce" for one in book.modes())
     remedy = "" if mode == "enforce" else WIDEN if enforced else WATCH
-    yield Finding("policies", "ok", ". ".join([f"{path}: by default {mode}", *modes_told(book)]), remedy)
+    yield Finding("policies", "ok", ". ".join([f"{path}: by default {mode}", *describe_modes(book)]), remedy)
 
 
-def modes_told(book: PolicyBook) -> list[str]:
-    """The policies of each mode, with those for whom they hold, in words."""
+def describe_modes(book: PolicyBook) -> list[str]:
+    """Name the policies of each mode, with those for whom they hold."""
     groups = {mode: [e for e in book.modes() if e.mode == mode] for mode in ("enforce", "observe", "off")}
     return [
         f"{mode}: {'; '.join(f'{one.name} ({one.whom})' for one in entries)}"
@@ -160,29 +160,31 @@ def modes_told(book: PolicyBook) -> list[str]:
     ]
 
 
-def unwritten_mode(book: PolicyBook) -> str:
-    """A sentence where nobody wrote which mode holds for those whom no policy matches, else nothing."""
+def describe_default_mode(book: PolicyBook) -> str:
+    """Say which mode holds for those whom no policy matches, where nobody wrote it; else nothing."""
     mode = next(one for one in book.explain(Identity()) if one.path == "mode")
     if mode.source != BUILT_IN.label:
         return ""
     return f"no mode under defaults: everybody who matches no other policy is rewritten ({mode.value})"
 
 
-def switch(enabled: bool) -> Iterator[Finding]:
-    """Whether everything is switched off by the environment."""
+def check_switch(enabled: bool) -> Iterator[Finding]:
+    """Tell whether everything is switched off by the environment."""
     if not enabled:
         found = "compaction is off for everybody, whatever the policies say"
         yield Finding(f"{PREFIX}ENABLED", "warn", found, "Unset it to have the policies in force again")
 
 
-def refused_policies(error: PolicyError) -> Iterator[Finding]:
-    """Every problem of policies that cannot be used."""
+def describe_policy_errors(error: PolicyError) -> Iterator[Finding]:
+    """Return every problem of policies that cannot be used."""
     for one in (error, *error.others):
         yield Finding("policies", "fail", f"{one.source}: {one.path}: {one.problem}", one.remedy)
 
 
-def summarisers_in(document: Any, overrides: Mapping[str, Any]) -> dict[str, str]:
-    """Model groups that a policy file and the environment name as summarisers, with the first such place."""
+def find_summarisers(document: Any, overrides: Mapping[str, Any]) -> dict[str, str]:
+    """Return the model groups that a policy file and the environment name as summarisers, with the first such
+    place.
+    """
     raw = document if isinstance(document, Mapping) else {}
     places = [("environment", overrides), ("defaults", raw.get("defaults"))]
     places += [(f"policies[{i}]", entry) for i, entry in enumerate(raw.get("policies") or ())]
@@ -196,8 +198,8 @@ def summarisers_in(document: Any, overrides: Mapping[str, Any]) -> dict[str, str
     return named
 
 
-def server(shown: str, seconds: float, allowed: float, facts: Mapping[str, str]) -> Iterator[Finding]:
-    """What is to be known of a Redis server that answered; ``facts`` are those of ``INFO``."""
+def check_server(shown: str, seconds: float, allowed: float, facts: Mapping[str, str]) -> Iterator[Finding]:
+    """Tell what is to be known of a Redis server that answered; ``facts`` are those of ``INFO``."""
     version = f", version {facts['redis_version']}" if "redis_version" in facts else ""
     found = f"{shown}{version}: written and read by every script; {seconds * 1000:.1f} ms a read"
     yield Finding("redis", "ok", found)
@@ -207,10 +209,10 @@ def server(shown: str, seconds: float, allowed: float, facts: Mapping[str, str])
     if facts.get("cluster_enabled") == "1":
         remedy = "Put a proxy in front that knows where the slots are, or name a single server"
         yield Finding("redis cluster", "warn", "a cluster: keys on its other nodes are not reached", remedy)
-    yield _memory(facts)
+    yield _describe_memory(facts)
 
 
-def _memory(facts: Mapping[str, str]) -> Finding:
+def _describe_memory(facts: Mapping[str, str]) -> Finding:
     limit, rule = facts.get("maxmemory"), facts.get("maxmemory_policy", "")
     if limit is None:
         remedy = "Allow INFO for this user, or look at maxmemory and maxmemory-policy on the server"

@@ -1,4 +1,4 @@
-"""What the proxy needs to start, worked out before it does: its config, its environment, its port."""
+"""Work out what the proxy needs to start, before it does: its config, its environment, its port."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ DEFAULTS = {
 
 
 class LaunchError(Exception):
-    """Why the proxy cannot be started, in one sentence."""
+    """The proxy cannot be started; the text says why in one sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """A model that the config offers; ``window`` None where LiteLLM's own table decides."""
+    """A model that the config offers; ``window`` is None where LiteLLM's own table decides."""
 
     name: str
     window: int | None
@@ -93,7 +93,7 @@ def read_config(path: Path) -> ProxyConfig:
     key, custom_auth = general.get("master_key"), general.get("custom_auth")
     return ProxyConfig(
         path=path,
-        deployments=tuple(_deployments(raw.get("model_list"))),
+        deployments=tuple(_read_deployments(raw.get("model_list"))),
         master_key=str(key) if key else None,
         has_plugin=True if CALLBACK in callbacks else None if raw.get("include") else False,
         permits_no_key=general.get("dangerously_permit_weak_or_unset_master_key") is True,
@@ -109,7 +109,7 @@ def apply_defaults(env: MutableMapping[str, str]) -> None:
         env.setdefault(name, value)
 
 
-def environment(
+def proxy_environment(
     base: Mapping[str, str],
     *,
     policies: Path | None = None,
@@ -119,7 +119,7 @@ def environment(
     plugin: bool = True,
     metrics: Path | None = None,
 ) -> dict[str, str]:
-    """The proxy's environment: ``base``, defaults where it says nothing, and what was asked for.
+    """Return the proxy's environment: ``base``, defaults where it says nothing, and what was asked for.
 
     ``key`` is the variable and value of a master key made for this run; ``plugin`` False leaves our own
     start-up hook out, for a config that does not load the callback. ``metrics`` is the folder through which
@@ -143,14 +143,14 @@ def environment(
     return env
 
 
-def policies_beside(config: Path) -> Path | None:
-    """The policy file that belongs to a config where none is named, if it is there."""
+def find_policies_beside(config: Path) -> Path | None:
+    """Return the policy file that belongs to a config where none is named, if it is there."""
     found = config.parent / "policies.yaml"
     return found if found.is_file() else None
 
 
 def check_port(host: str, port: int) -> None:
-    """See that the address can be listened on.
+    """Check that the address can be listened on.
 
     LiteLLM itself silently takes a random port where 4000 is in use.
 
@@ -171,8 +171,8 @@ def check_port(host: str, port: int) -> None:
         ) from error
 
 
-def without_password(url: str) -> str:
-    """The URL, fit to be shown; nothing of one that cannot be read."""
+def hide_password(url: str) -> str:
+    """Return the URL, fit to be shown; nothing of one that cannot be read."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -183,7 +183,7 @@ def without_password(url: str) -> str:
 
 
 def is_true(value: str | None) -> bool:
-    """Whether LiteLLM takes an environment variable's value for yes."""
+    """Tell whether LiteLLM takes an environment variable's value for yes."""
     return (value or "").strip().lower() == "true"
 
 
@@ -192,7 +192,7 @@ def _section(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return section if isinstance(section, Mapping) else {}
 
 
-def _deployments(entries: Any) -> Iterator[Deployment]:
+def _read_deployments(entries: Any) -> Iterator[Deployment]:
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, Mapping) and entry.get("model_name"):
             window = _section(entry, "model_info").get("max_input_tokens")

@@ -1,4 +1,6 @@
-"""The command line: one command group per file, what is heavy imported by the command that needs it."""
+"""Put the command line together: one command group per file; heavy imports wait for the command that needs
+them.
+"""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from gateway_compaction.adapters.policy_file import env_overrides, load_policy_file
-from gateway_compaction.cli.findings import modes_told, unwritten_mode
-from gateway_compaction.cli.launch import POLICIES, policies_beside
+from gateway_compaction.cli.findings import describe_default_mode, describe_modes
+from gateway_compaction.cli.launch import POLICIES, find_policies_beside
 from gateway_compaction.core.policy.book import Explained, Identity, MatchReport
 from gateway_compaction.core.policy.document import policy_schema
 from gateway_compaction.core.policy.fields import UNIT_SECONDS
@@ -45,15 +45,15 @@ def check(
         overrides = env_overrides(os.environ)
     except PolicyError as error:
         sound = _print_errors(error)
-    for file in files or [_found(config) or config.parent / "policies.yaml"]:
+    for file in files or [_find_policy_file(config) or config.parent / "policies.yaml"]:
         try:
             book = load_policy_file(file, overrides)
         except PolicyError as error:
             sound = _print_errors(error)
             continue
-        held = f"mode {book.resolve(Identity()).mode}, {_count(book.names)}"
-        typer.echo(". ".join([f"{file}: ok, {held}", *modes_told(book)]))
-        unwritten = unwritten_mode(book)
+        held = f"mode {book.resolve(Identity()).mode}, {_count_names(book.names)}"
+        typer.echo(". ".join([f"{file}: ok, {held}", *describe_modes(book)]))
+        unwritten = describe_default_mode(book)
         if unwritten:
             typer.echo(f"{file}: warning: {unwritten}")
     raise typer.Exit(0 if sound else 1)
@@ -83,10 +83,10 @@ def explain(
         user_id=user,
         model=model,
         tags=tuple(tag or ()),
-        team_block=_json_option("--team-block", team_block),
-        key_block=_json_option("--key-block", key_block),
+        team_block=_parse_json_option("--team-block", team_block),
+        key_block=_parse_json_option("--key-block", key_block),
     )
-    path = file or _found(config)
+    path = file or _find_policy_file(config)
     if path is None:
         looked = config.parent / "policies.yaml"
         typer.echo(f"No policy file: ${POLICIES} is not set, and there is no {looked}.", err=True)
@@ -97,7 +97,7 @@ def explain(
         _print_errors(error, to_stderr=True)
         raise typer.Exit(1) from None
     if as_json:
-        typer.echo(json.dumps(_as_json(matches, values), indent=2))
+        typer.echo(json.dumps(_to_json(matches, values), indent=2))
     else:
         _print_tables(matches, values)
 
@@ -108,13 +108,13 @@ def schema() -> None:
     typer.echo(json.dumps(policy_schema(), indent=2))
 
 
-def _found(config: Path) -> Path | None:
-    """The file that ``serve`` would take."""
+def _find_policy_file(config: Path) -> Path | None:
+    """Return the file that ``serve`` would take."""
     named = os.environ.get(POLICIES)
-    return Path(named) if named else policies_beside(config)
+    return Path(named) if named else find_policies_beside(config)
 
 
-def _json_option(name: str, text: str | None) -> Any:
+def _parse_json_option(name: str, text: str | None) -> Any:
     try:
         return None if text is None else json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -122,17 +122,17 @@ def _json_option(name: str, text: str | None) -> Any:
 
 
 def _print_errors(error: PolicyError, *, to_stderr: bool = False) -> bool:
-    """One line per problem; always False, the soundness of what was checked."""
+    """Print one line per problem, and return False: what was checked is not sound."""
     for problem in (error, *error.others):
         typer.echo(str(problem), err=to_stderr)
     return False
 
 
-def _count(names: tuple[str, ...]) -> str:
+def _count_names(names: tuple[str, ...]) -> str:
     return f"{len(names)} {'policy' if len(names) == 1 else 'policies'}"
 
 
-def _as_json(matches: tuple[MatchReport, ...], values: tuple[Explained, ...]) -> dict[str, Any]:
+def _to_json(matches: tuple[MatchReport, ...], values: tuple[Explained, ...]) -> dict[str, Any]:
     return {
         "policies": [
             {
@@ -161,12 +161,12 @@ def _print_tables(matches: tuple[MatchReport, ...], values: tuple[Explained, ...
     table.add_column("value", overflow="fold")
     table.add_column("source", overflow="fold")
     for one in values:
-        table.add_row(one.path, _shown(one), one.source)
+        table.add_row(one.path, _format_value(one), one.source)
     console.print(table)
 
 
-def _shown(one: Explained) -> str:
-    """A value as it is written in a file; JSON has seconds."""
+def _format_value(one: Explained) -> str:
+    """Return a value as it is written in a file; JSON has seconds."""
     if one.path == TTL and isinstance(one.value, int):
         size, unit = max((n, unit) for unit, n in UNIT_SECONDS.items() if one.value % n == 0)
         return f"{one.value // size}{unit}"

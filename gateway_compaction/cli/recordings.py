@@ -1,4 +1,4 @@
-"""Reading recorded conversations: JSON lines, a list of conversations, or one plain list of messages."""
+"""Read recorded conversations: JSON lines, a list of conversations, or one plain list of messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MISNAMED = frozenset({"qa", "question", "query", "querie", "probe"})
 
 
 class RecordingError(Exception):
-    """A file that holds no conversations; the text says where and what was expected."""
+    """A file holds no conversations; the text says where and what was expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Recording:
 
 
 def read_recordings(path: Path, *, asking: bool = False) -> list[Recording]:
-    """Every chat conversation of a file; recorded bodies of the Responses API are left out.
+    """Return every chat conversation of a file; recorded bodies of the Responses API are left out.
 
     Args:
         asking: the questions are wanted, so that some under another name are a mistake.
@@ -42,18 +42,20 @@ def read_recordings(path: Path, *, asking: bool = False) -> list[Recording]:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise RecordingError(f"{path}: {error.strerror or error}") from error
-    values = list(_values(path, text))
+    values = list(_parse_values(path, text))
     if not values:
         raise RecordingError(f"{path}: no conversation in it")
     if asking:
         for where, value in values:
             _check_questions(value, where)
-    return [_recording(value, where) for where, value in values if not _is_another_api(value)]
+    return [_make_recording(value, where) for where, value in values if not _is_another_api(value)]
 
 
-def calls_of(recording: Recording) -> Iterator[tuple[Any, ...]]:
-    """The requests that made the conversation: every prefix that an assistant message answers, and the
-    whole where it does not end with one."""
+def split_into_calls(recording: Recording) -> Iterator[tuple[Any, ...]]:
+    """Yield the requests that made the conversation.
+
+    They are every prefix that an assistant message answers, and the whole where it does not end with one.
+    """
     messages = recording.messages
     for index, message in enumerate(messages):
         if index and isinstance(message, Mapping) and message.get("role") == "assistant":
@@ -63,11 +65,11 @@ def calls_of(recording: Recording) -> Iterator[tuple[Any, ...]]:
         yield messages
 
 
-def _values(path: Path, text: str) -> Iterator[tuple[str, Any]]:
+def _parse_values(path: Path, text: str) -> Iterator[tuple[str, Any]]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        yield from _lines(path, text)
+        yield from _parse_lines(path, text)
         return
     if isinstance(value, list) and value and not _is_conversation(value[0]):
         yield f"{path}", {"messages": value}
@@ -77,7 +79,7 @@ def _values(path: Path, text: str) -> Iterator[tuple[str, Any]]:
         yield f"{path}", value
 
 
-def _lines(path: Path, text: str) -> Iterator[tuple[str, Any]]:
+def _parse_lines(path: Path, text: str) -> Iterator[tuple[str, Any]]:
     # Only line feeds end a line: what else Unicode takes for one may stand in a message.
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
@@ -88,7 +90,7 @@ def _lines(path: Path, text: str) -> Iterator[tuple[str, Any]]:
 
 
 def _is_another_api(value: Any) -> bool:
-    """A recorded body of the Responses API: there is no list of messages in it."""
+    """Tell whether a value is a recorded body of the Responses API: it has no list of messages."""
     body = value.get("body") if isinstance(value, Mapping) else None
     return isinstance(body, Mapping) and "input" in body and "messages" not in body
 
@@ -112,7 +114,7 @@ def _check_questions(value: Any, where: str) -> None:
             raise RecordingError(f"{where}: a field {name!r} is not read. {QUESTIONS}")
 
 
-def _recording(value: Any, where: str) -> Recording:
+def _make_recording(value: Any, where: str) -> Recording:
     if isinstance(value, Mapping) and "messages" not in value and isinstance(value.get("body"), Mapping):
         value = {**value["body"], "id": value.get("id")}
     messages = (

@@ -1,4 +1,4 @@
-"""``replay``: what the policy would have done to recorded conversations, call by call, offline."""
+"""``replay``: show what the policy would have done to recorded conversations, call by call, offline."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
-from gateway_compaction.cli.buffers.text import block, cell, plural
+from gateway_compaction.cli.buffers.text import format_block, format_cell, pluralize
 from gateway_compaction.cli.launch import apply_defaults
-from gateway_compaction.cli.recordings import Recording, RecordingError, calls_of, read_recordings
+from gateway_compaction.cli.recordings import Recording, RecordingError, read_recordings, split_into_calls
 from gateway_compaction.errors import PolicyError
 
 SummarizerName = Literal["extractive", "scripted", "model"]
@@ -43,7 +43,7 @@ UNTOLD = ("upstream", "session")
 
 
 @dataclass(frozen=True, slots=True)
-class _Replayed:
+class _ReplayResult:
     """A conversation, its calls, and the summaries that were made on the way."""
 
     recording: Recording
@@ -80,17 +80,19 @@ def replay(
         recordings = [r for r in read_recordings(file) if not only or r.id in only]
         if only and not recordings:
             raise RecordingError(f"{file}: no conversation with an id of {', '.join(only)}")
-        if not any(True for one in recordings for _ in calls_of(one)):
+        if not any(True for one in recordings for _ in split_into_calls(one)):
             raise RecordingError(f"{file}: {NOTHING}")
-        notes, results = asyncio.run(_all(recordings, window, policy, summarizer, model, team, console))
+        notes, results = asyncio.run(
+            _replay_all(recordings, window, policy, summarizer, model, team, console)
+        )
     except (RecordingError, PolicyError) as error:
         for problem in (error, *getattr(error, "others", ())):
             console.print(str(problem), style="red", markup=False, highlight=False, soft_wrap=True)
         raise typer.Exit(1) from error
-    _tell(notes, results, as_json, show_summaries)
+    _print_results(notes, results, as_json, show_summaries)
 
 
-async def _all(
+async def _replay_all(
     recordings: Sequence[Recording],
     window: int | None,
     policy: Path | None,
@@ -98,7 +100,7 @@ async def _all(
     model: str,
     team: str | None,
     console: Console,
-) -> tuple[Sequence[str], list[_Replayed]]:
+) -> tuple[Sequence[str], list[_ReplayResult]]:
     from gateway_compaction.core.policy.book import Identity
     from gateway_compaction.replay import (
         FixedModels,
@@ -108,41 +110,45 @@ async def _all(
     )
     from gateway_compaction.replay import replay_conversation as run
 
-    book, extract = _book(policy, summarizer, window), summarizer == "extractive"
+    book, extract = _load_policies(policy, summarizer, window), summarizer == "extractive"
     identity, notes = identity_for_replay(
         book, Identity(team_id=team, model=model), extract=extract, asks=ASKS
     )
     runtime = build_replay_runtime(
-        FixedModels(window or 128_000, model), _summarizer(summarizer, model), book
+        FixedModels(window or 128_000, model), _make_summarizer(summarizer, model), book
     )
     results = []
     with Progress(console=console, transient=True) as progress:
-        task = progress.add_task("replaying", total=sum(len(list(calls_of(r))) for r in recordings))
+        task = progress.add_task("replaying", total=sum(len(list(split_into_calls(r))) for r in recordings))
         for number, recording in enumerate(recordings):
             calls = []
-            async for call in run(runtime, calls_of(recording), recording.body, identity, f"{number}"):
+            async for call in run(
+                runtime, split_into_calls(recording), recording.body, identity, f"{number}"
+            ):
                 calls.append(call)
                 progress.advance(task)
-            results.append(_Replayed(recording, calls, await collect_summaries(runtime, calls)))
+            results.append(_ReplayResult(recording, calls, await collect_summaries(runtime, calls)))
     await runtime.aclose()
     return notes, results
 
 
-def _tell(notes: Sequence[str], results: Sequence[_Replayed], as_json: bool, show_summaries: bool) -> None:
+def _print_results(
+    notes: Sequence[str], results: Sequence[_ReplayResult], as_json: bool, show_summaries: bool
+) -> None:
     for note in notes:
         typer.echo(note, err=as_json)
     if as_json:
-        plain = [_plain(one, show_summaries) for one in results]
+        plain = [_result_to_json(one, show_summaries) for one in results]
         typer.echo(json.dumps(plain, ensure_ascii=False, indent=1))
         return
     for one in results:
-        _print(one.recording, one.calls)
+        _print_calls(one.recording, one.calls)
         if show_summaries:
             _print_summaries(one.summaries)
     _print_total(results)
 
 
-def _book(policy: Path | None, summarizer: SummarizerName, window: int | None) -> Any:
+def _load_policies(policy: Path | None, summarizer: SummarizerName, window: int | None) -> Any:
     from gateway_compaction.adapters.policy_file import load_policy_file
 
     overrides: dict[str, Any] = {}
@@ -154,7 +160,7 @@ def _book(policy: Path | None, summarizer: SummarizerName, window: int | None) -
     return load_policy_file(policy, overrides)
 
 
-def _summarizer(name: SummarizerName, model: str) -> Any:
+def _make_summarizer(name: SummarizerName, model: str) -> Any:
     from gateway_compaction.replay import NoSummarizer, ScriptedSummarizer
 
     if name == "model":
@@ -165,19 +171,21 @@ def _summarizer(name: SummarizerName, model: str) -> Any:
     return NoSummarizer() if name == "extractive" else ScriptedSummarizer()
 
 
-def _plain(one: _Replayed, with_summaries: bool) -> dict[str, Any]:
+def _result_to_json(one: _ReplayResult, with_summaries: bool) -> dict[str, Any]:
     rows = [{k: v for k, v in asdict(c).items() if k not in UNTOLD} for c in one.calls]
-    told = {"summaries": [_summary(s) for s in one.summaries]} if with_summaries else {}
+    told = {"summaries": [_summary_to_json(s) for s in one.summaries]} if with_summaries else {}
     return {"id": one.recording.id, "calls": rows, **told}
 
 
-def _summary(made: Any) -> dict[str, Any]:
+def _summary_to_json(made: Any) -> dict[str, Any]:
     fields = ("version", "kind", "model", "covers", "tokens_before", "tokens_after", "text")
     return {name: getattr(made, name) for name in fields}
 
 
-def _print(recording: Recording, calls: Sequence[Any]) -> None:
-    title = Text(f"{cell(recording.id)} ({plural(len(recording.messages), 'message')})", "table.title")
+def _print_calls(recording: Recording, calls: Sequence[Any]) -> None:
+    title = Text(
+        f"{format_cell(recording.id)} ({pluralize(len(recording.messages), 'message')})", "table.title"
+    )
     # Narrow enough for 80 columns: what was done must be readable there.
     table = Table(
         title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False
@@ -198,21 +206,21 @@ def _print(recording: Recording, calls: Sequence[Any]) -> None:
 
 def _print_summaries(summaries: Sequence[Any]) -> None:
     for made in summaries:
-        by = f"{made.kind} ({cell(made.model)})" if made.model else made.kind
+        by = f"{made.kind} ({format_cell(made.model)})" if made.model else made.kind
         typer.echo(
             f"Version {made.version}: {by}, messages 1 to {made.covers} after the system prompt,"
             f" {made.tokens_before:,} tokens -> {made.tokens_after:,}"
         )
         no_text = "(no text: old tool results are cleared)" if made.kind == "cleared" else "(no text is kept)"
-        typer.echo(f"{block(made.text, full=True) or no_text}\n")
+        typer.echo(f"{format_block(made.text, full=True) or no_text}\n")
 
 
-def _print_total(results: Sequence[_Replayed]) -> None:
+def _print_total(results: Sequence[_ReplayResult]) -> None:
     calls = [c for one in results for c in one.calls]
     client, upstream = sum(c.tokens_client for c in calls), sum(c.tokens_upstream for c in calls)
     saved = 100 * (client - upstream) / client if client else 0.0
     Console().print(
-        f"{plural(len(results), 'conversation')}, {plural(len(calls), 'call')}: {client:,} tokens sent by"
-        f" the client, {upstream:,} sent upstream ({saved:.1f} % less); rewritten calls:"
-        f" {sum(c.messages_upstream != c.messages_client for c in calls)}"
+        f"{pluralize(len(results), 'conversation')}, {pluralize(len(calls), 'call')}:"
+        f" {client:,} tokens sent by the client, {upstream:,} sent upstream ({saved:.1f} % less);"
+        f" rewritten calls: {sum(c.messages_upstream != c.messages_client for c in calls)}"
     )

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from gateway_compaction.cli.banner import Wanted, announce
+from gateway_compaction.cli.banner import ServeOptions, announce
 from gateway_compaction.cli.launch import (
     MASTER_KEY,
     METRICS_FOLDER,
@@ -23,9 +23,9 @@ from gateway_compaction.cli.launch import (
     ProxyConfig,
     apply_defaults,
     check_port,
-    environment,
+    find_policies_beside,
     is_true,
-    policies_beside,
+    proxy_environment,
     read_config,
 )
 from gateway_compaction.core.policy.book import PolicyBook
@@ -66,26 +66,28 @@ def serve(
 
     Where neither the config nor LITELLM_MASTER_KEY sets a master key, one is made for this run and printed.
     """
-    wanted = Wanted(config, policies or policies_beside(config), redis_url or None, host, port, workers)
+    wanted = ServeOptions(
+        config, policies or find_policies_beside(config), redis_url or None, host, port, workers
+    )
     try:
         loaded = read_config(config)
-        book = _book(wanted.policies)
+        book = _load_policies(wanted.policies)
         _check_settings(wanted.redis_url)
-        key, open_to_all = _authentication(loaded, no_auth)
+        key, open_to_all = _choose_authentication(loaded, no_auth)
         _refuse_weak_key(loaded)
         check_port(host, port)
     except LaunchError as error:
         Console(stderr=True).print(f"[red]{escape(str(error))}[/red]", soft_wrap=True, highlight=False)
         raise typer.Exit(1) from error
     announce(wanted, loaded, book, key, open_to_all)
-    env = environment(
+    env = proxy_environment(
         os.environ,
         policies=wanted.policies,
         redis_url=wanted.redis_url,
         key=key,
         no_auth=open_to_all,
         plugin=loaded.has_plugin is not False,
-        metrics=_metrics_folder(workers),
+        metrics=_make_metrics_folder(workers),
     )
     command = [sys.executable, "-P", "-m", "litellm.proxy.proxy_cli", "--config", str(config)]
     command += ["--host", host, "--port", str(port), "--num_workers", str(workers)]
@@ -118,8 +120,8 @@ def _check_settings(redis_url: str | None) -> None:
         raise LaunchError(str(error)) from error
 
 
-def _book(path: Path | None) -> PolicyBook:
-    """The policies that the proxy will go by.
+def _load_policies(path: Path | None) -> PolicyBook:
+    """Load the policies that the proxy will go by.
 
     Raises:
         LaunchError: they cannot be used.
@@ -132,11 +134,11 @@ def _book(path: Path | None) -> PolicyBook:
         raise LaunchError(f"The policies cannot be used: {error}") from error
 
 
-def _authentication(loaded: ProxyConfig, no_auth: bool) -> tuple[tuple[str, str] | None, bool]:
-    """A master key to set (variable, value) where none is, and whether the proxy is to do without one.
+def _choose_authentication(loaded: ProxyConfig, no_auth: bool) -> tuple[tuple[str, str] | None, bool]:
+    """Return a master key to set (variable, value) where none is, and whether the proxy is to do without one.
 
     Raises:
-        LaunchError: what is asked for contradicts itself.
+        LaunchError: the options contradict each other.
     """
     variable = loaded.key_variable
     is_set = variable is None or bool(os.environ.get(variable, "").strip())
@@ -154,7 +156,7 @@ def _authentication(loaded: ProxyConfig, no_auth: bool) -> tuple[tuple[str, str]
 
 
 def _refuse_weak_key(loaded: ProxyConfig) -> None:
-    """See that LiteLLM starts with the key that is set.
+    """Check that LiteLLM starts with the key that is set.
 
     Raises:
         LaunchError: it does not.
@@ -176,7 +178,7 @@ def _refuse_weak_key(loaded: ProxyConfig) -> None:
         )
 
 
-def _metrics_folder(workers: int) -> Path | None:
+def _make_metrics_folder(workers: int) -> Path | None:
     if workers < 2 or os.environ.get(METRICS_FOLDER):
         return None
     return Path(tempfile.mkdtemp(prefix="gateway-compaction-metrics-"))

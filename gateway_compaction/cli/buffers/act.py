@@ -1,4 +1,4 @@
-"""The deeds of ``buffers``: what changes a session, or takes it from one place to another."""
+"""Offer the actions of ``buffers``: what changes a session, or takes it from one place to another."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from typing import Annotated, Any
 import typer
 
 from gateway_compaction.archive import Query
-from gateway_compaction.cli.buffers.names import find
-from gateway_compaction.cli.buffers.reach import PAGE, Invocation, Named, Reached, on_archive
-from gateway_compaction.cli.buffers.text import as_json, cell, plural, print_json
+from gateway_compaction.cli.buffers.names import find_session
+from gateway_compaction.cli.buffers.reach import PAGE, Invocation, Named, OpenArchive, with_archive_options
+from gateway_compaction.cli.buffers.text import format_cell, pluralize, print_json, to_safe_json
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import NotThere, Refused
 
@@ -25,32 +25,32 @@ HASH = re.compile(r"[0-9a-f]{32}")
 STDIO = Path("-")
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-OperatorAction = Callable[[Reached, SessionRef], Awaitable[Mapping[str, Any] | None]]
+OperatorAction = Callable[[OpenArchive, SessionRef], Awaitable[Mapping[str, Any] | None]]
 
 
-@on_archive
+@with_archive_options
 def compact(invocation: Invocation, session: Named) -> None:
     """Compact at the next call, whatever its usage, and from then on (until a reset)."""
 
-    async def action(reached: Reached, ref: SessionRef) -> None:
+    async def action(reached: OpenArchive, ref: SessionRef) -> None:
         await reached.archive.compact(reached.scope, ref)
 
     told = "will be compacted at its next call; all processes know of it within 5 seconds"
-    _act(invocation, session, action, "compact", told)
+    _run_action(invocation, session, action, "compact", told)
 
 
-@on_archive
+@with_archive_options
 def rebuild(invocation: Invocation, session: Named) -> None:
     """Retire every version; the next call brings the source for a new summary."""
 
-    async def action(reached: Reached, ref: SessionRef) -> None:
+    async def action(reached: OpenArchive, ref: SessionRef) -> None:
         await reached.archive.rebuild(reached.scope, ref)
 
     told = "has no version in use; its next call brings the source for a new one"
-    _act(invocation, session, action, "rebuild", told)
+    _run_action(invocation, session, action, "rebuild", told)
 
 
-@on_archive
+@with_archive_options
 def rollback(
     invocation: Invocation,
     session: Named,
@@ -58,15 +58,15 @@ def rollback(
 ) -> None:
     """Use an earlier version again: newer ones are retired, summaries in the making are void."""
 
-    async def action(reached: Reached, ref: SessionRef) -> Mapping[str, Any]:
+    async def action(reached: OpenArchive, ref: SessionRef) -> Mapping[str, Any]:
         await reached.archive.rollback(reached.scope, ref, version)
         return {"version": version}
 
     told = f"uses version {version} again" if version else "uses no version"
-    _act(invocation, session, action, "rollback", told)
+    _run_action(invocation, session, action, "rollback", told)
 
 
-@on_archive
+@with_archive_options
 def pin(
     invocation: Invocation,
     session: Named,
@@ -74,14 +74,14 @@ def pin(
 ) -> None:
     """Let a text stand, word for word, in every summary of the session (at most 20)."""
 
-    async def action(reached: Reached, ref: SessionRef) -> Mapping[str, Any]:
+    async def action(reached: OpenArchive, ref: SessionRef) -> Mapping[str, Any]:
         await reached.archive.pin(reached.scope, ref, text)
         return {"text": text}
 
-    _act(invocation, session, action, "pin", "has the pin")
+    _run_action(invocation, session, action, "pin", "has the pin")
 
 
-@on_archive
+@with_archive_options
 def unpin(
     invocation: Invocation,
     session: Named,
@@ -89,7 +89,7 @@ def unpin(
 ) -> None:
     """Take a pin back."""
 
-    async def action(reached: Reached, ref: SessionRef) -> Mapping[str, Any]:
+    async def action(reached: OpenArchive, ref: SessionRef) -> Mapping[str, Any]:
         found = text
         pins = (await reached.archive.detail(reached.scope, ref)).steering.pins
         if text not in pins and text.isdecimal() and 1 <= int(text) <= len(pins):
@@ -97,21 +97,21 @@ def unpin(
         await reached.archive.unpin(reached.scope, ref, found)
         return {"text": found}
 
-    _act(invocation, session, action, "unpin", "has the pin no more")
+    _run_action(invocation, session, action, "unpin", "has the pin no more")
 
 
-@on_archive
+@with_archive_options
 def reset(invocation: Invocation, session: Named, yes: Yes = False) -> None:
     """Forget compactions, pins, pauses and wishes of a session; events and labels stay."""
 
-    async def action(reached: Reached, ref: SessionRef) -> None:
+    async def action(reached: OpenArchive, ref: SessionRef) -> None:
         await reached.archive.reset(reached.scope, ref)
 
     question = "Forget the compactions, pins and pauses of {session}? Its events and labels stay."
-    _act(invocation, session, action, "reset", "begins anew", question=None if yes else question)
+    _run_action(invocation, session, action, "reset", "begins anew", question=None if yes else question)
 
 
-@on_archive
+@with_archive_options
 def forget(
     invocation: Invocation,
     session: Annotated[
@@ -126,18 +126,18 @@ def forget(
     """Erase a session, or all of a tenant: nothing of it is left in the store."""
     if session is not None and tenant is None:
 
-        async def action(reached: Reached, ref: SessionRef) -> Mapping[str, Any]:
+        async def action(reached: OpenArchive, ref: SessionRef) -> Mapping[str, Any]:
             return {"keys": await reached.archive.forget(reached.scope, ref)}
 
         question = None if yes else "Erase {session} for good?"
-        _act(invocation, session, action, "forget", "is erased", question=question)
+        _run_action(invocation, session, action, "forget", "is erased", question=question)
     elif tenant is not None and session is None:
         _forget_tenant(invocation, tenant, yes)
     else:
         raise typer.BadParameter("name either a session or a tenant", param_hint="SESSION, --tenant")
 
 
-@on_archive
+@with_archive_options
 def export(
     invocation: Invocation,
     session: Named,
@@ -147,21 +147,21 @@ def export(
 ) -> None:
     """Write a session as one JSON document; import gives all but the note of the import itself."""
 
-    async def action(reached: Reached) -> tuple[SessionRef, Mapping[str, Any]]:
-        ref = await find(reached, session)
+    async def action(reached: OpenArchive) -> tuple[SessionRef, Mapping[str, Any]]:
+        ref = await find_session(reached, session)
         return ref, await reached.archive.export(reached.scope, ref)
 
-    ref, document = invocation.work(action)
+    ref, document = invocation.run(action)
     if out == STDIO:
         print_json(document)
         return
-    with invocation.telling():
-        _write(out, f"{as_json(document)}\n")
-    told = {"done": "export", "session": _parts(ref), "file": str(out)}
-    invocation.tell(told, f"{ref.session_id} is written to {cell(str(out), 200)}")
+    with invocation.report_failures():
+        _write_document(out, f"{to_safe_json(document)}\n")
+    told = {"done": "export", "session": _ref_to_json(ref), "file": str(out)}
+    invocation.report(told, f"{ref.session_id} is written to {format_cell(str(out), 200)}")
 
 
-@on_archive
+@with_archive_options
 def load(
     invocation: Invocation,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What export wrote; - reads stdin.")],
@@ -171,20 +171,20 @@ def load(
     Every value is looked at before any is stored. Audit events are marked as imported, except where a proxy
     admin imports, or --redis is given.
     """
-    with invocation.telling():
-        document = _read(file)
-    ref = invocation.work(lambda reached: reached.archive.load(reached.scope, document))
-    invocation.tell({"done": "import", "session": _parts(ref)}, f"{ref.session_id} is stored")
+    with invocation.report_failures():
+        document = _read_document(file)
+    ref = invocation.run(lambda reached: reached.archive.load(reached.scope, document))
+    invocation.report({"done": "import", "session": _ref_to_json(ref)}, f"{ref.session_id} is stored")
 
 
-def add_to(app: typer.Typer) -> None:
-    """Offer the deeds as commands."""
+def add_actions(app: typer.Typer) -> None:
+    """Add the actions to the command line as commands."""
     for action in (compact, rebuild, rollback, pin, unpin, reset, forget, export):
         app.command()(action)
     app.command("import")(load)
 
 
-def _act(
+def _run_action(
     invocation: Invocation,
     session: str,
     action: OperatorAction,
@@ -193,34 +193,36 @@ def _act(
     *,
     question: str | None = None,
 ) -> None:
-    """Do ``action`` to the session that is meant, ask before where there is a question, and say so."""
+    """Run ``action`` on the session that is meant; ask before where there is a question, and say so."""
 
-    async def first(reached: Reached) -> tuple[SessionRef, Mapping[str, Any] | None]:
-        ref = await find(reached, session)
+    async def first(reached: OpenArchive) -> tuple[SessionRef, Mapping[str, Any] | None]:
+        ref = await find_session(reached, session)
         if question is None:
             return ref, await action(reached, ref)
         # What is not there need not be asked about.
         await reached.archive.detail(reached.scope, ref)
         return ref, None
 
-    ref, more = invocation.work(first)
+    ref, more = invocation.run(first)
     if question is not None:
         invocation.confirm(question.format(session=ref.session_id))
-        more = invocation.work(lambda reached: action(reached, ref))
-    invocation.tell({"done": name, "session": _parts(ref), **(more or {})}, f"{ref.session_id} {told}")
+        more = invocation.run(lambda reached: action(reached, ref))
+    invocation.report(
+        {"done": name, "session": _ref_to_json(ref), **(more or {})}, f"{ref.session_id} {told}"
+    )
 
 
 def _forget_tenant(invocation: Invocation, named: str, yes: bool) -> None:
-    tenant, count = invocation.work(lambda reached: _tenant(reached, named))
+    tenant, count = invocation.run(lambda reached: _find_tenant(reached, named))
     if not yes:
-        invocation.confirm(f"Erase tenant {tenant} for good, with {plural(count, 'session')} in its list?")
-    gone = invocation.work(lambda reached: reached.archive.forget_tenant(reached.scope, tenant))
+        invocation.confirm(f"Erase tenant {tenant} for good, with {pluralize(count, 'session')} in its list?")
+    gone = invocation.run(lambda reached: reached.archive.forget_tenant(reached.scope, tenant))
     told = {"done": "forget", "tenant": tenant, "sessions": gone}
-    invocation.tell(told, f"Tenant {tenant} is erased, with {plural(gone, 'session')}")
+    invocation.report(told, f"Tenant {tenant} is erased, with {pluralize(gone, 'session')}")
 
 
-async def _tenant(reached: Reached, named: str) -> tuple[str, int]:
-    """The hash of the tenant that is meant, and how many sessions of it are listed.
+async def _find_tenant(reached: OpenArchive, named: str) -> tuple[str, int]:
+    """Return the hash of the tenant that is meant, and how many sessions of it are listed.
 
     Raises:
         NotThere: no hash begins so.
@@ -241,17 +243,17 @@ async def _tenant(reached: Reached, named: str) -> tuple[str, int]:
         return named, found[named]
     if not found:
         hint = f"; the team of that name has the tenants {', '.join(teams)}" if teams else ""
-        raise NotThere(f"No tenant's hash begins with {cell(named)!r}{hint}")
+        raise NotThere(f"No tenant's hash begins with {format_cell(named)!r}{hint}")
     if len(found) > 1:
-        raise Refused(f"{cell(named)!r} can mean the tenants {', '.join(sorted(found))}")
+        raise Refused(f"{format_cell(named)!r} can mean the tenants {', '.join(sorted(found))}")
     return next(iter(found.items()))
 
 
-def _parts(ref: SessionRef) -> dict[str, str]:
+def _ref_to_json(ref: SessionRef) -> dict[str, str]:
     return {"tenant": ref.tenant, "key": ref.key}
 
 
-def _read(file: Path) -> Mapping[str, Any]:
+def _read_document(file: Path) -> Mapping[str, Any]:
     try:
         raw = sys.stdin.buffer.read() if file == STDIO else file.read_bytes()
         document = json.loads(raw)
@@ -264,8 +266,8 @@ def _read(file: Path) -> Mapping[str, Any]:
     return document
 
 
-def _write(file: Path, text: str) -> None:
-    """To a new file of the owner's alone, put in place when it is whole."""
+def _write_document(file: Path, text: str) -> None:
+    """Write to a new file of the owner's alone, put in place when it is whole."""
     file = file.resolve()
     part = file.with_name(f".{file.name}.part")
     try:

@@ -1,4 +1,4 @@
-"""``buffers``: look into the sessions that the gateway compacts, and act on them."""
+"""Offer the commands of ``buffers`` that only look."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from rich.text import Text
 from gateway_compaction.archive import Query, SessionDetail, SessionPage, SessionRow, Sort, State
 from gateway_compaction.cli.buffers import act as buffers_act
 from gateway_compaction.cli.buffers import watch as buffers_watch
-from gateway_compaction.cli.buffers.diff import Change, changes, version_of
-from gateway_compaction.cli.buffers.names import find
-from gateway_compaction.cli.buffers.reach import PAGE, Invocation, Named, Reached, on_archive
-from gateway_compaction.cli.buffers.text import as_json, block, cell, plural, print_json
+from gateway_compaction.cli.buffers.diff import Change, compare_segments, describe_version
+from gateway_compaction.cli.buffers.names import find_session
+from gateway_compaction.cli.buffers.reach import PAGE, Invocation, Named, OpenArchive, with_archive_options
+from gateway_compaction.cli.buffers.text import format_block, format_cell, pluralize, print_json, to_safe_json
 from gateway_compaction.cli.buffers.view import (
     call_table,
-    console,
     event_table,
-    facts,
-    in_use,
+    fact_table,
+    make_console,
     print_text,
-    row_table,
-    text_of,
+    session_table,
+    summary_text,
+    version_in_use,
     version_table,
 )
 from gateway_compaction.core.records.call_snapshot import messages, numbers
@@ -49,7 +49,7 @@ app = typer.Typer(
 
 
 @app.command("ls")
-@on_archive
+@with_archive_options
 def list_sessions(
     invocation: Invocation,
     team: Annotated[str | None, typer.Option(help="Only of this team: id or alias.")] = None,
@@ -68,20 +68,20 @@ def list_sessions(
     full: Annotated[bool, typer.Option("--full", help="Whole ids, with the tenant's.")] = False,
 ) -> None:
     """List sessions, those seen last first."""
-    query = Query(team, model, level, state, text, _since(since), None, sort, reverse, cursor)
-    page = invocation.work(lambda reached: _pages(reached, query, None if everything else limit))
+    query = Query(team, model, level, state, text, _parse_since(since), None, sort, reverse, cursor)
+    page = invocation.run(lambda reached: _read_pages(reached, query, None if everything else limit))
     if invocation.as_json:
         print_json(page)
         return
-    out = console()
-    out.print(row_table(page.rows, width=out.width, full=full))
+    out = make_console()
+    out.print(session_table(page.rows, width=out.width, full=full))
     number = len(page.rows)
     cut = f"; {number:,} {'is' if number == 1 else 'are'} listed, --all lists them all" if page.cursor else ""
-    out.print(f"{plural(page.total, 'session')}{cut}", soft_wrap=True)
+    out.print(f"{pluralize(page.total, 'session')}{cut}", soft_wrap=True)
 
 
 @app.command()
-@on_archive
+@with_archive_options
 def show(
     invocation: Invocation,
     session: Named,
@@ -91,45 +91,45 @@ def show(
     full: Full = False,
 ) -> None:
     """Show one session: state, owner, pins, versions, the last call, the summary that it used."""
-    detail = invocation.work(lambda reached: _detail(reached, session))
-    chosen = _chosen(invocation, detail, version) if version else None
+    detail = invocation.run(lambda reached: _find_detail(reached, session))
+    chosen = _choose_version(invocation, detail, version) if version else None
     if invocation.as_json:
         print_json(chosen or detail)
         return
-    out = console()
+    out = make_console()
     if chosen is not None:
-        for part in text_of(chosen, full=True):
+        for part in summary_text(chosen, full=True):
             print_text(out, part)
         return
-    out.print(facts(detail))
+    out.print(fact_table(detail))
     if detail.compactions or detail.retired:
         out.print(version_table(detail))
     if detail.last_call is not None:
         out.print(call_table(detail.last_call))
         _print_messages(detail, full)
-    used = in_use(detail)
-    for part in text_of(used, full=full) if used else ():
+    used = version_in_use(detail)
+    for part in summary_text(used, full=full) if used else ():
         print_text(out, part)
 
 
 @app.command()
-@on_archive
+@with_archive_options
 def events(
     invocation: Invocation,
     session: Named,
     limit: Annotated[int, typer.Option(min=1, help="Most events listed.")] = EVENTS,
 ) -> None:
     """List what was decided and done in a session, newest first, deeds of operators among it."""
-    detail = invocation.work(lambda reached: _detail(reached, session))
+    detail = invocation.run(lambda reached: _find_detail(reached, session))
     listed = detail.events[:limit]
     if invocation.as_json:
         print_json({"session": detail.row.session, "events": listed})
         return
-    console().print(event_table(listed))
+    make_console().print(event_table(listed))
 
 
 @app.command()
-@on_archive
+@with_archive_options
 def diff(
     invocation: Invocation,
     session: Named,
@@ -142,17 +142,17 @@ def diff(
     full: Full = False,
 ) -> None:
     """Compare two versions of a session's summary, segment by segment."""
-    detail = invocation.work(lambda reached: _detail(reached, session))
-    after = _chosen(invocation, detail, new)
-    before = _chosen(invocation, detail, old) if old else _parent(invocation, detail, after)
-    found = changes(before, after)
+    detail = invocation.run(lambda reached: _find_detail(reached, session))
+    after = _choose_version(invocation, detail, new)
+    before = _choose_version(invocation, detail, old) if old else _find_parent(invocation, detail, after)
+    found = compare_segments(before, after)
     if invocation.as_json:
-        print_json({"from": version_of(before), "to": version_of(after), "changes": found})
+        print_json({"from": describe_version(before), "to": describe_version(after), "changes": found})
         return
     _print_diff(before, after, found, full)
 
 
-async def _pages(reached: Reached, query: Query, most: int | None) -> SessionPage:
+async def _read_pages(reached: OpenArchive, query: Query, most: int | None) -> SessionPage:
     rows: list[SessionRow] = []
     while True:
         size = PAGE if most is None else min(PAGE, most - len(rows))
@@ -163,11 +163,11 @@ async def _pages(reached: Reached, query: Query, most: int | None) -> SessionPag
         query = replace(query, cursor=page.cursor)
 
 
-async def _detail(reached: Reached, named: str) -> SessionDetail:
-    return await reached.archive.detail(reached.scope, await find(reached, named))
+async def _find_detail(reached: OpenArchive, named: str) -> SessionDetail:
+    return await reached.archive.detail(reached.scope, await find_session(reached, named))
 
 
-def _since(text: str | None) -> float | None:
+def _parse_since(text: str | None) -> float | None:
     if text is None:
         return None
     span = re.fullmatch(r"(\d{1,9})([smhdw])", text.strip())
@@ -176,31 +176,31 @@ def _since(text: str | None) -> float | None:
     try:
         return datetime.fromisoformat(text.strip()).timestamp()
     except (ValueError, OverflowError, OSError):
-        fault = f"{cell(text)!r} is neither a span (90s, 20m, 2h, 3d, 1w) nor an ISO time"
+        fault = f"{format_cell(text)!r} is neither a span (90s, 20m, 2h, 3d, 1w) nor an ISO time"
         raise typer.BadParameter(fault, param_hint="--since") from None
 
 
-def _chosen(invocation: Invocation, detail: SessionDetail, number: int | None) -> Compaction:
-    """The version of that number, retired or not; without a number the newest in use."""
+def _choose_version(invocation: Invocation, detail: SessionDetail, number: int | None) -> Compaction:
+    """Return the version of that number, retired or not; without a number the newest in use."""
     listed = (*detail.compactions, *detail.retired) if number else detail.compactions
     fitting = [one for one in listed if number in (None, one.version)]
-    with invocation.telling():
+    with invocation.report_failures():
         if not fitting:
             raise PartNotThere.version(number, detail.versions)
     return max(fitting, key=lambda one: one.version)
 
 
-def _parent(invocation: Invocation, detail: SessionDetail, child: Compaction) -> Compaction:
+def _find_parent(invocation: Invocation, detail: SessionDetail, child: Compaction) -> Compaction:
     for one in (*detail.compactions, *detail.retired):
         if one.digest == child.parent:
             return one
-    with invocation.telling():
+    with invocation.report_failures():
         raise NotThere(f"Version {child.version} has no parent in the store; name two versions")
 
 
 def _print_messages(detail: SessionDetail, full: bool) -> None:
-    """The messages themselves, where the policy lets them be kept and they are asked for."""
-    call, out = detail.last_call, console()
+    """Print the messages themselves, where the policy lets them be kept and they are asked for."""
+    call, out = detail.last_call, make_console()
     if call is not None and call.omitted:
         out.print("The messages themselves were too large to be kept.", soft_wrap=True)
     if call is None or call.client is None or call.model is None:
@@ -214,20 +214,20 @@ def _print_messages(detail: SessionDetail, full: bool) -> None:
         # Contents and structure were written together; were they not, none is numbered as another.
         known = numbered if len(numbered) == len(listed) else (None,) * len(listed)
         for number, message in zip(known, listed, strict=True):
-            role = cell(str(message.get("role")))
+            role = format_cell(str(message.get("role")))
             print_text(out, Text(f"{number} {role}" if number else role, style="dim"))
-            print_text(out, Text(block(_content(message), full=True)))
+            print_text(out, Text(format_block(_format_content(message), full=True)))
 
 
-def _content(message: Any) -> str:
+def _format_content(message: Any) -> str:
     rest = {name: value for name, value in message.items() if name != "role"}
     if set(rest) == {"content"} and isinstance(rest["content"], str):
         return rest["content"]
-    return as_json(rest)
+    return to_safe_json(rest)
 
 
 def _print_diff(before: Compaction, after: Compaction, found: Sequence[Change], full: bool) -> None:
-    out = console()
+    out = make_console()
     for mark, one in (("---", before), ("+++", after)):
         line = f"{mark} version {one.version}: {one.kind}, {messages(0, one.covers)}"
         out.print(Text(f"{line}, {one.tokens_after:,} tokens", style="bold"), soft_wrap=True)
@@ -239,10 +239,10 @@ def _print_diff(before: Compaction, after: Compaction, found: Sequence[Change], 
         where = ranges[0] if ranges[0] == ranges[1] else " → ".join(ranges)
         note = " unchanged" if change.op == "equal" else ""
         out.print(Text(f"@@ {where}{note} @@", style="cyan"), soft_wrap=True)
-        shown = block("\n".join(change.lines), full=full)
+        shown = format_block("\n".join(change.lines), full=full)
         for line in shown.split("\n") if change.lines else ():
             out.print(Text(line, style=COLOURS.get(line[:1], "")), soft_wrap=True)
 
 
-buffers_act.add_to(app)
-buffers_watch.add_to(app)
+buffers_act.add_actions(app)
+buffers_watch.add_watch(app)

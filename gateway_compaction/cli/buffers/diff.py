@@ -1,4 +1,4 @@
-"""Two versions of a summary beside each other, segment by segment."""
+"""Compare two versions of a summary, segment by segment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ MOST_LINES = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What became of neighbouring segments; ``lines`` as a unified diff has them, none where all is equal."""
+    """Neighbouring segments that changed alike; ``lines`` as a unified diff has them, none where all is
+    equal.
+    """
 
     op: Op
     before: tuple[Segment, ...]
@@ -26,19 +28,19 @@ class Change:
     lines: tuple[str, ...] = ()
 
 
-def changes(old: Compaction, new: Compaction) -> list[Change]:
-    """The segments of both, in order; equal ones have the same range and the same text."""
+def compare_segments(old: Compaction, new: Compaction) -> list[Change]:
+    """Return the segments of both in order; equal ones have the same range and the same text."""
     matcher = SequenceMatcher(None, old.segments, new.segments, autojunk=False)
     found = []
     for tag, a, b, c, d in matcher.get_opcodes():
         before, after = old.segments[a:b], new.segments[c:d]
-        lines = () if tag == "equal" else tuple(_lines(before, after))
+        lines = () if tag == "equal" else tuple(_diff_lines(before, after))
         found.append(Change(OPS[tag], before, after, lines))
     return found
 
 
-def version_of(compaction: Compaction) -> dict[str, Any]:
-    """What a version is, without its text."""
+def describe_version(compaction: Compaction) -> dict[str, Any]:
+    """Return what a version is, without its text."""
     return {
         "version": compaction.version,
         "kind": compaction.kind,
@@ -50,8 +52,8 @@ def version_of(compaction: Compaction) -> dict[str, Any]:
     }
 
 
-def _lines(before: Sequence[Segment], after: Sequence[Segment]) -> Iterator[str]:
-    old, new = _text(before), _text(after)
+def _diff_lines(before: Sequence[Segment], after: Sequence[Segment]) -> Iterator[str]:
+    old, new = _join_segments(before), _join_segments(after)
     if max(len(old), len(new)) > MOST_LINES:
         yield from (f"-{line}" for line in old)
         yield from (f"+{line}" for line in new)
@@ -62,5 +64,5 @@ def _lines(before: Sequence[Segment], after: Sequence[Segment]) -> Iterator[str]
             yield line
 
 
-def _text(segments: Sequence[Segment]) -> list[str]:
+def _join_segments(segments: Sequence[Segment]) -> list[str]:
     return [line for segment in segments for line in segment.text.split("\n")]

@@ -1,4 +1,4 @@
-"""How ``buffers`` reaches what it shows: the gateway's API or Redis itself, and what its exit code says."""
+"""Reach what ``buffers`` shows, by the gateway's API or in Redis itself; turn failures into exit codes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from typing import Annotated, Any, NoReturn, TypeVar
 import typer
 
 from gateway_compaction.archive import Archive, Query, Scope
-from gateway_compaction.cli.buffers.text import cell, escape_markup, print_json
-from gateway_compaction.cli.launch import without_password
+from gateway_compaction.cli.buffers.text import escape_terminal, format_cell, print_json
+from gateway_compaction.cli.launch import hide_password
 from gateway_compaction.errors import ArchiveError, Refused, StoreError
 
 T = TypeVar("T")
@@ -67,7 +67,7 @@ Named = Annotated[
 
 
 class SeveralError(Refused):
-    """What was named can mean several; ``listed`` has a line for each, harmless for a terminal."""
+    """The name can mean several sessions; ``listed`` has a line for each, harmless for a terminal."""
 
     def __init__(self, problem: str, listed: Sequence[str]) -> None:
         super().__init__(problem)
@@ -76,7 +76,7 @@ class SeveralError(Refused):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where sessions are: in ``redis`` where it is given, else behind the gateway at ``url``."""
+    """The place where sessions are: in ``redis`` where it is given, else behind the gateway at ``url``."""
 
     url: str
     key: str | None = None
@@ -84,14 +84,14 @@ class Source:
 
     @property
     def name(self) -> str:
-        """For messages, without passwords."""
+        """The place as messages name it, without passwords."""
         where = self.redis or self.url
-        return f"{'Redis' if self.redis else 'the gateway'} at {escape_markup(without_password(where))}"
+        return f"{'Redis' if self.redis else 'the gateway'} at {escape_terminal(hide_password(where))}"
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
-    """An archive, and as whom it is asked; a gateway sees for itself whose the key is."""
+class OpenArchive:
+    """An archive, and the scope in which it is asked; a gateway sees for itself whose the key is."""
 
     archive: Archive
     scope: Scope
@@ -99,37 +99,37 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """One command as it was typed: where it looks, and whether it answers in JSON."""
+    """One command as it was typed: its source, and whether it answers in JSON."""
 
     source: Source
     as_json: bool
     opener: Opener
 
-    def work(self, action: Callable[[Reached], Awaitable[T]]) -> T:
-        """Do something with the archive; what goes wrong ends the command with a sentence and its code."""
+    def run(self, action: Callable[[OpenArchive], Awaitable[T]]) -> T:
+        """Run something on the archive; a failure ends the command with a sentence and its exit code."""
 
         async def run() -> T:
             async with self.opener(self.source) as archive:
-                return await action(Reached(archive, Scope(everything=True, actor=_actor())))
+                return await action(OpenArchive(archive, Scope(everything=True, actor=_actor_name())))
 
-        with self.telling():
+        with self.report_failures():
             return asyncio.run(run())
         raise AssertionError("telling() ends the command")
 
     @contextmanager
-    def telling(self) -> Iterator[None]:
-        """Every failure of ours as a sentence on stderr and an exit code."""
+    def report_failures(self) -> Iterator[None]:
+        """Turn every failure of ours into a sentence on stderr and an exit code."""
         try:
             yield
         except StoreError as error:
-            _end(f"No usable answer from {self.source.name}: {_sentence(error)}", UNREACHED)
+            _exit_with(f"No usable answer from {self.source.name}: {_describe_failure(error)}", UNREACHED)
         except SeveralError as error:
-            _end("\n  ".join([_sentence(error), *error.listed]), REFUSED)
+            _exit_with("\n  ".join([_describe_failure(error), *error.listed]), REFUSED)
         except ArchiveError as error:
-            _end(_sentence(error), REFUSED)
+            _exit_with(_describe_failure(error), REFUSED)
 
-    def tell(self, document: Mapping[str, Any], sentence: str) -> None:
-        """What was done: the document with ``--json``, else the sentence."""
+    def report(self, document: Mapping[str, Any], sentence: str) -> None:
+        """Print what was done: the document with ``--json``, else the sentence."""
         if self.as_json:
             print_json(document)
         else:
@@ -140,10 +140,10 @@ class Invocation:
         typer.echo(f"{question} [y/N]: ", nl=False, err=True)
         # Typer's own question leaves a space on stdout, where nothing but the document belongs.
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-            _end("Nothing was changed; --yes does not ask.", REFUSED)
+            _exit_with("Nothing was changed; --yes does not ask.", REFUSED)
 
 
-def on_archive(command: Callable[..., None]) -> Callable[..., None]:
+def with_archive_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that say where sessions are, and hand it what they come to."""
 
     @wraps(command)
@@ -154,11 +154,11 @@ def on_archive(command: Callable[..., None]) -> Callable[..., None]:
             # A terminal that is not UTF-8 gets escapes, not an exception.
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
-        source, in_json = _source_of(ctx, url, key, redis), given.pop("as_json")
+        source, in_json = _resolve_source(ctx, url, key, redis), given.pop("as_json")
         command(Invocation(source, in_json, ctx.obj or open_archive), **given)
 
     own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
-    shared = inspect.signature(_shared, eval_str=True).parameters.values()
+    shared = inspect.signature(_shared_options, eval_str=True).parameters.values()
     context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
     listed = [context, *(one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*own, *shared))]
     # Typer reads a command's options off its signature.
@@ -167,12 +167,14 @@ def on_archive(command: Callable[..., None]) -> Callable[..., None]:
     return typed
 
 
-def _shared(url: _Url = None, key: _Key = None, redis: _Redis = None, as_json: _AsJson = False) -> None:
-    """The options that every command has."""
+def _shared_options(
+    url: _Url = None, key: _Key = None, redis: _Redis = None, as_json: _AsJson = False
+) -> None:
+    """Return the options that every command has."""
 
 
-def _source_of(ctx: typer.Context, url: str | None, key: str | None, redis: str | None) -> Source:
-    """What the command line and the environment come to.
+def _resolve_source(ctx: typer.Context, url: str | None, key: str | None, redis: str | None) -> Source:
+    """Return the source that the command line and the environment come to.
 
     Raises:
         typer.BadParameter: both are on the command line, or one of them cannot be used.
@@ -187,7 +189,7 @@ def _source_of(ctx: typer.Context, url: str | None, key: str | None, redis: str 
         raise typer.BadParameter("a key has printable ASCII characters only", param_hint="--key")
     base = (url or DEFAULT_URL).rstrip("/").removesuffix("/v1").rstrip("/")
     if not re.match(r"https?://[^/\s]", base):
-        raise typer.BadParameter(f"not an http address: {cell(base)}", param_hint="--url")
+        raise typer.BadParameter(f"not an http address: {format_cell(base)}", param_hint="--url")
     return Source(base, key or None, redis or None)
 
 
@@ -203,7 +205,7 @@ async def open_archive(source: Source) -> AsyncIterator[Archive]:
         from gateway_compaction.adapters.redis.archive import RedisArchive
 
         async with RedisArchive.at(source.redis) as archive:
-            await _greet(archive)
+            await _ping(archive)
             yield archive
     else:
         from gateway_compaction.adapters.http_archive import HttpArchive, Unreached
@@ -213,13 +215,13 @@ async def open_archive(source: Source) -> AsyncIterator[Archive]:
                 yield archive
             except Unreached as error:
                 where = f"--url or {URL_VARIABLE} says where the gateway is"
-                raise StoreError(f"{_sentence(error)} {where}") from error
+                raise StoreError(f"{_describe_failure(error)} {where}") from error
 
 
-async def _greet(archive: Archive) -> None:
+async def _ping(archive: Archive) -> None:
     """Ask what costs nothing, for nobody: a Redis that hangs is given up within seconds.
 
-    Deadlines of the store's own begin anew while the machine is busy.
+    The store's own deadlines begin anew while the machine is busy, so they are not enough.
 
     Raises:
         StoreError: there is no answer.
@@ -231,19 +233,19 @@ async def _greet(archive: Archive) -> None:
         raise StoreError(f"it did not answer within {GREETING_SECONDS:.0f} seconds") from error
 
 
-def _actor() -> str:
+def _actor_name() -> str:
     try:
         return f"{getpass.getuser()} (command line)"
     except (KeyError, OSError, ImportError):
         return "command line"
 
 
-def _sentence(error: Exception) -> str:
-    text = escape_markup(str(error) or type(error).__name__)
+def _describe_failure(error: Exception) -> str:
+    text = escape_terminal(str(error) or type(error).__name__)
     text = text if len(text) <= MESSAGE else f"{text[:MESSAGE]}…"
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
-def _end(message: str, code: int) -> NoReturn:
+def _exit_with(message: str, code: int) -> NoReturn:
     typer.echo(message, err=True)
     raise typer.Exit(code)

@@ -1,4 +1,4 @@
-"""Text of strangers, made harmless for a terminal; and JSON that is harmless as it is.
+"""Make strangers' text harmless for a terminal; and print JSON that is harmless as it is.
 
 Ids, labels and summaries are written by clients and models. They may hold escape sequences that move the
 cursor or retitle the window, marks that turn the reading direction, Rich's markup, or a megabyte.
@@ -26,8 +26,8 @@ PICTURES = 0x2400
 DELETE = 0x7F
 
 
-def escape_markup(text: str, *, lines: bool = False) -> str:
-    """``text`` with everything that a terminal would obey shown as a visible symbol.
+def escape_terminal(text: str, *, lines: bool = False) -> str:
+    """Return ``text`` with everything that a terminal would obey shown as a visible symbol.
 
     Args:
         lines: keep line ends and what joins letters; else the text stays in one line.
@@ -35,57 +35,57 @@ def escape_markup(text: str, *, lines: bool = False) -> str:
     if lines:
         text = text.replace("\r\n", "\n").replace("\t", "    ")
     kept = f"\n{JOINERS}" if lines else ""
-    shown = HARMFUL.sub(lambda found: found[0] if found[0] in kept else _symbol(found[0]), text)
+    shown = HARMFUL.sub(lambda found: found[0] if found[0] in kept else _visible_symbol(found[0]), text)
     return HEAP.sub(r"\1…", shown)
 
 
-def cell(text: str | None, limit: int = CELL) -> str:
-    """``text`` for one cell of a table: one line, at most ``limit`` characters and a note of the rest."""
+def format_cell(text: str | None, limit: int = CELL) -> str:
+    """Return ``text`` as one line for a table, at most ``limit`` characters and a note of the rest."""
     if not text:
         return ""
     if len(text) <= limit:
-        return escape_markup(text)
-    return f"{escape_markup(text[:limit])}… ({len(text):,} characters)"
+        return escape_terminal(text)
+    return f"{escape_terminal(text[:limit])}… ({len(text):,} characters)"
 
 
-def block(text: str, *, full: bool = False) -> str:
-    """``text`` as paragraphs, cut with a note unless it is asked for in ``full``."""
+def format_block(text: str, *, full: bool = False) -> str:
+    """Return ``text`` as paragraphs, cut with a note unless it is asked for in ``full``."""
     if full or len(text) <= BLOCK:
-        return escape_markup(text, lines=True)
+        return escape_terminal(text, lines=True)
     left = len(text) - BLOCK
-    return f"{escape_markup(text[:BLOCK], lines=True)}…\n[{left:,} more characters; --full shows them]"
+    return f"{escape_terminal(text[:BLOCK], lines=True)}…\n[{left:,} more characters; --full shows them]"
 
 
-def plural(number: int, word: str) -> str:
-    """A number with its word."""
+def pluralize(number: int, word: str) -> str:
+    """Return a number with its word."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
-def as_json(value: Any, *, indent: int | None = 1) -> str:
-    """``value`` as JSON that reads back the same, with all that a terminal would obey escaped.
+def to_safe_json(value: Any, *, indent: int | None = 1) -> str:
+    """Return ``value`` as JSON that reads back the same, with all that a terminal would obey escaped.
 
     Args:
         value: of plain JSON types and the contract's.
     """
-    return HARMFUL.sub(_escaped, json.dumps(value, default=_plain, ensure_ascii=False, indent=indent))
+    return HARMFUL.sub(_escape_match, json.dumps(value, default=_to_plain, ensure_ascii=False, indent=indent))
 
 
 def print_json(value: Any, *, indent: int | None = 1) -> None:
     """Print a document, in ASCII where stdout is not UTF-8."""
-    text = as_json(value, indent=indent)
+    text = to_safe_json(value, indent=indent)
     if (sys.stdout.encoding or "").lower().replace("-", "") != "utf8":
         text = json.dumps(json.loads(text), indent=indent)
     typer.echo(text)
 
 
-def _symbol(character: str) -> str:
+def _visible_symbol(character: str) -> str:
     code = ord(character)
     if code < 0x20:
         return chr(PICTURES + code)
     return "␡" if code == DELETE else f"‹U+{code:04X}›"
 
 
-def _escaped(found: regex.Match[str]) -> str:
+def _escape_match(found: regex.Match[str]) -> str:
     character = found[0]
     # Inside strings JSON has escaped line ends already: what is left of them is the indentation.
     if character == "\n":
@@ -94,7 +94,7 @@ def _escaped(found: regex.Match[str]) -> str:
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
-def _plain(value: Any) -> dict[str, Any]:
+def _to_plain(value: Any) -> dict[str, Any]:
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in fields(value)}
     raise TypeError(f"{type(value).__name__} is no value of the contract")

@@ -1,4 +1,4 @@
-"""How ``buffers`` shows sessions, versions and calls on a terminal, or in a pipe."""
+"""Show sessions, versions and calls on a terminal, or in a pipe."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rich.text import Text
 
 from gateway_compaction.archive import CallSnapshot, Owner, SessionDetail, SessionRow
 from gateway_compaction.cli.buffers.names import short_ids
-from gateway_compaction.cli.buffers.text import block, cell, plural
+from gateway_compaction.cli.buffers.text import format_block, format_cell, pluralize
 from gateway_compaction.core.records.call_snapshot import messages, numbers
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.records.event import CompactionEvent
@@ -29,8 +29,8 @@ STATES = {"idle": "", "summarizing": "cyan", "failed": "red"}
 SPANS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
-def console() -> Console:
-    """Stdout: no markup, no guesses; no colours and no folding where it is not a terminal."""
+def make_console() -> Console:
+    """Return stdout without markup or guesses; without colours and folding where it is not a terminal."""
     found = Console(markup=False, emoji=False, highlight=False)
     if found.is_terminal:
         return found
@@ -38,17 +38,17 @@ def console() -> Console:
 
 
 def print_text(out: Console, text: Text) -> None:
-    """Running text: folded between words on a terminal, as it is elsewhere."""
+    """Print running text: folded between words on a terminal, as it is elsewhere."""
     out.print(text, soft_wrap=not out.is_terminal)
 
 
-def row_table(rows: Iterable[SessionRow], *, width: int = PIPE_WIDTH, full: bool = False) -> Table:
-    """The session list; on a narrow terminal without the columns that can be missed."""
+def session_table(rows: Iterable[SessionRow], *, width: int = PIPE_WIDTH, full: bool = False) -> Table:
+    """Return the session list; on a narrow terminal without the columns that can be missed."""
     listed = [*rows]
     shown = {column: [column.shown(row) for row in listed] for column in COLUMNS}
     sessions = [row.session for row in listed]
     shown[COLUMNS[0]] = [one.session_id for one in sessions] if full else [*short_ids(sessions)]
-    columns, room = _fitting(shown, width)
+    columns, room = _choose_columns(shown, width)
     table = Table()
     for column in columns:
         widest = room if column.flexible else None
@@ -59,23 +59,23 @@ def row_table(rows: Iterable[SessionRow], *, width: int = PIPE_WIDTH, full: bool
     return table
 
 
-def facts(detail: SessionDetail) -> Table:
-    """What is to be known of one session, a line each."""
+def fact_table(detail: SessionDetail) -> Table:
+    """Return what is to be known of one session, a line each."""
     table = Table.grid(padding=(0, 2))
-    for name, value in _facts(detail):
+    for name, value in _list_facts(detail):
         if value:
             table.add_row(Text(name, style="bold"), value if isinstance(value, Text) else Text(value))
     return table
 
 
-def in_use(detail: SessionDetail) -> Compaction | None:
-    """The version that the last call used; the newest that can be used where it used none of them."""
+def version_in_use(detail: SessionDetail) -> Compaction | None:
+    """Return the version that the last call used, else the newest that can be used."""
     number = detail.last_call.version if detail.last_call else None
     return max(detail.compactions, key=lambda one: (one.version == number, one.version), default=None)
 
 
 def version_table(detail: SessionDetail) -> Table:
-    """The versions, the newest first."""
+    """Return the versions, the newest first."""
     told = "retired: taken back by a rollback or a rebuild; a rollback to it uses it again"
     caption = told if detail.retired else None
     table = Table(title="Versions", title_justify="left", caption=caption, caption_justify="left")
@@ -96,17 +96,17 @@ def version_table(detail: SessionDetail) -> Table:
             f"{one.tokens_after / one.tokens_before:.0%}" if one.tokens_before else "",
             str(len(one.segments)),
             "" if one.cost is None else f"${one.cost:.4f}",
-            cell(one.kind),
-            cell(one.model),
-            ago(one.created_at),
+            format_cell(one.kind),
+            format_cell(one.model),
+            format_age(one.created_at),
             str(numbers.get(one.parent, "")) if one.parent else "",
             ", ".join(used),
         )
     return table
 
 
-def text_of(compaction: Compaction, *, full: bool) -> list[Text]:
-    """A version's summary: each segment with the messages it stands for."""
+def summary_text(compaction: Compaction, *, full: bool) -> list[Text]:
+    """Return a version's summary: each segment with the messages it stands for."""
     head = f"Version {compaction.version}: {compaction.kind}, for {messages(0, compaction.covers)}"
     if not compaction.segments:
         return [
@@ -115,38 +115,40 @@ def text_of(compaction: Compaction, *, full: bool) -> list[Text]:
     shown = [Text(head, style="bold")]
     for segment in compaction.segments:
         shown.append(Text(messages(segment.start, segment.end), style="dim"))
-        shown.append(Text(block(segment.text, full=full)))
+        shown.append(Text(format_block(segment.text, full=full)))
     return shown
 
 
 def call_table(call: CallSnapshot) -> Table:
-    """What the client sent and what the model saw; neighbours of one fate in one line."""
-    title = f"Last call looked at: {_when(call.at)} UTC"
+    """Return what the client sent and what the model saw; neighbours of one fate in one line."""
+    title = f"Last call looked at: {_format_time(call.at)} UTC"
     table = Table("messages", "role", "tokens", "became", title=title, title_justify="left")
     table.columns[2].justify = "right"
     both = zip(("client sent", "model saw"), (call.sent, call.saw), numbers(call), strict=True)
     for head, listed, numbered in both:
         total = sum(tokens for _, tokens, _ in listed)
         table.add_section()
-        table.add_row(Text(head, style="bold"), plural(len(listed), "message"), f"{total:,}", "")
+        table.add_row(Text(head, style="bold"), pluralize(len(listed), "message"), f"{total:,}", "")
         at = 0
         for fate, found in groupby(listed, key=lambda one: one[2]):
             run = list(found)
             roles = ", ".join(dict.fromkeys(role for role, _, _ in run))
             tokens = f"{sum(tokens for _, tokens, _ in run):,}"
-            table.add_row(_range(numbered[at : at + len(run)]), cell(roles), tokens, cell(fate))
+            table.add_row(
+                _number_range(numbered[at : at + len(run)]), format_cell(roles), tokens, format_cell(fate)
+            )
             at += len(run)
     return table
 
 
-def _range(numbered: Sequence[int | None]) -> str:
-    """The numbers of messages in a row, empty where they have none."""
+def _number_range(numbered: Sequence[int | None]) -> str:
+    """Return the numbers of messages in a row, empty where they have none."""
     first, last = numbered[0], numbered[-1]
     return "" if first is None else str(first) if first == last else f"{first}–{last}"
 
 
 def event_table(events: Sequence[CompactionEvent]) -> Table:
-    """Decisions, summaries and deeds, newest first."""
+    """Return decisions, summaries and actions, newest first."""
     table = Table()
     for name in ("when (UTC)", "what", "outcome", "level"):
         table.add_column(name, no_wrap=True)
@@ -157,65 +159,65 @@ def event_table(events: Sequence[CompactionEvent]) -> Table:
     for one in events:
         tokens = f"{one.tokens_before:,} → {one.tokens_after:,}" if one.tokens_before else ""
         table.add_row(
-            _when(one.at),
-            cell(one.type),
-            cell(one.outcome),
-            cell(one.level),
+            _format_time(one.at),
+            format_cell(one.type),
+            format_cell(one.outcome),
+            format_cell(one.level),
             tokens,
             "" if one.version is None else str(one.version),
             "" if one.seconds is None else f"{one.seconds:.2f}",
             "" if one.cost is None else f"${one.cost:.4f}",
-            cell(one.reason, 200),
-            cell(one.by, 100),
+            format_cell(one.reason, 200),
+            format_cell(one.by, 100),
         )
     return table
 
 
-def ago(at: float) -> str:
-    """How long ago that was; empty for never."""
-    return f"{_span(time.time() - at)} ago" if at > 0 else ""
+def format_age(at: float) -> str:
+    """Say how long ago that was; empty for never."""
+    return f"{_format_span(time.time() - at)} ago" if at > 0 else ""
 
 
-def _facts(detail: SessionDetail) -> Iterable[tuple[str, str | Text]]:
+def _list_facts(detail: SessionDetail) -> Iterable[tuple[str, str | Text]]:
     row, owner, controls = detail.row, detail.row.owner, detail.steering
     yield "session", row.session.session_id
-    yield from ((f"label {n}", cell(label, 200)) for n, label in enumerate(row.labels, 1))
-    yield "team", cell(_team(owner))
-    yield "user", cell(owner.user_id)
-    yield "key", cell(" ".join(part for part in (owner.key_alias, owner.key_hash) if part), 120)
-    yield "end user", cell(owner.end_user)
-    yield "model", cell(row.model)
-    yield "policy", cell(row.policy)
-    reason = f": {cell(row.reason, 200)}" if row.reason else ""
-    yield "state", _state(row).append(reason, style="default")
+    yield from ((f"label {n}", format_cell(label, 200)) for n, label in enumerate(row.labels, 1))
+    yield "team", format_cell(_format_team(owner))
+    yield "user", format_cell(owner.user_id)
+    yield "key", format_cell(" ".join(part for part in (owner.key_alias, owner.key_hash) if part), 120)
+    yield "end user", format_cell(owner.end_user)
+    yield "model", format_cell(row.model)
+    yield "policy", format_cell(row.policy)
+    reason = f": {format_cell(row.reason, 200)}" if row.reason else ""
+    yield "state", _format_state(row).append(reason, style="default")
     if row.outcome:
-        yield "latest call", f"{cell(row.outcome)}{f', {cell(row.level)}' if row.level else ''}"
+        yield "latest call", f"{format_cell(row.outcome)}{f', {format_cell(row.level)}' if row.level else ''}"
     window = f" of {row.window:,}" if row.window else ""
     yield "tokens", f"{row.tokens_before:,} from the client, {row.tokens_after:,} to the model{window}"
-    yield "covered", plural(row.covers, "message") if row.covers else ""
-    yield "saved", f"{_saved(row)} tokens in {plural(row.calls, 'call')}"
-    yield "begun", ago(row.created)
-    yield "seen", ago(row.seen)
-    yield "kept for", f"{_span(detail.ttl)} more" if detail.ttl > 0 else ""
+    yield "covered", pluralize(row.covers, "message") if row.covers else ""
+    yield "saved", f"{_format_saved(row)} tokens in {pluralize(row.calls, 'call')}"
+    yield "begun", format_age(row.created)
+    yield "seen", format_age(row.seen)
+    yield "kept for", f"{_format_span(detail.ttl)} more" if detail.ttl > 0 else ""
     for name, pause in (("bypassed", detail.bypass), ("backs off", detail.backoff)):
-        yield name, f"until {_when(pause[0])} UTC: {cell(pause[1], 200)}" if pause else ""
+        yield name, f"until {_format_time(pause[0])} UTC: {format_cell(pause[1], 200)}" if pause else ""
     for _, until in detail.claims:
-        yield "in the making", f"a summary, claimed until {_when(until)} UTC"
+        yield "in the making", f"a summary, claimed until {_format_time(until)} UTC"
     yield "asked for", ", ".join(name for name in ("compact", "rebuild") if getattr(controls, name))
-    yield from ((f"pin {n}", cell(pin, 400)) for n, pin in enumerate(controls.pins, 1))
+    yield from ((f"pin {n}", format_cell(pin, 400)) for n, pin in enumerate(controls.pins, 1))
 
 
-def _team(owner: Owner) -> str | None:
+def _format_team(owner: Owner) -> str | None:
     both = owner.team and owner.team_id and owner.team != owner.team_id
     return f"{owner.team} ({owner.team_id})" if both else owner.team or owner.team_id
 
 
-def _saved(row: SessionRow) -> str:
+def _format_saved(row: SessionRow) -> str:
     would = f"(would: {row.would_save:,})" if row.would_save else ""
     return f"{row.saved:,} {would}".strip()
 
 
-def _state(row: SessionRow) -> Text:
+def _format_state(row: SessionRow) -> Text:
     return Text(row.state, style=STATES.get(row.state, ""))
 
 
@@ -237,25 +239,25 @@ class _Column:
 
 COLUMNS = (
     _Column("session", lambda row: row.session.session_id),
-    _Column("owner", lambda row: cell(row.owner.named), 1, flexible=True),
-    _Column("labels", lambda row: cell(", ".join(row.labels)), 4, flexible=True),
-    _Column("model", lambda row: cell(row.model), 7, flexible=True),
-    _Column("state", _state),
-    _Column("level", lambda row: cell(row.level, 12), 6),
+    _Column("owner", lambda row: format_cell(row.owner.named), 1, flexible=True),
+    _Column("labels", lambda row: format_cell(", ".join(row.labels)), 4, flexible=True),
+    _Column("model", lambda row: format_cell(row.model), 7, flexible=True),
+    _Column("state", _format_state),
+    _Column("level", lambda row: format_cell(row.level, 12), 6),
     _Column("calls", lambda row: f"{row.calls:,}", 8, right=True),
     _Column("client → model", lambda row: f"{row.tokens_before:,} → {row.tokens_after:,}", 2, right=True),
-    _Column("saved", _saved, 5, right=True),
+    _Column("saved", _format_saved, 5, right=True),
     _Column("versions", lambda row: str(row.versions or ""), 9, right=True),
-    _Column("seen", lambda row: ago(row.seen), 3, right=True),
+    _Column("seen", lambda row: format_age(row.seen), 3, right=True),
 )
 
 
-def _fitting(shown: dict[_Column, list[str | Text]], width: int) -> tuple[list[_Column], int]:
-    """The columns that there is room for, and how wide a flexible one may be."""
+def _choose_columns(shown: dict[_Column, list[str | Text]], width: int) -> tuple[list[_Column], int]:
+    """Return the columns that there is room for, and how wide a flexible one may be."""
     columns = list(shown)
     while True:
         flexible = [column for column in columns if column.flexible]
-        taken = sum(_widest(column, shown[column]) for column in columns if column not in flexible)
+        taken = sum(_column_width(column, shown[column]) for column in columns if column not in flexible)
         room = (width - taken - FRAME * len(columns) - 1) // max(1, len(flexible))
         last = max(columns, key=lambda column: column.rank)
         if room >= (NARROW if flexible else 0) or last.rank == 0:
@@ -263,11 +265,11 @@ def _fitting(shown: dict[_Column, list[str | Text]], width: int) -> tuple[list[_
         columns.remove(last)
 
 
-def _widest(column: _Column, cells: Iterable[str | Text]) -> int:
+def _column_width(column: _Column, cells: Iterable[str | Text]) -> int:
     return max(map(cell_len, (column.name, *map(str, cells))))
 
 
-def _span(seconds: float) -> str:
+def _format_span(seconds: float) -> str:
     if not isfinite(seconds):
         return "?"
     for size, name in SPANS:
@@ -276,7 +278,7 @@ def _span(seconds: float) -> str:
     raise AssertionError(seconds)
 
 
-def _when(at: float) -> str:
+def _format_time(at: float) -> str:
     try:
         return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}"
     except (OverflowError, ValueError, OSError):

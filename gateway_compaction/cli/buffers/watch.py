@@ -1,4 +1,4 @@
-"""``buffers watch``: a gateway at work."""
+"""``buffers watch``: follow a gateway at work."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from rich.live import Live
 from rich.text import Text
 
 from gateway_compaction.archive import Query, SessionRow
-from gateway_compaction.cli.buffers.reach import Invocation, Reached, on_archive
-from gateway_compaction.cli.buffers.text import cell, plural, print_json
-from gateway_compaction.cli.buffers.view import console, row_table
+from gateway_compaction.cli.buffers.reach import Invocation, OpenArchive, with_archive_options
+from gateway_compaction.cli.buffers.text import format_cell, pluralize, print_json
+from gateway_compaction.cli.buffers.view import make_console, session_table
 from gateway_compaction.core.records.compaction import SessionRef
 
 TICK = 0.5
@@ -27,7 +27,7 @@ FRAME = 7
 
 
 @dataclass(slots=True)
-class _Seen:
+class _SeenSessions:
     """The sessions by their latest change, the latest last, and what came of them since the start."""
 
     rows: dict[SessionRef, SessionRow] = field(default_factory=dict)
@@ -35,67 +35,69 @@ class _Seen:
     begun: float = field(default_factory=time.time)
     changes: int = 0
 
-    def begin(self, row: SessionRow) -> None:
+    def add_initial(self, row: SessionRow) -> None:
         """Take a session as it was at the start."""
         self.rows[row.session] = self.before[row.session] = row
 
-    def take(self, row: SessionRow) -> None:
+    def add_change(self, row: SessionRow) -> None:
         """Take a change."""
         self.changes += 1
         self.before.setdefault(row.session, SessionRow(row.session, row.owner))
         self.rows.pop(row.session, None)
         self.rows[row.session] = row
 
-    def line(self) -> str:
-        """The counts."""
+    def counts_line(self) -> str:
+        """Return the counts as one line."""
         moved = [(row, self.before[ref]) for ref, row in self.rows.items() if row != self.before[ref]]
         calls = sum(row.calls - old.calls for row, old in moved)
         saved = sum(row.saved - old.saved for row, old in moved)
         seconds = int(time.time() - self.begun)
-        moves = f"{plural(calls, 'call')} in {plural(len(moved), 'session')}"
-        return f"{seconds:,} s: {moves}, {plural(saved, 'token')} not sent; Ctrl-C ends"
+        moves = f"{pluralize(calls, 'call')} in {pluralize(len(moved), 'session')}"
+        return f"{seconds:,} s: {moves}, {pluralize(saved, 'token')} not sent; Ctrl-C ends"
 
 
-@on_archive
+@with_archive_options
 def watch(
     invocation: Invocation,
     count: Annotated[int | None, typer.Option(min=1, help="End after this many changes.")] = None,
 ) -> None:
     """Follow the sessions as they change, until Ctrl-C; with --json, or in a pipe, a line for each change."""
-    live = console().is_terminal and not invocation.as_json
+    live = make_console().is_terminal and not invocation.as_json
     try:
-        invocation.work(lambda reached: _live(reached, count) if live else _lines(reached, count, invocation))
+        invocation.run(
+            lambda reached: _show_live(reached, count) if live else _print_changes(reached, count, invocation)
+        )
     except KeyboardInterrupt:
         raise typer.Exit(0) from None
 
 
-def add_to(app: typer.Typer) -> None:
-    """Offer it as a command."""
+def add_watch(app: typer.Typer) -> None:
+    """Add the command to the command line."""
     app.command()(watch)
 
 
-async def _lines(reached: Reached, count: int | None, invocation: Invocation) -> None:
-    async with aclosing(_changes(reached, count)) as changes:
+async def _print_changes(reached: OpenArchive, count: int | None, invocation: Invocation) -> None:
+    async with aclosing(_read_changes(reached, count)) as changes:
         async for row in changes:
             if invocation.as_json:
                 print_json(row, indent=None)
             else:
-                typer.echo(_line(row))
+                typer.echo(_describe_change(row))
             # A pipe is a block behind otherwise.
             sys.stdout.flush()
 
 
-async def _live(reached: Reached, count: int | None) -> None:
-    seen, out = _Seen(), console()
+async def _show_live(reached: OpenArchive, count: int | None) -> None:
+    seen, out = _SeenSessions(), make_console()
     most = max(5, out.height - FRAME)
     page = await reached.archive.sessions(reached.scope, Query(limit=most))
     for row in reversed(page.rows):
-        seen.begin(row)
-    changing = asyncio.create_task(_follow(reached, count, seen))
+        seen.add_initial(row)
+    changing = asyncio.create_task(_follow_changes(reached, count, seen))
 
     def shown() -> Group:
         rows = list(seen.rows.values())[: -most - 1 : -1]
-        return Group(row_table(rows, width=out.width), Text(seen.line()))
+        return Group(session_table(rows, width=out.width), Text(seen.counts_line()))
 
     with Live(shown(), console=out, auto_refresh=False) as live:
         while not changing.done():
@@ -105,13 +107,13 @@ async def _live(reached: Reached, count: int | None) -> None:
     await changing
 
 
-async def _follow(reached: Reached, count: int | None, seen: _Seen) -> None:
-    async with aclosing(_changes(reached, count)) as changes:
+async def _follow_changes(reached: OpenArchive, count: int | None, seen: _SeenSessions) -> None:
+    async with aclosing(_read_changes(reached, count)) as changes:
         async for row in changes:
-            seen.take(row)
+            seen.add_change(row)
 
 
-async def _changes(reached: Reached, count: int | None) -> AsyncGenerator[SessionRow, None]:
+async def _read_changes(reached: OpenArchive, count: int | None) -> AsyncGenerator[SessionRow, None]:
     number, rows = 0, reached.archive.watch(reached.scope)
     try:
         async for row in rows:
@@ -125,8 +127,8 @@ async def _changes(reached: Reached, count: int | None) -> AsyncGenerator[Sessio
             await rows.aclose()
 
 
-def _line(row: SessionRow) -> str:
-    labels = f" ({cell(', '.join(row.labels))})" if row.labels else ""
+def _describe_change(row: SessionRow) -> str:
+    labels = f" ({format_cell(', '.join(row.labels))})" if row.labels else ""
     tokens = f"{row.tokens_before:,} → {row.tokens_after:,} tokens"
-    parts = (row.state, cell(row.outcome), cell(row.level), tokens, f"version {row.versions}")
+    parts = (row.state, format_cell(row.outcome), format_cell(row.level), tokens, f"version {row.versions}")
     return f"{row.session.session_id}{labels}: {', '.join(part for part in parts if part)}"
