@@ -9,11 +9,12 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from gateway_compaction.core.conversation.body import wants_json
 from gateway_compaction.core.conversation.digest import OPENING, chain, history_digests, text_size
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import Transcript, parse
 from gateway_compaction.core.planning.caches import DerivedCaches
-from gateway_compaction.core.planning.context import RequestContext, reserved, wants_json
+from gateway_compaction.core.planning.context import RequestContext, reserved
 from gateway_compaction.core.planning.plan import below_thresholds_plan, below_thresholds_tokens, make_plan
 from gateway_compaction.core.planning.render import render
 from gateway_compaction.core.planning.views import INDEX_TOKENS, ViewBuilder

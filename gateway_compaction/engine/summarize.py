@@ -15,7 +15,7 @@ from gateway_compaction.core.planning.shared_prefix import SharedPrefix
 from gateway_compaction.core.records.compaction import Compaction, Kind, Segment
 from gateway_compaction.core.summary.acceptance import accept
 from gateway_compaction.core.summary.identifier_check import checked
-from gateway_compaction.core.summary.prompts import merge_question, parts_of, question, sizes_of
+from gateway_compaction.core.summary.prompts import merge_question, question, sizes_of, split_messages
 from gateway_compaction.core.summary.segments import (
     LEAST_TEXT,
     Piece,
@@ -193,7 +193,7 @@ class SummaryPipeline:
         source = piece.before
         window = self.models.facts(asking.model).window or UNKNOWN_WINDOW
         room = int(window * PROMPT_SHARE) - piece.limit
-        for part, tokens in await self._apart(parts_of, piece.messages, room, task.policy, task.count):
+        for part, tokens in await self._apart(split_messages, piece.messages, room, task.policy, task.count):
             source += tokens
             limit = min(piece.limit, max(LEAST_TEXT, source // 2))
             ask = partial(

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway_compaction.core.conversation.rewrite import prepend_text
 from gateway_compaction.core.planning.caches import DerivedCache
 from gateway_compaction.core.recall.index import build_index, query_of
 from gateway_compaction.core.recall.passages import passages
@@ -18,7 +19,6 @@ from gateway_compaction.core.recall.recall import (
     recall_reserve,
     recall_tokens,
     recalled,
-    with_recall,
 )
 from gateway_compaction.core.text.language import phrases
 from gateway_compaction.core.tokens.counter import TokenCounter
@@ -180,7 +180,7 @@ class TestWithRecall:
     )
     def test_in_every_form(self, content: Any, shown: Any) -> None:
         message = {"role": "user", "name": "ann", "content": content}
-        assert with_recall(message, "Q") == {"role": "user", "name": "ann", "content": shown}
+        assert prepend_text(message, "Q") == {"role": "user", "name": "ann", "content": shown}
         assert message["content"] == content
 
 

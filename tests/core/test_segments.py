@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gateway_compaction.core.conversation.messages import Message, role_of
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction, Segment
-from gateway_compaction.core.summary.prompts import PACKS, merge_question, parts_of, question, sizes_of
+from gateway_compaction.core.summary.prompts import PACKS, merge_question, question, sizes_of, split_messages
 from gateway_compaction.core.summary.segments import (
     Piece,
     extracted,
@@ -296,7 +296,7 @@ class TestAsking:
     @search
     @given(talks, st.integers(50, 2000))
     def test_parts_hold_every_message_once_and_are_as_small_as_asked(self, talk: Talk, room: int) -> None:
-        found = parts_of(talk.messages, room, policy(), count)
+        found = split_messages(talk.messages, room, policy(), count)
         told: list[Message] = [m for part, _ in found for m in part]
         assert told == talk.messages
         assert [size for _, size in found] == [sum(sizes_of(part, count)) for part, _ in found]
@@ -312,7 +312,7 @@ class TestAsking:
 def test_a_long_message_takes_the_room_in_which_it_is_shown() -> None:
     messages = [weighing("user", 5_000), weighing("assistant", 1_000), weighing("user", 1_000)]
     for room, split in ((3_500, [2, 1]), (2_500, [1, 2]), (4_500, [3])):
-        found = parts_of(messages, room, policy(), count)
+        found = split_messages(messages, room, policy(), count)
         assert [len(part) for part, _ in found] == split
         assert sum(tokens for _, tokens in found) == sum(sizes_of(messages, count))
 

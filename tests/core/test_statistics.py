@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from gateway_compaction.core.conversation.body import wants_json
 from gateway_compaction.core.conversation.transcript import parse
-from gateway_compaction.core.planning.context import reserved, wants_json
+from gateway_compaction.core.planning.context import reserved
 from gateway_compaction.core.records.compaction import Compaction, Segment
 from gateway_compaction.core.summary.statistics import summary_history, totals
 from tests.core.builders import policy

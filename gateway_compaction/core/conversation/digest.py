@@ -12,6 +12,7 @@ from hashlib import blake2b
 from typing import Any
 
 from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.parts import is_thinking, part_text
 
 __all__ = ["chain", "fingerprint", "history_digests", "message_digest", "text_size"]
 
@@ -104,9 +105,9 @@ def _content(content: Any) -> Iterator[bytes]:
     for part in content:
         if isinstance(part, str):
             yield from _field(b"t", part)
-        elif isinstance(part, Mapping) and part.get("type") == "text" and isinstance(part.get("text"), str):
-            yield from _field(b"t", part["text"])
-        elif not (isinstance(part, Mapping) and part.get("type") in ("thinking", "redacted_thinking")):
+        elif (text := part_text(part)) is not None:
+            yield from _field(b"t", text)
+        elif not is_thinking(part):
             yield b"p"
             yield from _value(part)
 

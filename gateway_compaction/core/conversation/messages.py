@@ -1,46 +1,79 @@
-"""A conversation as the client sent it: preamble, turns, groups, and where it may be divided."""
+"""The vocabulary of messages: who wrote one, what it says, which tools it calls, what was thought.
+
+This module and ``parts`` are the only readers of the wire form. Everybody else asks here, so that another
+endpoint needs one adapter that makes such messages, and so that "what is a call?" has one answer a name. Some
+questions had several answers before they were gathered here; those stand side by side, and each says in which
+the others differ.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Message", "role_of", "text_of"]
+from gateway_compaction.core.conversation.parts import (
+    CALL_PARTS,
+    RESULT_PARTS,
+    TEXT_PARTS,
+    THINKING_PARTS,
+    cache_mark_of,
+    has_type,
+    is_call,
+    is_thinking,
+    without_cache_mark,
+)
 
 Message = Mapping[str, Any]
 """One chat message, opaque: read, never edited."""
 
 PREAMBLE_ROLES = frozenset({"system", "developer"})
 RESULT_ROLES = frozenset({"tool", "function"})
-RESULT_PARTS = frozenset({"tool_result"})
-CALL_PARTS = frozenset({"tool_use"})
-TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
-THINKING_PARTS = frozenset({"thinking", "redacted_thinking"})
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call of a tool, in whatever form it came.
+
+    Attributes:
+        name: the tool's name as it came, which ought to be a string.
+        arguments: the field ``arguments`` as it came (JSON in a string, or an object), or None.
+        input: the field ``input``, which custom tools and Anthropic's parts have instead, or None.
+    """
+
+    name: Any
+    arguments: Any
+    input: Any
+
+    @property
+    def payload(self) -> Any:
+        """What the tool is called with, under either name."""
+        return self.arguments if self.input is None else self.input
 
 
 def role_of(message: Message) -> str:
-    """What a message is in a conversation: its role, but ``tool`` for results in content parts."""
+    """Return the part that a message plays: its declared role, but ``tool`` for whatever brings results.
+
+    Results come with the role ``tool`` or ``function``, or in a user message's parts. Taken for a user's
+    words those would begin turns, and pins would be looked for in the output of programs.
+    """
     role = str(message["role"])
     return "tool" if role in RESULT_ROLES or (role == "user" and _has_part(message, RESULT_PARTS)) else role
 
 
-def _calls(message: Message) -> bool:
-    return bool(message.get("tool_calls") or message.get("function_call")) or _has_part(message, CALL_PARTS)
+def declared_role(message: Message) -> str:
+    """Return the role that the client wrote; unlike ``role_of`` results in a user's parts stay a user's."""
+    return str(message["role"])
 
 
-def _thinks(message: Message) -> bool:
-    return bool(message.get("thinking_blocks")) or _has_part(message, THINKING_PARTS)
-
-
-def _has_part(message: Message, kinds: frozenset[str]) -> bool:
-    content = message.get("content")
-    return isinstance(content, list) and any(
-        isinstance(p, Mapping) and str(p.get("type")) in kinds for p in content
-    )
+def name_of(message: Message) -> str | None:
+    """Return the name of a message's author, if it has one that is a string."""
+    name = message.get("name")
+    return name if isinstance(name, str) else None
 
 
 def text_of(message: Message) -> str:
-    """The text of a message's content; parts joined by a line break, other parts left out."""
+    """Return the text of a message's content: parts joined by a line break, other parts left out."""
     content = message.get("content")
     if isinstance(content, str):
         return content
@@ -49,6 +82,134 @@ def text_of(message: Message) -> str:
     texts = (
         p if isinstance(p, str) else p.get("text")
         for p in content
-        if isinstance(p, str) or (isinstance(p, Mapping) and str(p.get("type")) in TEXT_PARTS)
+        if isinstance(p, str) or has_type(p, TEXT_PARTS)
     )
     return "\n".join(t for t in texts if isinstance(t, str) and t)
+
+
+def has_parts(message: Message) -> bool:
+    """Tell whether a message's content is a list of parts, be it an empty one."""
+    return isinstance(message.get("content"), list)
+
+
+def parts_of(message: Message) -> Sequence[Any]:
+    """Return the parts of a message's content; none where the content is a string or missing."""
+    content = message.get("content")
+    return content if isinstance(content, list) else ()
+
+
+def content_of(message: Message) -> Sequence[Any]:
+    """Return the content as parts; unlike in ``parts_of`` what is no list, be it a string or None, is one."""
+    content = message.get("content")
+    return content if isinstance(content, list) else (content,)
+
+
+def labels_of(message: Message) -> Iterator[str]:
+    """Yield what is sent as text beside the content: the author's name and the words of a refusal."""
+    for field in ("name", "refusal"):
+        if message.get(field):
+            yield str(message[field])
+
+
+def thinking_of(message: Message) -> Iterator[Any]:
+    """Yield what the model thought before it wrote a message: strings, or blocks without their cache marks.
+
+    It is sent again and paid for like text, and it is no part of what the message means.
+    """
+    for field in ("reasoning_content", "thinking_blocks"):
+        if message.get(field):
+            yield message[field]
+    yield from (without_cache_mark(part) for part in parts_of(message) if is_thinking(part))
+
+
+def has_thinking(message: Message) -> bool:
+    """Tell whether a message carries blocks or parts of thinking, which providers want back in whole turns.
+
+    Plain ``reasoning_content`` does not count: nobody asks for it again.
+    """
+    return has_thinking_blocks(message) or _has_part(message, THINKING_PARTS)
+
+
+def has_thinking_blocks(message: Message) -> bool:
+    """Tell whether a message carries blocks of thinking; unlike in ``has_thinking`` parts do not count."""
+    return bool(message.get("thinking_blocks"))
+
+
+def calls_of(message: Message) -> Iterator[ToolCall]:
+    """Yield the calls that a message makes, in every form: functions, custom tools, the older
+    ``function_call``, and Anthropic's parts. What is too malformed to be a call is left out."""
+    for call in _tool_calls(message):
+        function = _function_of(call)
+        if isinstance(function, Mapping):
+            yield _to_call(function)
+    legacy = message.get("function_call")
+    if legacy and isinstance(legacy, Mapping):
+        yield _to_call(legacy)
+    yield from (_to_call(part) for part in parts_of(message) if is_call(part))
+
+
+def function_calls_of(message: Message, *, legacy: bool = False) -> Iterator[ToolCall]:
+    """Yield the calls of functions; unlike in ``calls_of`` no custom tools and no parts.
+
+    The older ``function_call`` only with ``legacy``. A function without any field counts as a call here.
+    """
+    for call in _tool_calls(message):
+        function = call.get("function") if isinstance(call, Mapping) else None
+        if isinstance(function, Mapping):
+            yield _to_call(function)
+    if legacy and isinstance(message.get("function_call"), Mapping):
+        yield _to_call(message["function_call"])
+
+
+def bare_calls_of(message: Message) -> Iterator[Any]:
+    """Yield what is sent for each call, with those that ``calls_of`` leaves out as malformed: they cost too.
+
+    What is no object comes as it is. Calls in parts are not among them, since they are content.
+    """
+    for call in (*_tool_calls(message), message.get("function_call")):
+        if call:
+            function = (_function_of(call) if isinstance(call, Mapping) else None) or call
+            yield _to_call(function) if isinstance(function, Mapping) else function
+
+
+def has_calls(message: Message) -> bool:
+    """Tell whether a message calls tools, in any form. Malformed calls count: results may follow them."""
+    return has_tool_calls(message) or bool(message.get("function_call")) or _has_part(message, CALL_PARTS)
+
+
+def has_tool_calls(message: Message) -> bool:
+    """Tell whether a message has ``tool_calls``; unlike ``has_calls`` the other forms do not count."""
+    return bool(message.get("tool_calls"))
+
+
+def last_cache_mark(messages: Iterable[Message]) -> Any:
+    """Return the last ``cache_control`` on some messages or their parts, or None.
+
+    What stands for the messages takes it over: the client meant everything up to there to be cached.
+    """
+    mark: Any = None
+    for message in messages:
+        mark = cache_mark_of(message) or mark
+        for part in parts_of(message):
+            mark = cache_mark_of(part) or mark
+    return mark
+
+
+def _tool_calls(message: Message) -> Sequence[Any]:
+    calls = message.get("tool_calls")
+    return calls if isinstance(calls, list) else ()
+
+
+def _function_of(call: Any) -> Any:
+    """Return what a call is of, a function or a custom tool."""
+    return call.get("function") or call.get("custom") if isinstance(call, Mapping) else None
+
+
+def _to_call(function: Mapping[str, Any]) -> ToolCall:
+    if "arguments" in function:
+        return ToolCall(function.get("name"), function["arguments"], None)
+    return ToolCall(function.get("name"), None, function.get("input"))
+
+
+def _has_part(message: Message, types: frozenset[str]) -> bool:
+    return any(has_type(part, types) for part in parts_of(message))

@@ -12,8 +12,8 @@ import numpy as np
 from gateway_compaction.core.conversation.messages import (
     PREAMBLE_ROLES,
     Message,
-    _calls,
-    _thinks,
+    has_calls,
+    has_thinking,
     role_of,
     text_of,
 )
@@ -75,17 +75,15 @@ def _cuts(history: tuple[Message, ...]) -> dict[int, int | None]:
     open_until = _group_ends(history)
     closed, opener, thinking = 0, None, False
     for index, message in enumerate(history):
-        role = role_of(message)
+        role, thinks = role_of(message), has_thinking(message)
         if index >= closed and index > 0:
             if role == "user":
                 cuts[index] = None
-            elif (
-                role == "assistant" and _worth_dividing(index, opener) and (_thinks(message) or not thinking)
-            ):
+            elif role == "assistant" and _worth_dividing(index, opener) and (thinks or not thinking):
                 cuts[index] = opener
         if role == "user":
             opener, thinking = index, False
-        thinking = thinking or _thinks(message)
+        thinking = thinking or thinks
         closed = max(closed, open_until.get(index, index + 1))
     return cuts
 
@@ -106,7 +104,7 @@ def _group_ends(history: tuple[Message, ...]) -> dict[int, int]:
     for index, message in enumerate(history):
         role = role_of(message)
         if role == "assistant":
-            caller = index if _calls(message) else None
+            caller = index if has_calls(message) else None
         elif role == "tool" and caller is not None:
             ends[caller] = index + 1
     return ends

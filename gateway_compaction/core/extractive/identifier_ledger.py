@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gateway_compaction.core.conversation.messages import Message, role_of, text_of
+from gateway_compaction.core.conversation.messages import Message, function_calls_of, role_of, text_of
 from gateway_compaction.core.extractive.selection import by_gain, rough_tokens
 from gateway_compaction.core.text.identifiers import identifiers, spelled_in
 from gateway_compaction.core.text.sentences import sentence_spans
@@ -100,10 +100,8 @@ def _texts(message: Message) -> Iterator[tuple[str, bool]]:
     text = text_of(message)
     if text:
         yield text, True
-    calls = message.get("tool_calls")
-    for call in calls if isinstance(calls, list) else ():
-        function = call.get("function") if isinstance(call, Mapping) else None
-        arguments = function.get("arguments") if isinstance(function, Mapping) else None
+    for call in function_calls_of(message):
+        arguments = call.arguments
         if isinstance(arguments, str) and arguments:
             # Escaped line breaks would glue a letter to the word behind them.
             yield arguments.replace("\\n", "\n").replace('\\"', '"').replace("\\t", " "), False

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import regex
 
-from gateway_compaction.core.conversation.messages import PREAMBLE_ROLES, Message, text_of
+from gateway_compaction.core.conversation.messages import PREAMBLE_ROLES, Message, declared_role, text_of
 from gateway_compaction.core.pins.anchor_words import MARK
 from gateway_compaction.core.pins.own_words import is_bulky, own_words, unwrapped
 from gateway_compaction.core.pins.rule_changes import changes, content_words
@@ -64,7 +64,7 @@ def rules_in(message: Message) -> tuple[str, ...]:
 
     What the user marked keeps its mark in front.
     """
-    return tuple(_rules_in(text_of(message))) if message["role"] == "user" else ()
+    return tuple(_rules_in(text_of(message))) if declared_role(message) == "user" else ()
 
 
 def pins_of(
@@ -78,8 +78,9 @@ def pins_of(
 
     ``rules_of`` is ``rules_in``, or remembers what that said.
     """
-    task = next((text_of(m) for m in covered if m["role"] == "user" and text_of(m).strip()), "")
-    instructions = [text_of(m).strip() for m in covered if m["role"] in PREAMBLE_ROLES and text_of(m).strip()]
+    task = next((text_of(m) for m in covered if declared_role(m) == "user" and text_of(m).strip()), "")
+    preamble = (text_of(m).strip() for m in covered if declared_role(m) in PREAMBLE_ROLES)
+    instructions = [text for text in preamble if text]
     short = shorten(MARK.sub("", task).strip(), task_tokens, count) if task else ""
     kept_anyway = frozenset(instructions)
     said = [_Said(text, (-1, i), None, False) for i, text in enumerate(instructions)]
@@ -115,7 +116,7 @@ def _said(covered: Sequence[Message], rules_of: RulesIn) -> list[_Said]:
     found: list[_Said] = []
     places: dict[str, list[int]] = {}
     for message in covered:
-        heard = rules_of(message) if message["role"] == "user" else ()
+        heard = rules_of(message) if declared_role(message) == "user" else ()
         bulky = bool(heard) and is_bulky(text_of(message))
         for text in heard:
             marked, text = text.startswith(ANCHOR), text.removeprefix(ANCHOR).strip()

@@ -14,7 +14,7 @@ from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.tokens.counter import Measure, output_reserve
 
-__all__ = ["RequestContext", "fitting", "reserved", "wants_json"]
+__all__ = ["RequestContext", "fitting", "reserved"]
 
 ALIKE = 0.9
 
@@ -66,9 +66,3 @@ def reserved(body: Mapping[str, Any], window: int, policy: Policy) -> int:
     slack = int((policy.levels.aggressive.at - policy.levels.medium.at) * window)
     quotes = recall_reserve(policy.recall.max_tokens, window, slack)
     return output_reserve(body, window, policy.output_reserve) + quotes
-
-
-def wants_json(body: Mapping[str, Any]) -> bool:
-    """Whether a request demands JSON without a schema: providers then want the word in a message."""
-    wanted = body.get("response_format")
-    return isinstance(wanted, Mapping) and wanted.get("type") == "json_object"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from gateway_compaction.core.conversation.messages import RESULT_ROLES
+from gateway_compaction.core.conversation.messages import RESULT_ROLES, declared_role
 from gateway_compaction.core.extractive.extract import Reading, extract, read
 from gateway_compaction.core.planning.render import View
 from gateway_compaction.core.planning.views import ViewBuilder
@@ -185,7 +185,7 @@ def _clipped(
 def _spared(views: ViewBuilder) -> tuple[int, ...]:
     transcript = views.transcript
     last = len(transcript.history) - 1
-    continued = () if transcript.history[last]["role"] in RESULT_ROLES else (last,)
+    continued = () if declared_role(transcript.history[last]) in RESULT_ROLES else (last,)
     asked = () if transcript.last_user is None else (transcript.last_user,)
     return tuple(sorted({*asked, *continued}))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
+from gateway_compaction.core.conversation.messages import declared_role
 from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.planning.context import RequestContext, fitting
 from gateway_compaction.core.planning.fit import clear, compacted, fit
@@ -148,7 +149,7 @@ def light_tokens(s: RequestContext) -> float:
 
 def _largest_growth(s: RequestContext) -> int:
     # Every assistant message marks a call: what lies between two of them came with one.
-    calls = [i for i, m in enumerate(s.transcript.history) if m["role"] == "assistant"][-RECENT_CALLS:]
+    calls = [i for i, m in enumerate(s.transcript.history) if declared_role(m) == "assistant"][-RECENT_CALLS:]
     return max((s.measure.between(a, b) for a, b in pairwise(calls)), default=0)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.rewrite import prepend_text
 from gateway_compaction.core.conversation.transcript import Transcript
-from gateway_compaction.core.recall.recall import with_recall
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.summary.block import ACKNOWLEDGEMENT
 from gateway_compaction.core.text.shorten import clear_result, clip_message, is_clearable
@@ -53,7 +53,7 @@ def render(view: View, transcript: Transcript, count: Count) -> list[Message]:
 
 def _told(view: View, index: int, message: Message) -> Message:
     text = view.recalls.get(index)
-    return message if text is None else with_recall(message, text)
+    return message if text is None else prepend_text(message, text)
 
 
 def tail(compaction: Compaction, transcript: Transcript, start: int, count: Count) -> Iterable[Message]:

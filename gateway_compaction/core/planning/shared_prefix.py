@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.body import tools_of
+from gateway_compaction.core.conversation.messages import Message, declared_role
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.summary_job import SummaryJob
 from gateway_compaction.core.policy.model import Policy
@@ -19,7 +20,6 @@ from gateway_compaction.core.text.language import language_of_talk
 
 __all__ = ["SharedPrefix", "find_shared_prefix"]
 
-FROM_TOOLS = ("tools", "functions")
 SHARING = ("segments", "rolling")
 
 
@@ -69,7 +69,6 @@ def find_shared_prefix(
     built_on, shown = job.base.digest if job.base else None, used.digest if used else None
     if built_on != shown or not 0 < behind < len(sent) or (used is not None and used.clip is not None):
         return None
-    if s.transcript.history[job.covers - 1]["role"] == "user":
+    if declared_role(s.transcript.history[job.covers - 1]) == "user":
         return None
-    tools = {name: body[name] for name in FROM_TOOLS if body.get(name)}
-    return SharedPrefix(tuple(sent[: len(sent) - behind]), tools, job.base is not None)
+    return SharedPrefix(tuple(sent[: len(sent) - behind]), tools_of(body), job.base is not None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.messages import Message, declared_role
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan, light_tokens
 from gateway_compaction.core.planning.render import View, is_cleared, shown
@@ -48,10 +48,10 @@ def build_snapshot(
 
 
 def _sent(s: RequestContext, view: View) -> tuple[tuple[str, int, str], ...]:
-    head = [(str(m["role"]), s.views.weigh(m), "preamble") for m in s.transcript.preamble]
+    head = [(declared_role(m), s.views.weigh(m), "preamble") for m in s.transcript.preamble]
     quoted = _quoted(view)
     tail = [
-        (str(m["role"]), s.measure.between(i, i + 1), _fate(s, view, i, quoted))
+        (declared_role(m), s.measure.between(i, i + 1), _fate(s, view, i, quoted))
         for i, m in enumerate(s.transcript.history)
     ]
     return (*head, *tail)
@@ -82,7 +82,7 @@ def _quoted(view: View) -> frozenset[int]:
 
 def _saw(s: RequestContext, view: View, messages: Sequence[Message]) -> tuple[tuple[str, int, str], ...]:
     return tuple(
-        (str(m["role"]), s.views.weigh(m), origin)
+        (declared_role(m), s.views.weigh(m), origin)
         for m, origin in zip(messages, _origins(s, view, len(messages)), strict=True)
     )
 

@@ -7,7 +7,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from gateway_compaction.core.conversation.digest import message_digest
-from gateway_compaction.core.conversation.messages import Message, role_of, text_of
+from gateway_compaction.core.conversation.messages import (
+    Message,
+    declared_role,
+    last_cache_mark,
+    role_of,
+    text_of,
+)
+from gateway_compaction.core.conversation.rewrite import mark_for_cache, prepend_text
 from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.pins.anchors import Scoring
 from gateway_compaction.core.pins.pins import rules_in
@@ -16,17 +23,15 @@ from gateway_compaction.core.planning.render import View, render
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.recall.index import Index, build_index, query_of
 from gateway_compaction.core.recall.passages import passages
-from gateway_compaction.core.recall.recall import Recall, prepare, recall_tokens, recalled, with_recall
+from gateway_compaction.core.recall.recall import Recall, prepare, recall_tokens, recalled
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.summary.block import (
     ACKNOWLEDGEMENT,
     Frame,
     block_tokens,
     build_summary_message,
-    cache_mark,
     facts_told,
     frame,
-    marked,
 )
 from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.language import language_of, phrases
@@ -99,7 +104,7 @@ class ViewBuilder:
     def acknowledges(self, cut: int) -> bool:
         """Whether the message behind the summary message is a user's."""
         opener = self.transcript.openers.get(cut)
-        return opener is not None or self.transcript.history[cut]["role"] == "user"
+        return opener is not None or declared_role(self.transcript.history[cut]) == "user"
 
     def text_room(self, cut: int, limit: int) -> int:
         """Tokens that a block of ``limit`` leaves for the summary's own text, pins and frame taken off."""
@@ -140,7 +145,7 @@ class ViewBuilder:
         opener = self.transcript.openers.get(compaction.covers)
         covered = self.transcript.history[: compaction.covers]
         # Marks are no part of a digest: clients move them, so they are looked for anew.
-        message = marked(made, cache_mark([m for i, m in enumerate(covered) if i != opener]))
+        message = mark_for_cache(made, last_cache_mark([m for i, m in enumerate(covered) if i != opener]))
         return message, self.weigh(message)
 
     @property
@@ -180,7 +185,7 @@ class ViewBuilder:
 
     def rules_of(self, message: Message, digest: bytes | None = None) -> Sequence[str]:
         """The rules that a message lays down; looked for once. ``digest`` names it, where that is known."""
-        if message["role"] != "user":
+        if declared_role(message) != "user":
             return ()
         return self.caches.rules.get(digest or message_digest(message), partial(rules_in, message))
 
@@ -226,7 +231,7 @@ class ViewBuilder:
                 taken |= set(quote.passages)
                 left, room = left - quote.tokens, room - quote.tokens
         asked = ((self.transcript.history[number], text) for number, text in made.items())
-        costs = sum(self.weigh(with_recall(message, text)) - self.weigh(message) for message, text in asked)
+        costs = sum(self.weigh(prepend_text(message, text)) - self.weigh(message) for message, text in asked)
         # Reserved room that quotes now fill is not counted twice.
         reserve = budget - min(budget, slack)
         return replace(view, tokens=view.tokens + max(0, costs - reserve), recalls=made)

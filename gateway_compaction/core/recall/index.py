@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import regex
 
-from gateway_compaction.core.conversation.messages import Message, text_of
+from gateway_compaction.core.conversation.messages import Message, declared_role, name_of, text_of
 from gateway_compaction.core.conversation.transcript import user_weight
 from gateway_compaction.core.recall.passages import Passage
 from gateway_compaction.core.text.lexicon import pattern_of
@@ -91,7 +91,7 @@ def build_index(messages: Sequence[Message], by_message: Sequence[tuple[Passage,
             opens.append(place == 0)
     lengths = np.array([max(1, sum(p.terms.values())) for p in found], dtype=float)
     words = np.array([p.words for p in found], dtype=float)
-    roles = [str(m["role"]) for m in messages]
+    roles = [declared_role(m) for m in messages]
     asked = [False, *(p.text.rstrip().endswith(("?", "？")) for p in found[:-1])]
     return Index(
         tuple(found),
@@ -192,8 +192,7 @@ def _postings(found: Sequence[Passage]) -> dict[str, tuple[Array, Array]]:
 
 
 def _speaker(message: Message) -> str:
-    name = message.get("name")
-    if isinstance(name, str) and name:
+    if name := name_of(message):
         return name.lower()
     match = SPEAKER.search(text_of(message)[:120])
     return match.group(1).lower() if match else ""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gateway_compaction.core.conversation.messages import Message, text_of
+from gateway_compaction.core.conversation.messages import Message, function_calls_of, text_of
 from gateway_compaction.core.text.sentences import sentence_spans
 from gateway_compaction.core.text.terms import search_terms
 
@@ -48,11 +47,7 @@ def passages(message: Message) -> tuple[Passage, ...]:
 
 def searched_text(message: Message) -> str:
     """What of a message can be found and quoted: its text, and the arguments of its calls."""
-    calls = message.get("tool_calls")
-    functions = [
-        c.get("function") for c in (calls if isinstance(calls, list) else ()) if isinstance(c, Mapping)
-    ]
-    arguments = [f.get("arguments") for f in functions if isinstance(f, Mapping)]
+    arguments = (call.arguments for call in function_calls_of(message))
     return "\n".join([text_of(message), *(a for a in arguments if isinstance(a, str))])
 
 

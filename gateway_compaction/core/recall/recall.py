@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from gateway_compaction.core.conversation.messages import RESULT_ROLES, Message
+from gateway_compaction.core.conversation.messages import RESULT_ROLES
 from gateway_compaction.core.recall.index import Index, Query, named, ranked
 from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.language import Phrases
 
-__all__ = ["Recall", "prepare", "recall_reserve", "recall_tokens", "recalled", "with_recall"]
+__all__ = ["Recall", "prepare", "recall_reserve", "recall_tokens", "recalled"]
 
 Count = Callable[[str], int]
 LEAST_MATCH, LEAST_UNASKED = 0.12, 0.45
@@ -99,14 +99,6 @@ def prepare(index: Index, count: Count) -> None:
     """Write every line of an index ahead, so that a request finds them."""
     for number in range(len(index.passages)):
         _line(index, number, count)
-
-
-def with_recall(message: Message, text: str) -> Message:
-    """A copy of a user message with a block before its own content, which stays as it is."""
-    content = message.get("content")
-    if isinstance(content, list):
-        return {**message, "content": [{"type": "text", "text": text}, *content]}
-    return {**message, "content": f"{text}\n\n{content or ''}"}
 
 
 def _lines(index: Index, numbers: Sequence[int], count: Count) -> list[str]:

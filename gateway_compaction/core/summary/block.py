@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from gateway_compaction.core.conversation.messages import Message, text_of
+from gateway_compaction.core.conversation.messages import Message, parts_of, text_of
+from gateway_compaction.core.conversation.parts import image_url, sounds_like_image
+from gateway_compaction.core.conversation.rewrite import assistant_message, user_message
 from gateway_compaction.core.pins.anchors import Anchor, Scoring, anchors_of
 from gateway_compaction.core.pins.pins import Pins, RulesIn, pins_of, rules_in
 from gateway_compaction.core.text.escaping import escape_markup
@@ -20,16 +21,14 @@ __all__ = [
     "Frame",
     "block_tokens",
     "build_summary_message",
-    "cache_mark",
     "facts_told",
     "frame",
-    "marked",
 ]
 
 
 Count = Callable[[str], int]
 TAG = "conversation_summary"
-ACKNOWLEDGEMENT: Message = {"role": "assistant", "content": "OK."}
+ACKNOWLEDGEMENT = assistant_message("OK.")
 LEAST_TEXT, LEAST_TASK, LEAST_IMAGES = 24, 16, 16
 TASK_TOKENS, TAG_TOKENS = 300, 8
 IMAGES_NAMED = 5
@@ -120,7 +119,7 @@ def build_summary_message(text: str, around: Frame, count: Count, facts: Sequenc
     body = escape_markup(short, labelled=True)
     lines = [*around.lines[:1], *facts_told(facts), *around.lines[1:], *([body] if body else [])]
     block = "\n".join([f"<{TAG}>", *lines, f"</{TAG}>"])
-    return {"role": "user", "content": block}
+    return user_message(block)
 
 
 def facts_told(facts: Sequence[str]) -> list[str]:
@@ -128,14 +127,6 @@ def facts_told(facts: Sequence[str]) -> list[str]:
     return (
         ["<pins>\n" + "\n".join(f"- {escape_markup(fact)}" for fact in facts) + "\n</pins>"] if facts else []
     )
-
-
-def marked(message: Message, mark: Any) -> Message:
-    """A summary message with the ``cache_control`` that its covered messages had, if they had one."""
-    if mark is None:
-        return message
-    part = {"type": "text", "text": message["content"], "cache_control": mark}
-    return {**message, "content": [part]}
 
 
 def _pinned(pins: Pins, anchors: Sequence[Anchor], images: str, wants_json: bool) -> list[str]:
@@ -166,14 +157,7 @@ def _images(messages: Sequence[Message], said: Phrases) -> str:
 
 
 def _image_urls(message: Message) -> list[str]:
-    content = message.get("content")
-    found = []
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, Mapping) and "image" in str(part.get("type")):
-            image = part.get("image_url")
-            url = image.get("url") if isinstance(image, Mapping) else image
-            found.append(url if isinstance(url, str) else "")
-    return found
+    return [image_url(part) or "" for part in parts_of(message) if sounds_like_image(part)]
 
 
 def _says_json(covered: Sequence[Message], opener: Message | None) -> bool:
@@ -181,15 +165,3 @@ def _says_json(covered: Sequence[Message], opener: Message | None) -> bool:
     return (opener is not None and "json" in text_of(opener).lower()) or not any(
         "json" in text_of(m).lower() for m in covered
     )
-
-
-def cache_mark(messages: Sequence[Message]) -> Any:
-    """The last ``cache_control`` on some messages or their parts, or None."""
-    mark: Any = None
-    for message in messages:
-        mark = message.get("cache_control") or mark
-        content = message.get("content")
-        for part in content if isinstance(content, list) else ():
-            if isinstance(part, Mapping):
-                mark = part.get("cache_control") or mark
-    return mark

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.rewrite import assistant_message
 from gateway_compaction.core.extractive.identifier_ledger import density, listed, sources, weights
 from gateway_compaction.core.summary.prompts import rendered
 from gateway_compaction.core.text.identifiers import identifiers
@@ -36,7 +37,7 @@ def checked(text: str, messages: Sequence[Message], previous: str, limit: int, c
     What the source holds and the text lost follows it in one line, of a quarter of the limit at most.
     """
     body = OWN_LINE.sub("", text).strip() or text
-    source: list[Message] = [*([{"role": "assistant", "content": previous}] if previous else []), *messages]
+    source: list[Message] = [*([assistant_message(previous)] if previous else []), *messages]
     found = [sources(message) for message in source]
     part = PART if density(found) >= DENSE else PART_CHAT
     line = listed(weights(found), body, limit // part, count)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from gateway_compaction.core.conversation.messages import Message, role_of, text_of
+from gateway_compaction.core.conversation.messages import Message, declared_role, role_of, text_of
 from gateway_compaction.core.text.lexicon import LEXICONS, Phrases
 
 __all__ = ["NAMES", "Phrases", "is_foreign", "language_of", "language_of_talk", "phrases"]
@@ -57,7 +57,7 @@ def language_of(texts: Iterable[str]) -> str:
 def language_of_talk(messages: Sequence[Message]) -> str:
     """The ISO code of a conversation's language: the users', where what they say tells it."""
     users = _sample(text_of(m) for m in messages if role_of(m) == "user")
-    said = (text_of(m) for m in messages if m["role"] in ("user", "assistant"))
+    said = (text_of(m) for m in messages if declared_role(m) in ("user", "assistant"))
     return _told(users, LEAST_WORDS) or language_of(said)
 
 

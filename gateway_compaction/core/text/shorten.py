@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import regex
 
-from gateway_compaction.core.conversation.messages import RESULT_ROLES, Message, text_of
+from gateway_compaction.core.conversation.messages import (
+    RESULT_ROLES,
+    Message,
+    declared_role,
+    has_thinking_blocks,
+    text_of,
+)
+from gateway_compaction.core.conversation.rewrite import count_texts, replace_content, replace_texts
 from gateway_compaction.core.text.lexicon import pattern_of
 
 __all__ = ["clear_result", "clip_message", "is_clearable", "shorten"]
@@ -16,6 +21,7 @@ __all__ = ["clear_result", "clip_message", "is_clearable", "shorten"]
 Count = Callable[[str], int]
 CLEAR_ABOVE = 150
 CLEARED_TOKENS = 60
+CLIPPED_ROLES = frozenset({"user", "assistant"}) | RESULT_ROLES
 HEAD_SHARE = 0.65
 # Code points of one character: beyond that only flags need to be counted from where their run begins.
 LONGEST_CHARACTER, LONGEST_RUN = 200, 100_000
@@ -76,31 +82,15 @@ def clip_message(message: Message, max_tokens: int, count: Count) -> Message:
 
     A message that carries signed thinking is left whole: its signature covers it.
     """
-    if message.get("thinking_blocks") or message["role"] not in ("tool", "function", "assistant", "user"):
+    if has_thinking_blocks(message) or declared_role(message) not in CLIPPED_ROLES:
         return message
-    content = message.get("content")
-    if isinstance(content, str):
-        short = shorten(content, max_tokens, count)
-        return message if short in ("", content) else {**message, "content": short}
-    if not isinstance(content, list):
-        return message
-    texts = [p for p in content if isinstance(p, Mapping) and p.get("type") == "text"]
-    share = max_tokens // max(1, len(texts))
-    parts = [_clip_part(p, share, count) for p in content]
-    changed = any(new is not old for new, old in zip(parts, content, strict=True))
-    return {**message, "content": parts} if changed else message
-
-
-def _clip_part(part: Any, max_tokens: int, count: Count) -> Any:
-    if not (isinstance(part, Mapping) and part.get("type") == "text" and isinstance(part.get("text"), str)):
-        return part
-    short = shorten(part["text"], max_tokens, count)
-    return part if short == part["text"] or not short else {**part, "text": short}
+    share = max_tokens // count_texts(message)
+    return replace_texts(message, lambda text: shorten(text, share, count))
 
 
 def is_clearable(message: Message, count: Count) -> bool:
     """Whether a message is a tool result long enough to be worth clearing."""
-    return message["role"] in RESULT_ROLES and count(text_of(message)) > CLEAR_ABOVE
+    return declared_role(message) in RESULT_ROLES and count(text_of(message)) > CLEAR_ABOVE
 
 
 def clear_result(message: Message, count: Count) -> Message:
@@ -110,10 +100,4 @@ def clear_result(message: Message, count: Count) -> Message:
     kept = shorten("\n".join([*errors, text]) if errors else text, CLEARED_TOKENS, count)
     size = f"{count(text)} tokens, {len(text.splitlines())} lines"
     cleared = f"[old tool result cleared to save room: {size}; call the tool again to see it]\n{kept}"
-    cache = message.get("cache_control")
-    content: Any = cleared
-    for part in message["content"] if isinstance(message.get("content"), list) else ():
-        cache = cache or (part.get("cache_control") if isinstance(part, Mapping) else None)
-    if cache and "cache_control" not in message:
-        content = [{"type": "text", "text": cleared, "cache_control": json.loads(json.dumps(cache))}]
-    return {**message, "content": content}
+    return replace_content(message, cleared)

@@ -13,6 +13,7 @@ from typing import Any
 
 import tiktoken
 
+from gateway_compaction.core.conversation.body import paid_fields_of, requested_output
 from gateway_compaction.core.conversation.digest import fingerprint, message_digest
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import Transcript
@@ -26,7 +27,6 @@ CACHE_ENTRIES = 200_000
 # BPE is quadratic in the length of one unbroken run: runs are cut where no real word reaches.
 LONG_RUN = re.compile(r"(?<!\S)\S{2000,}")
 RUN_SLICE, TEXT_SLICE = 500, 40_000
-REQUEST_FIELDS = ("tools", "functions", "tool_choice", "function_call", "response_format")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +160,9 @@ def output_reserve(body: Mapping[str, Any], window: int, rule: str | int) -> int
     """
     if isinstance(rule, int):
         return rule
-    asked = body.get("max_completion_tokens") or body.get("max_tokens")
-    if rule == "none" or isinstance(asked, bool) or not isinstance(asked, int) or asked < 0:
+    if rule == "none":
         return 0
+    asked = requested_output(body)
     return asked if rule == "request" else min(asked, window // 2)
 
 
@@ -200,9 +200,7 @@ def _bound(pieces: Iterator[str | int]) -> Iterator[int]:
 
 
 def _schemas(body: Mapping[str, Any]) -> Iterator[str]:
-    for name in REQUEST_FIELDS:
-        if body.get(name):
-            yield json.dumps(body[name], ensure_ascii=False, default=repr)
+    return (json.dumps(value, ensure_ascii=False, default=repr) for value in paid_fields_of(body))
 
 
 def _key(message: Message, digest: bytes | None = None) -> bytes:

@@ -13,7 +13,28 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gateway_compaction.core.conversation.messages import THINKING_PARTS, Message
+from gateway_compaction.core.conversation.messages import (
+    Message,
+    ToolCall,
+    bare_calls_of,
+    content_of,
+    has_parts,
+    labels_of,
+    parts_of,
+    thinking_of,
+)
+from gateway_compaction.core.conversation.parts import (
+    audio_bytes,
+    file_bytes,
+    image_detail,
+    is_audio,
+    is_file,
+    is_image,
+    is_result,
+    is_thinking,
+    part_text,
+    without_cache_mark,
+)
 
 __all__ = ["has_media", "pieces_of", "reasoning_of"]
 
@@ -29,34 +50,23 @@ class Estimate(int):
 
 
 def reasoning_of(message: Message) -> Iterator[str]:
-    """What the model thought before: sent and paid for like text."""
-    for name in ("reasoning_content", "thinking_blocks"):
-        value = message.get(name)
-        if value:
-            yield value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
-    content = message.get("content")
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, Mapping) and str(part.get("type")) in THINKING_PARTS:
-            yield _unmarked(part)
+    """Yield what the model thought before, as it is sent and paid for: like text."""
+    return map(_to_text, thinking_of(message))
 
 
 def pieces_of(message: Message) -> Iterator[str | int]:
-    """Texts to encode, and tokens known without encoding."""
+    """Yield what a message costs: texts to encode, and tokens known without encoding."""
     yield PER_MESSAGE
-    content = message.get("content")
-    for part in content if isinstance(content, list) else (content,):
-        yield from _part(part)
-    for name in ("name", "refusal"):
-        if message.get(name):
-            yield str(message[name])
+    for part in content_of(message):
+        yield from _price_part(part)
+    yield from labels_of(message)
     yield from reasoning_of(message)
-    calls = message.get("tool_calls")
-    for call in [*(calls if isinstance(calls, list) else ()), message.get("function_call")]:
-        if call:
-            yield PER_CALL
-            named = call.get("function") or call.get("custom") if isinstance(call, Mapping) else None
-            function = named or call
-            yield from _call(function)
+    for call in bare_calls_of(message):
+        yield PER_CALL
+        if isinstance(call, ToolCall):
+            yield from (_to_text(value) for value in (call.name, call.payload) if value)
+        else:
+            yield json.dumps(call, default=repr)
 
 
 def has_media(message: Message) -> bool:
@@ -64,68 +74,50 @@ def has_media(message: Message) -> bool:
     return any(isinstance(p, Estimate) for p in pieces_of(message))
 
 
-def _call(function: Any) -> Iterator[str | int]:
-    if not isinstance(function, Mapping):
-        yield json.dumps(function, default=repr)
-        return
-    for value in (function.get("name"), function.get("arguments", function.get("input"))):
-        if value:
-            yield value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
-
-
-def _part(part: Any) -> Iterator[str | int]:
+def _price_part(part: Any) -> Iterator[str | int]:
     if part is None:
         return
-    if isinstance(part, str):
-        yield part
-        return
-    kind = part.get("type") if isinstance(part, Mapping) else None
-    if kind == "text" and isinstance(part.get("text"), str):
-        yield part["text"]
-    elif kind in ("image_url", "input_image", "image"):
-        image = part.get("image_url")
-        detail = image.get("detail") if isinstance(image, Mapping) else part.get("detail")
-        yield Estimate(IMAGE_LOW if detail == "low" else IMAGE_HIGH)
-    elif kind == "input_audio":
-        yield Estimate(1 + _base64_bytes(part.get("input_audio")) // AUDIO_BYTES_PER_TOKEN)
-    elif kind in ("file", "input_file", "document"):
-        yield _file(_base64_bytes(part.get("file") or part.get("source")))
-    elif kind == "tool_result" and isinstance(part.get("content"), list):
+    text = part if isinstance(part, str) else part_text(part)
+    if text is not None:
+        yield text
+    elif is_image(part):
+        yield Estimate(IMAGE_LOW if image_detail(part) == "low" else IMAGE_HIGH)
+    elif is_audio(part):
+        yield Estimate(1 + audio_bytes(part) // AUDIO_BYTES_PER_TOKEN)
+    elif is_file(part):
+        yield _price_file(file_bytes(part))
+    elif is_result(part) and has_parts(part):
         yield PER_CALL
-        for inner in part["content"]:
-            yield from _part(inner)
-    elif str(kind) not in THINKING_PARTS:
-        yield from _strange(part)
+        for inner in parts_of(part):
+            yield from _price_part(inner)
+    elif not is_thinking(part):
+        yield from _price_strange(part)
 
 
-def _strange(part: Any) -> Iterator[str | int]:
+def _price_strange(part: Any) -> Iterator[str | int]:
     """A part of a kind we do not know: its JSON, and what it embeds by the rule for files."""
     if not isinstance(part, Mapping):
-        yield _unmarked(part)
+        yield _to_json(part)
         return
     left: dict[Any, Any] = {}
     for name, value in part.items():
         inner = dict(value) if isinstance(value, Mapping) else {name: value}
         embedded = {k: v for k, v in inner.items() if isinstance(v, str) and EMBEDDED.match(v)}
         for data in embedded.values():
-            yield _file(len(data) * 3 // 4)
+            yield _price_file(len(data) * 3 // 4)
         kept = {k: v for k, v in inner.items() if k not in embedded}
         if kept or not embedded:
             left[name] = kept if isinstance(value, Mapping) else value
-    yield _unmarked(left)
+    yield _to_json(without_cache_mark(left))
 
 
-def _file(size: int) -> Estimate:
+def _price_file(size: int) -> Estimate:
     return Estimate(max(FILE_LEAST, size // FILE_BYTES_PER_TOKEN))
 
 
-def _unmarked(part: Any) -> str:
-    shown = {k: v for k, v in part.items() if k != "cache_control"} if isinstance(part, Mapping) else part
-    return json.dumps(shown, ensure_ascii=False, default=repr)
+def _to_text(value: Any) -> str:
+    return value if isinstance(value, str) else _to_json(value)
 
 
-def _base64_bytes(holder: Any) -> int:
-    if not isinstance(holder, Mapping):
-        return 0
-    data = holder.get("data") or holder.get("file_data") or ""
-    return len(data) * 3 // 4 if isinstance(data, str) else 0
+def _to_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=repr)

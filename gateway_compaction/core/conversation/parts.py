@@ -1,0 +1,123 @@
+"""The parts that a message's content may be a list of: texts, images, calls, results, thinking.
+
+Clients send parts of three endpoints' making (Chat Completions, Anthropic Messages, Responses), and parts of
+kinds that nobody has heard of. All that is known of their keys stands here and in ``messages``, so that
+another form is a change of one package. Functions that take ``Any`` take strings and nonsense too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
+THINKING_PARTS = frozenset({"thinking", "redacted_thinking"})
+CALL_PARTS = frozenset({"tool_use"})
+RESULT_PARTS = frozenset({"tool_result"})
+IMAGE_PARTS = frozenset({"image_url", "input_image", "image"})
+AUDIO_PARTS = frozenset({"input_audio"})
+FILE_PARTS = frozenset({"file", "input_file", "document"})
+
+
+def part_type(part: Any) -> Any:
+    """Return the type that a part says it is of, as it came; None for what is no part."""
+    return part.get("type") if isinstance(part, Mapping) else None
+
+
+def has_type(part: Any, types: frozenset[str]) -> bool:
+    """Tell whether a part is of one of some types."""
+    return isinstance(part, Mapping) and str(part.get("type")) in types
+
+
+def is_text(part: Any) -> bool:
+    """Tell whether a part is a text of Chat Completions: those of other endpoints do not count."""
+    return isinstance(part, Mapping) and part.get("type") == "text"
+
+
+def part_text(part: Any) -> str | None:
+    """Return the text of a part of type ``text``; None for other parts, and where the text is no string.
+
+    ``messages.text_of`` reads the text parts of the Responses endpoint besides.
+    """
+    text = part.get("text") if is_text(part) else None
+    return text if isinstance(text, str) else None
+
+
+def coerced_part_text(part: Mapping[str, Any]) -> str:
+    """Return the text of a part of any type; unlike in ``part_text`` a number as digits, None as ""."""
+    return str(part.get("text") or "")
+
+
+def is_thinking(part: Any) -> bool:
+    """Tell whether a part holds what a model thought, readable or not."""
+    return has_type(part, THINKING_PARTS)
+
+
+def is_call(part: Any) -> bool:
+    """Tell whether a part is a call of a tool, as Anthropic writes it."""
+    return has_type(part, CALL_PARTS)
+
+
+def is_result(part: Any) -> bool:
+    """Tell whether a part is the result of a tool, as Anthropic writes it, with content like a message's."""
+    return has_type(part, RESULT_PARTS)
+
+
+def is_image(part: Any) -> bool:
+    """Tell whether a part is one of the three kinds of image that have a known price."""
+    return has_type(part, IMAGE_PARTS)
+
+
+def sounds_like_image(part: Any) -> bool:
+    """Tell whether "image" is in the name of a part's type; unlike ``is_image`` kinds of tomorrow count."""
+    return isinstance(part, Mapping) and "image" in str(part.get("type"))
+
+
+def image_url(part: Any) -> str | None:
+    """Return the address that a part names as its image's: a link, or the image itself in base64."""
+    image = part.get("image_url") if isinstance(part, Mapping) else None
+    url = image.get("url") if isinstance(image, Mapping) else image
+    return url if isinstance(url, str) else None
+
+
+def image_detail(part: Mapping[str, Any]) -> Any:
+    """Return the detail in which an image is to be looked at (``low``, ``high``, ``auto``), or None."""
+    image = part.get("image_url")
+    return image.get("detail") if isinstance(image, Mapping) else part.get("detail")
+
+
+def is_audio(part: Any) -> bool:
+    """Tell whether a part is a sound."""
+    return has_type(part, AUDIO_PARTS)
+
+
+def audio_bytes(part: Mapping[str, Any]) -> int:
+    """Return the size of a sound in bytes; 0 where it is not embedded."""
+    return _embedded_bytes(part.get("input_audio"))
+
+
+def is_file(part: Any) -> bool:
+    """Tell whether a part is a file or a document."""
+    return has_type(part, FILE_PARTS)
+
+
+def file_bytes(part: Mapping[str, Any]) -> int:
+    """Return the size of a file in bytes; 0 where it is not embedded."""
+    return _embedded_bytes(part.get("file") or part.get("source"))
+
+
+def cache_mark_of(part: Any) -> Any:
+    """Return the ``cache_control`` of a part or of a message, or None."""
+    return part.get("cache_control") if isinstance(part, Mapping) else None
+
+
+def without_cache_mark(part: Any) -> Any:
+    """Return a copy of a part without its ``cache_control``, which clients move from call to call."""
+    return {k: v for k, v in part.items() if k != "cache_control"} if isinstance(part, Mapping) else part
+
+
+def _embedded_bytes(holder: Any) -> int:
+    if not isinstance(holder, Mapping):
+        return 0
+    data = holder.get("data") or holder.get("file_data") or ""
+    return len(data) * 3 // 4 if isinstance(data, str) else 0

@@ -1,0 +1,87 @@
+"""The keys of messages are known in ``core/conversation`` alone, so that another endpoint is one adapter."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import gateway_compaction.core
+
+CORE = Path(gateway_compaction.core.__file__).parent
+READER = CORE / "conversation"
+# Words that mean nothing but a key or a type of the wire form: not even written down elsewhere.
+UNMISTAKABLE = frozenset(
+    "content tool_calls function_call tool_use tool_result tool_call_id thinking redacted_thinking"
+    " thinking_blocks reasoning_content image_url input_image input_audio input_file input_text output_text"
+    " cache_control refusal file_data response_format max_tokens max_completion_tokens".split()
+)
+# Words that mean other things too: never the key of anything that is looked into.
+KEYS = frozenset({"role", "arguments", "function", "custom", "text", "type", "name", "url", "input"})
+# A policy's document and the stored records have keys of their own; reasons for an answer's end are no keys.
+OTHER_FORMS = ("policy", "records", "text/lexicon")
+ELSEWHERE = {("summary/acceptance.py", "tool_calls"), ("summary/acceptance.py", "function_call")}
+
+
+def modules() -> list[Path]:
+    return [
+        path
+        for path in sorted(CORE.rglob("*.py"))
+        if READER not in path.parents and not str(path.relative_to(CORE)).startswith(OTHER_FORMS)
+    ]
+
+
+def mentions(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Words of the wire form in a module: the unmistakable anywhere, the others where something is read."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node.value in UNMISTAKABLE:
+            yield node.lineno, node.value
+        for key in keys_of(node):
+            if isinstance(key, ast.Constant) and key.value in KEYS:
+                yield key.lineno, key.value
+
+
+def keys_of(node: ast.AST) -> list[ast.expr | None]:
+    """What is used as a key: ``m["role"]``, ``m.get("role")``, ``{"role": ...}``, ``"role" in m``."""
+    match node:
+        case ast.Subscript(slice=key):
+            return [key]
+        case ast.Call(func=ast.Attribute(attr="get" | "pop" | "setdefault"), args=[key, *_]):
+            return [key]
+        case ast.Dict(keys=keys):
+            return list(keys)
+        case ast.Compare(left=key, ops=[ast.In() | ast.NotIn()], comparators=[ast.Name()]):
+            return [key]
+    return []
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(CORE)))
+def test_no_other_module_takes_messages_apart(path: Path) -> None:
+    name = str(path.relative_to(CORE))
+    found = [
+        (line, word) for line, word in mentions(ast.parse(path.read_text())) if (name, word) not in ELSEWHERE
+    ]
+    assert found == [], f"core/{name} reads the wire form: ask core/conversation"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'message["role"]',
+        'message.get("role", "user")',
+        '{"role": "user"}',
+        '"name" in message',
+        'for field in ("tool_calls", "id"): pass',
+        'kind == "tool_result"',
+        'Literal["thinking"]',
+    ],
+)
+def test_what_takes_messages_apart_is_seen(source: str) -> None:
+    assert list(mentions(ast.parse(source)))
+
+
+@pytest.mark.parametrize("source", ['role = "user"', '"type"', 'words["said"]', "message.role", '"a name"'])
+def test_what_does_not_is_not(source: str) -> None:
+    assert not list(mentions(ast.parse(source)))
