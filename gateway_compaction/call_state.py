@@ -18,16 +18,16 @@ from gateway_compaction.ports import Caller
 __all__ = [
     "KEY",
     "CallState",
+    "build_response_headers",
     "ending_of",
+    "has_decision_for",
     "identity_of",
-    "is_known",
+    "is_edited",
     "owner_of",
     "request_of",
-    "response_headers",
-    "tell_span",
-    "tell_spend_pages",
+    "set_span_attributes",
+    "set_spend_metadata",
     "tenant_of",
-    "was_edited",
 ]
 
 KEY = "gateway_compaction"
@@ -135,7 +135,7 @@ def request_of(state: CallState, data: Mapping[str, Any]) -> Request:
     )
 
 
-def is_known(state: CallState, messages: Any) -> bool:
+def has_decision_for(state: CallState, messages: Any) -> bool:
     """Whether messages are, all of them, those that were decided about or what that became."""
     if state.base is None:
         return False
@@ -143,7 +143,7 @@ def is_known(state: CallState, messages: Any) -> bool:
     return any(sent is messages or list(sent) == messages for sent in known)
 
 
-def was_edited(decision: Decision) -> bool:
+def is_edited(decision: Decision) -> bool:
     """Whether the messages that were decided about have been edited in place since; hashes them again."""
     context = decision.context
     if context is None:
@@ -169,7 +169,7 @@ def ending_of(kwargs: Mapping[str, Any], response: Any) -> Ending:
     return Ending("answered", reported if isinstance(reported, int) and reported > 0 else None)
 
 
-def response_headers(state: CallState) -> dict[str, str]:
+def build_response_headers(state: CallState) -> dict[str, str]:
     """What the client is told."""
     decision = state.decision
     if decision is None:
@@ -183,7 +183,7 @@ def response_headers(state: CallState) -> dict[str, str]:
     return {name: _header(value) for name, value in told.items() if value not in (None, "", 0)}
 
 
-def tell_span(state: CallState) -> None:
+def set_span_attributes(state: CallState) -> None:
     """Say the same on the request's span, where LiteLLM's OpenTelemetry callback has started one."""
     span, decision = getattr(state.auth, "parent_otel_span", None), state.decision
     if span is None or decision is None:
@@ -193,7 +193,7 @@ def tell_span(state: CallState) -> None:
     span.set_attributes({f"{KEY}.{name}": value for name, value in said.items() if value not in (None, "")})
 
 
-def tell_spend_pages(state: CallState, data: Mapping[str, Any]) -> None:
+def set_spend_metadata(state: CallState, data: Mapping[str, Any]) -> None:
     """Say in the call's metadata what was saved, for LiteLLM's own pages."""
     decision = state.decision
     metadata = data.get("metadata")

@@ -29,20 +29,20 @@ from gateway_compaction.admin.mount import mount
 from gateway_compaction.call_state import (
     KEY,
     CallState,
+    build_response_headers,
     ending_of,
-    is_known,
+    has_decision_for,
+    is_edited,
     request_of,
-    response_headers,
-    tell_span,
-    tell_spend_pages,
+    set_span_attributes,
+    set_spend_metadata,
     tenant_of,
-    was_edited,
 )
 from gateway_compaction.engine.post_call import Ending
 from gateway_compaction.engine.request import Decision
 from gateway_compaction.errors import CompactionError
 from gateway_compaction.ports import ModelFacts
-from gateway_compaction.runtime import Runtime, build, log_to_stderr, policies_from
+from gateway_compaction.runtime import Runtime, build, log_to_stderr, policy_source_from
 from gateway_compaction.settings import Settings
 
 __all__ = ["CompactionHook", "handler", "startup", "tenant_of"]
@@ -95,7 +95,7 @@ class CompactionHook(CustomLogger):
         state = CallState(user_api_key_dict, dict(data))
         details[KEY] = state
         self.start()
-        if self._to_be_deferred():
+        if self._should_defer():
             # The deployment hook comes after all of them.
             state.deferred = True
             return None
@@ -107,19 +107,19 @@ class CompactionHook(CustomLogger):
         self, kwargs: dict[str, Any], call_type: Any
     ) -> dict[str, Any] | None:
         """Compact here what could not be seen last before; fit again where the deployment is smaller."""
-        state, messages = self._state(kwargs.get("litellm_logging_obj")), kwargs.get("messages")
+        state, messages = self._find_state(kwargs.get("litellm_logging_obj")), kwargs.get("messages")
         if state is None or state.failed or not isinstance(messages, list) or not messages:
             return None
-        if state.deferred and await self._is_news(state, messages):
+        if state.deferred and await self._has_changed(state, messages):
             await self._decide(state, kwargs)
-        elif not is_known(state, messages):
+        elif not has_decision_for(state, messages):
             # A client's fallback may bring its own. Of what a guard has changed, nothing is kept unchanged.
             state.altered = any(c is not self and is_guard(c) for c in litellm.callbacks)
             return None
         base, state.altered = state.base, False
         assert base is not None
         # Each attempt starts from the client's request: the last one may have gone to a smaller deployment.
-        facts = self._smaller_window(base, kwargs)
+        facts = self._find_smaller_window(base, kwargs)
         decision = base if facts is None else await self._runtime.compactor.refit(base, facts)
         if decision.messages is not None or decision is not state.decision:
             kwargs["messages"] = list(decision.sent)
@@ -135,14 +135,14 @@ class CompactionHook(CustomLogger):
         litellm_call_info: dict[str, Any] | None = None,
     ) -> dict[str, str] | None:
         """Tell the client what was done; from here on the answer is on its way."""
-        state = self._state(data.get("litellm_logging_obj"))
+        state = self._find_state(data.get("litellm_logging_obj"))
         if state is None:
             return None
         if response is not None:
             state.released = True
             self._follow(state)
-            self._released(state, streamed=data.get("stream") is True)
-        return response_headers(state)
+            self._release(state, streamed=data.get("stream") is True)
+        return build_response_headers(state)
 
     @fail_open
     async def async_log_success_event(
@@ -161,7 +161,7 @@ class CompactionHook(CustomLogger):
         """A refusal by the provider: what was rewritten bypasses its session. Other failures are not ours."""
         state, error = kwargs.get(KEY), kwargs.get("exception")
         # A guardrail's refusal passes here too: that is not the provider's, and leaves nothing behind.
-        status = _status(error) if isinstance(error, OpenAIError) else None
+        status = _status_of(error) if isinstance(error, OpenAIError) else None
         if not isinstance(state, CallState) or status not in REFUSALS:
             return
         if state.decision is not None and not state.refused and not state.altered:
@@ -194,12 +194,12 @@ class CompactionHook(CustomLogger):
 
         proxy_server.proxy_shutdown_event = drained
 
-    async def _is_news(self, state: CallState, messages: list[Any]) -> bool:
+    async def _has_changed(self, state: CallState, messages: list[Any]) -> bool:
         """Whether another hook left something else for this deployment than what was decided about."""
-        if state.base is None or not is_known(state, messages):
+        if state.base is None or not has_decision_for(state, messages):
             return True
         work = asyncio.get_running_loop().run_in_executor
-        return await work(self._runtime.executors[0], was_edited, state.base)
+        return await work(self._runtime.executors[0], is_edited, state.base)
 
     async def _decide(self, state: CallState, data: dict[str, Any]) -> None:
         started, again = time.perf_counter(), state.base is not None
@@ -214,14 +214,14 @@ class CompactionHook(CustomLogger):
             state.failed = True
             # A client that leaves cancels the request; that is nobody's fault.
             if isinstance(fault, Exception):
-                self._runtime.post_call.decided(None, time.perf_counter() - started)
+                self._runtime.post_call.measure_decision(None, time.perf_counter() - started)
             raise
         if not again:
-            self._runtime.post_call.decided(state.decision, time.perf_counter() - started)
-        tell_span(state)
+            self._runtime.post_call.measure_decision(state.decision, time.perf_counter() - started)
+        set_span_attributes(state)
         if state.decision.messages is not None:
             data["messages"] = state.decision.messages
-            tell_spend_pages(state, data)
+            set_spend_metadata(state, data)
 
     def _follow(self, state: CallState) -> None:
         if state.ending is None or not state.released or state.followed or state.decision is None:
@@ -231,14 +231,14 @@ class CompactionHook(CustomLogger):
         state.followed = True
         self._runtime.post_call.follow(state.decision, state.ending)
 
-    def _released(self, state: CallState, *, streamed: bool) -> None:
+    def _release(self, state: CallState, *, streamed: bool) -> None:
         if state.followed or state.altered or state.decision is None:
             return
         # A stream may still be blocked, by whoever reads it as it comes.
         if not (streamed and any(c is not self and may_block_later(c) for c in litellm.callbacks)):
-            self._runtime.post_call.released(state.decision)
+            self._runtime.post_call.keep_compaction(state.decision)
 
-    def _to_be_deferred(self) -> bool:
+    def _should_defer(self) -> bool:
         """Whether somebody may still read, mask or block this request after our pre-call hook.
 
         Guardrails that run beside or after the pre-call hooks must see what the client sent, not a summary;
@@ -255,7 +255,7 @@ class CompactionHook(CustomLogger):
             return True
         return any(c is not self and is_guard(c) for c in callbacks)
 
-    def _smaller_window(self, decision: Decision, kwargs: Mapping[str, Any]) -> ModelFacts | None:
+    def _find_smaller_window(self, decision: Decision, kwargs: Mapping[str, Any]) -> ModelFacts | None:
         if decision.policy is None:
             return None
         metadata = kwargs.get("metadata") or {}
@@ -270,27 +270,27 @@ class CompactionHook(CustomLogger):
         return facts
 
     @staticmethod
-    def _state(logging_obj: Any) -> CallState | None:
+    def _find_state(logging_obj: Any) -> CallState | None:
         details = getattr(logging_obj, "model_call_details", None)
         state = details.get(KEY) if isinstance(details, dict) else None
         return state if isinstance(state, CallState) else None
 
 
-def _status(error: Any) -> int | None:
+def _status_of(error: Any) -> int | None:
     try:
         return int(error.status_code)
     except (AttributeError, TypeError, ValueError):
         return None
 
 
-def _wired() -> CompactionHook:
+def _build_hook() -> CompactionHook:
     settings, models = Settings(), ProxyModels()
-    runtime = build(settings, models, RouterSummarizer(), policies_from(settings), prometheus())
+    runtime = build(settings, models, RouterSummarizer(), policy_source_from(settings), prometheus())
     mount(runtime)
     return CompactionHook(runtime, models)
 
 
-handler = _wired()
+handler = _build_hook()
 
 
 async def startup() -> None:

@@ -23,14 +23,14 @@ from gateway_compaction.engine.local_buffer import LocalBuffer
 from gateway_compaction.engine.notices import NoticePoller
 from gateway_compaction.engine.post_call import PostCall
 from gateway_compaction.engine.rewrite_detector import RewriteDetector
-from gateway_compaction.engine.summarize import SummaryPipeline
+from gateway_compaction.engine.summary_pipeline import SummaryPipeline
 from gateway_compaction.engine.worker import Limits, Worker
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Models, Summarizer
 from gateway_compaction.settings import Settings, log
 from gateway_compaction.telemetry import Sample, Silent, Telemetry
 
-__all__ = ["Runtime", "build", "log_to_stderr", "policies_from", "use_bundled_encodings"]
+__all__ = ["Runtime", "build", "log_to_stderr", "policy_source_from", "use_bundled_encodings"]
 
 SAMPLE_SECONDS = 2.0
 
@@ -46,7 +46,7 @@ class Runtime:
     post_call: PostCall
     counter: TokenCounter
     executors: tuple[ThreadPoolExecutor, ThreadPoolExecutor]
-    composer: SummaryPipeline
+    summary_pipeline: SummaryPipeline
     policies: Callable[[], PolicyBook]
     telemetry: Telemetry
     archive: RedisArchive
@@ -61,27 +61,27 @@ class Runtime:
     def tasks(self) -> tuple[Callable[[], Coroutine[Any, Any, None]], ...]:
         """What runs in the background as long as the process does; each for a task of its own."""
         watch = (self.policies.watch,) if isinstance(self.policies, PolicySource) else ()
-        return (self.calibrate, self.measure, self.notice_poller.run, *watch)
+        return (self.adopt_factors, self.report_samples, self.notice_poller.run, *watch)
 
-    async def measure(self) -> None:
+    async def report_samples(self) -> None:
         """Tell now and then how the process is doing."""
         while True:
-            self.telemetry.sampled(self.sample())
+            self.telemetry.record_sample(self.take_sample())
             await asyncio.sleep(SAMPLE_SECONDS)
 
-    def sample(self) -> Sample:
+    def take_sample(self) -> Sample:
         """How the process is doing now."""
         policies = self.policy_state
         return Sample(
-            queued=self.worker.queued,
+            queued=self.worker.queue_length,
             counts={name: count for name, count in self.worker.counts.items() if name != "submitted"},
             store_open=self.store.state == "open",
-            summarisers_open=len(self.composer.resting),
+            summarisers_open=len(self.summary_pipeline.paused_models),
             policies_loaded_at=policies.loaded_at if policies else None,
             policies_refused=policies is not None and policies.problem is not None,
         )
 
-    async def calibrate(self) -> None:
+    async def adopt_factors(self) -> None:
         """Take over the factors that other replicas learned, now and then."""
         while True:
             try:
@@ -98,7 +98,7 @@ class Runtime:
             executor.shutdown(wait=False, cancel_futures=True)
 
 
-def policies_from(settings: Settings) -> PolicySource:
+def policy_source_from(settings: Settings) -> PolicySource:
     """The policies that the environment names.
 
     Raises:
@@ -121,13 +121,15 @@ def build(
     # A request never waits for the work of the background.
     front = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gateway-compaction-front")
     back = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gateway-compaction-back")
-    counter, local, guard = TokenCounter(), LocalBuffer(), RewriteDetector()
+    counter, local, rewrite_detector = TokenCounter(), LocalBuffer(), RewriteDetector()
     limits = Limits(settings.concurrency, settings.queue, settings.lease_seconds)
-    composer = SummaryPipeline(summarizer, models, back)
-    worker = Worker(store, composer, local, guard, limits, telemetry=telemetry)
+    pipeline = SummaryPipeline(summarizer, models, back)
+    worker = Worker(store, pipeline.make_summary, local, rewrite_detector, limits, telemetry=telemetry)
     cold, on = settings.recall_cold_tokens, settings.enabled
-    compactor = Compactor(store, worker, policies, models, counter, front, local, guard, cold, enabled=on)
-    post_call = PostCall(store, worker, counter, local, guard, back, telemetry=telemetry)
+    compactor = Compactor(
+        store, worker, policies, models, counter, front, local, rewrite_detector, cold, enabled=on
+    )
+    post_call = PostCall(store, worker, counter, local, rewrite_detector, back, telemetry=telemetry)
     archive = RedisArchive(store)
     return Runtime(
         settings=settings,
@@ -137,7 +139,7 @@ def build(
         post_call=post_call,
         counter=counter,
         executors=(front, back),
-        composer=composer,
+        summary_pipeline=pipeline,
         policies=policies,
         telemetry=telemetry,
         archive=archive,

@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 
 from gateway_compaction.core.records.event import CompactionEvent
 
-__all__ = ["Epochs", "Sample", "Silent", "Stage", "Telemetry"]
+__all__ = ["CacheBreakDetector", "Sample", "Silent", "Stage", "Telemetry"]
 
 ENTRIES = 10_000
 # How far a decision came: settled by the policy or by size alone, after counting, or with store and plan.
@@ -40,21 +40,21 @@ class Sample:
 class Telemetry(Protocol):
     """Takes measurements. Never raises and never waits: it is called while a request waits."""
 
-    def decided(
+    def record_decision(
         self, outcome: str, level: str | None, policy: str | None, stage: Stage, seconds: float
     ) -> None:
         """A request was decided about, in so many seconds of its own time."""
         ...
 
-    def ended(self, event: CompactionEvent, ending: str, *, rewritten: bool, cache_break: bool) -> None:
+    def record_call(self, event: CompactionEvent, ending: str, *, rewritten: bool, cache_break: bool) -> None:
         """A call that came near its window is over; ``ending`` as in ``post_call.Ending.kind``."""
         ...
 
-    def summarised(self, event: CompactionEvent) -> None:
+    def record_summary(self, event: CompactionEvent) -> None:
         """A summary was made, or failed."""
         ...
 
-    def sampled(self, sample: Sample) -> None:
+    def record_sample(self, sample: Sample) -> None:
         """The process looked at itself."""
         ...
 
@@ -62,22 +62,22 @@ class Telemetry(Protocol):
 class Silent:
     """Telemetry for nobody."""
 
-    def decided(
+    def record_decision(
         self, outcome: str, level: str | None, policy: str | None, stage: Stage, seconds: float
     ) -> None:
         """See ``Telemetry``."""
 
-    def ended(self, event: CompactionEvent, ending: str, *, rewritten: bool, cache_break: bool) -> None:
+    def record_call(self, event: CompactionEvent, ending: str, *, rewritten: bool, cache_break: bool) -> None:
         """See ``Telemetry``."""
 
-    def summarised(self, event: CompactionEvent) -> None:
+    def record_summary(self, event: CompactionEvent) -> None:
         """See ``Telemetry``."""
 
-    def sampled(self, sample: Sample) -> None:
+    def record_sample(self, sample: Sample) -> None:
         """See ``Telemetry``."""
 
 
-class Epochs:
+class CacheBreakDetector:
     """Notices where the provider's prompt cache breaks: a compaction is sent that was not sent before.
 
     Each process remembers for itself: a conversation that moves between replicas counts once in each.
@@ -87,7 +87,7 @@ class Epochs:
         self._entries = entries
         self._sent: OrderedDict[tuple[str, str, str], None] = OrderedDict()
 
-    def begins(self, session_id: str, digest: str, kind: str) -> bool:
+    def record_sent(self, session_id: str, digest: str, kind: str) -> bool:
         """Whether a session is sent this compaction for the first time."""
         key = (session_id, digest, kind)
         known = key in self._sent

@@ -34,7 +34,7 @@ from gateway_compaction.engine.request import Request
 from gateway_compaction.ports import Caller
 from gateway_compaction.runtime import Runtime, build
 from gateway_compaction.settings import Settings
-from gateway_compaction.telemetry import Epochs, Sample, Silent, Telemetry
+from gateway_compaction.telemetry import CacheBreakDetector, Sample, Silent, Telemetry
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Fixed, Scripted
 from tests.policy_books import book, entry
@@ -103,7 +103,7 @@ async def talk(
     for call in grown(chat(messages)):
         request = Request(list(call), {}, model, tenant, identity, Caller(model))
         decision = await runtime.compactor.compact(request)
-        runtime.post_call.decided(decision, 0.003)
+        runtime.post_call.measure_decision(decision, 0.003)
         runtime.post_call.follow(decision, ending or Ending("answered"))
         await runtime.worker.drain(20.0)
         decisions.append(decision)
@@ -118,7 +118,7 @@ class TestCounting:
     ) -> None:
         runtime = runtimes({"summary": {"model": "small"}})
         decisions = await talk(runtime, 89)
-        runtime.telemetry.sampled(runtime.sample())
+        runtime.telemetry.record_sample(runtime.take_sample())
         read = Read(registry)
         for outcome in ("none", "prepared", "applied"):
             wanted = sum(d.outcome == outcome for d in decisions)
@@ -146,7 +146,7 @@ class TestCounting:
         assert read.value("hook_seconds_count", stage="planned") == planned > 0
         assert read.value("hook_seconds_count", stage="quiet") == quiet > 0
         assert read.value("hook_seconds_count", stage="counted") == len(decisions) - planned - quiet
-        runtime.post_call.decided(None, 0.5)
+        runtime.post_call.measure_decision(None, 0.5)
         read = Read(registry)
         assert read.value("hook_seconds_count", stage="failed") == 1
         assert read.value("requests_total", outcome="failed", policy="none", level="none") == 1
@@ -186,20 +186,20 @@ class TestCounting:
         summarizer = Scripted(*["I cannot help with that."] * 50)
         runtime = runtimes({"summary": {"model": "small"}}, summarizer=summarizer)
         await talk(runtime, 41)
-        runtime.telemetry.sampled(runtime.sample())
+        runtime.telemetry.record_sample(runtime.take_sample())
         read = Read(registry)
         failed = read.value("summaries_total", outcome="failed")
         assert failed == runtime.worker.counts["failed"] > 0
         assert read.value("summary_seconds_count", outcome="failed") == failed
-        assert read.value("summarisers_open") == len(runtime.composer.resting)
+        assert read.value("summarisers_open") == len(runtime.summary_pipeline.paused_models)
 
     def test_cost_and_what_sampling_adds(self, registry: CollectorRegistry) -> None:
         telemetry = PrometheusTelemetry(registry)
         event = CompactionEvent("summary", 0.0, "made", "model", policy="lab", seconds=2.0, cost=0.25)
-        telemetry.summarised(event)
-        telemetry.summarised(event)
+        telemetry.record_summary(event)
+        telemetry.record_summary(event)
         for made in (3, 5):
-            telemetry.sampled(Sample(made, {"made": made}, True, 2, 1_000.0, True))
+            telemetry.record_sample(Sample(made, {"made": made}, True, 2, 1_000.0, True))
         read = Read(registry)
         assert read.value("summary_cost_dollars_total", policy="lab") == 0.5
         assert read.value("summary_seconds_sum") == 4.0
@@ -207,7 +207,7 @@ class TestCounting:
         gauges = ("queue_length", "store_breaker_open", "summarisers_open", "policy_problem")
         assert [read.value(name) for name in gauges] == [5, 1, 2, 1]
         assert read.value("policy_loaded_timestamp_seconds") == 1_000.0
-        telemetry.sampled(Sample(0, {"made": 5}, False, 0))
+        telemetry.record_sample(Sample(0, {"made": 5}, False, 0))
         assert [Read(registry).value(name) for name in gauges] == [0, 0, 0, 0]
 
     async def test_a_policy_file_that_cannot_be_used(
@@ -218,14 +218,14 @@ class TestCounting:
         source = PolicySource(path)
         telemetry = PrometheusTelemetry(registry)
         runtime = build(Settings(redis_url=None), Fixed(2_000), Scripted(), source, telemetry)
-        telemetry.sampled(runtime.sample())
+        telemetry.record_sample(runtime.take_sample())
         assert Read(registry).value("policy_problem") == 0
         loaded = Read(registry).value("policy_loaded_timestamp_seconds")
         assert loaded == source.state.loaded_at
         path.write_text("version: 2\n")
         source.look()
         source.look()
-        telemetry.sampled(runtime.sample())
+        telemetry.record_sample(runtime.take_sample())
         assert Read(registry).value("policy_problem") == 1
         await runtime.aclose()
 
@@ -236,7 +236,7 @@ class TestLabels:
     def test_names_of_policies_are_bounded(self, registry: CollectorRegistry) -> None:
         telemetry = PrometheusTelemetry(registry)
         for number in range(200):
-            telemetry.decided("none", None, f"policy {number}", "quiet", 0.0)
+            telemetry.record_decision("none", None, f"policy {number}", "quiet", 0.0)
         policies = {s.labels["policy"] for s in Read(registry).samples if "policy" in s.labels}
         assert len(policies) == 51 and "other" in policies
         assert Read(registry).value("requests_total") == 200
@@ -253,7 +253,7 @@ class TestLabels:
         from prometheus_client import Counter
 
         Counter("litellm_something", "Of somebody else.", registry=registry).inc()
-        PrometheusTelemetry(registry).sampled(SAMPLE)
+        PrometheusTelemetry(registry).record_sample(SAMPLE)
         assert b"litellm_something" not in render(registry)[0]
 
     def test_one_for_each_registry(self, registry: CollectorRegistry) -> None:
@@ -269,8 +269,8 @@ from gateway_compaction.adapters.prometheus import prometheus
 from gateway_compaction.telemetry import Sample
 telemetry = prometheus()
 for _ in range(int(sys.argv[1])):
-    telemetry.decided("applied", "medium", "default", "planned", 0.02)
-telemetry.sampled(Sample(int(sys.argv[1]), {"made": 1}, sys.argv[1] == "3", 0, float(sys.argv[1])))
+    telemetry.record_decision("applied", "medium", "default", "planned", 0.02)
+telemetry.record_sample(Sample(int(sys.argv[1]), {"made": 1}, sys.argv[1] == "3", 0, float(sys.argv[1])))
 """
     READER = """
 import os, sys
@@ -318,16 +318,16 @@ sys.stdout.buffer.write(render()[0])
 
 
 def test_an_epoch_begins_once() -> None:
-    epochs = Epochs(entries=2)
-    assert epochs.begins("s", "a", "model") and not epochs.begins("s", "a", "model")
-    assert epochs.begins("s", "a", "extractive") and not epochs.begins("s", "a", "model")
-    assert epochs.begins("t", "a", "model") and epochs.begins("s", "a", "extractive")
+    epochs = CacheBreakDetector(entries=2)
+    assert epochs.record_sent("s", "a", "model") and not epochs.record_sent("s", "a", "model")
+    assert epochs.record_sent("s", "a", "extractive") and not epochs.record_sent("s", "a", "model")
+    assert epochs.record_sent("t", "a", "model") and epochs.record_sent("s", "a", "extractive")
 
 
 @pytest.mark.parametrize("one", [Silent, PrometheusTelemetry])
 def test_who_measures_takes_all_that_is_measured(one: type[object]) -> None:
     asked = {name: method for name, method in vars(Telemetry).items() if not name.startswith("_")}
-    assert set(asked) == {"decided", "ended", "summarised", "sampled"}
+    assert set(asked) == {"record_decision", "record_call", "record_summary", "record_sample"}
     taken = {name: inspect.signature(getattr(one, name)) for name in asked}
     assert taken == {name: inspect.signature(method) for name, method in asked.items()}
 
@@ -336,10 +336,10 @@ def test_silence_measures_nothing() -> None:
     silent: Any = Silent()
     event = CompactionEvent("request", 0.0, "none", "")
     told = [
-        silent.decided("none", None, None, "quiet", 0.0),
-        silent.ended(event, "answered", rewritten=False, cache_break=False),
-        silent.summarised(CompactionEvent("summary", 0.0, "made", "")),
-        silent.sampled(SAMPLE),
+        silent.record_decision("none", None, None, "quiet", 0.0),
+        silent.record_call(event, "answered", rewritten=False, cache_break=False),
+        silent.record_summary(CompactionEvent("summary", 0.0, "made", "")),
+        silent.record_sample(SAMPLE),
     ]
     assert told == [None] * 4 and not vars(silent)
 

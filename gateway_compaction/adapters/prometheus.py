@@ -118,14 +118,14 @@ class PrometheusTelemetry:
             for name, (text, mode) in GAUGES.items()
         }
 
-    def decided(
+    def record_decision(
         self, outcome: str, level: str | None, policy: str | None, stage: Stage, seconds: float
     ) -> None:
         """See ``Telemetry``."""
         self._counters["requests"].labels(self._named(policy), level or "none", outcome).inc()
         self._histograms["hook_seconds"].labels(stage).observe(seconds)
 
-    def ended(self, event: CompactionEvent, ending: str, *, rewritten: bool, cache_break: bool) -> None:
+    def record_call(self, event: CompactionEvent, ending: str, *, rewritten: bool, cache_break: bool) -> None:
         """See ``Telemetry``."""
         policy = self._named(event.policy)
         if ending == "refused":
@@ -140,14 +140,14 @@ class PrometheusTelemetry:
         if cache_break:
             self._counters["cache_breaks"].labels(policy).inc()
 
-    def summarised(self, event: CompactionEvent) -> None:
+    def record_summary(self, event: CompactionEvent) -> None:
         """See ``Telemetry``."""
         if event.seconds is not None:
             self._histograms["summary_seconds"].labels(event.outcome).observe(event.seconds)
         if event.cost:
             self._counters["summary_cost_dollars"].labels(self._named(event.policy)).inc(event.cost)
 
-    def sampled(self, sample: Sample) -> None:
+    def record_sample(self, sample: Sample) -> None:
         """See ``Telemetry``."""
         self._gauges["queue_length"].set(sample.queued)
         self._gauges["store_breaker_open"].set(sample.store_open)

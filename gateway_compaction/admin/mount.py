@@ -42,7 +42,7 @@ def _include(app: Any, runtime: Runtime) -> None:
         lambda: health_of(runtime),
         runtime.counter.text,
         runtime.settings.metrics_public,
-        runtime.notice_poller.at_once,
+        runtime.notice_poller.try_poll,
     )
     declare_routes()
     if not hasattr(app.state, STATE):
@@ -53,7 +53,7 @@ def _include(app: Any, runtime: Runtime) -> None:
 def health_of(runtime: Runtime) -> Mapping[str, Any]:
     """How a process is doing, as JSON types."""
     state = runtime.policy_state
-    sample = runtime.sample()
+    sample = runtime.take_sample()
     return {
         "policies": None
         if state is None

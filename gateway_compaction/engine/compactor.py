@@ -58,14 +58,15 @@ class Compactor:
         counter: TokenCounter,
         executor: Executor,
         local: LocalBuffer,
-        guard: RewriteDetector,
+        rewrite_detector: RewriteDetector,
         index_tokens: int = INDEX_TOKENS,
         *,
         enabled: bool = True,
     ) -> None:
         self._store, self._worker, self._policies, self._models = store, worker, policies, models
         self._counter, self._executor, self._local = counter, executor, local
-        self._guard, self._index_tokens, self._enabled = guard, index_tokens, enabled
+        self._rewrite_detector = rewrite_detector
+        self._index_tokens, self._enabled = index_tokens, enabled
         self._warned: set[str] = set()
         self._caches: dict[str, DerivedCaches] = {}
         self._requested: frozenset[str] = frozenset()
@@ -192,19 +193,21 @@ class Compactor:
         digests = [context.chain[0], *(context.chain[c] for c in context.transcript.cuts)]
         try:
             buffer = await self._store.load(session, digests)
-            controls = self._local.with_controls(session, buffer.controls)
+            controls = self._local.remember_controls(session, buffer.controls)
         except StoreError as error:
             log.debug("store: session=%s %s", session.session_id, error)
             buffer = Buffer(backoff="the store does not answer")
             # What operators asked for holds on, so that the same bytes are sent.
-            controls = self._local.with_controls(session)
-        compactions = self._local.merged(session, digests, buffer.compactions, buffer.controls.generation)
-        skip_reason = self._guard.skip_reason(session.tenant, lineage_of(context))
+            controls = self._local.get_controls(session)
+        compactions = self._local.merge_compactions(
+            session, digests, buffer.compactions, buffer.controls.generation
+        )
+        skip_reason = self._rewrite_detector.find_skip_reason(session.tenant, lineage_of(context))
         return replace(
             context,
             compactions=compactions,
             in_flight=bool(buffer.in_flight),
-            bypass=self._local.bypass(session, buffer.bypass, buffer.controls.generation),
+            bypass=self._local.get_bypass(session, buffer.bypass, buffer.controls.generation),
             backoff=buffer.backoff or (None if controls.rebuild else skip_reason),
         ).with_controls(controls)
 

@@ -30,27 +30,27 @@ class LocalBuffer:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, entries: int = ENTRIES) -> None:
         self._clock, self._entries = clock, entries
-        self._kept: OrderedDict[tuple[str, str], tuple[float, Compaction, str]] = OrderedDict()
+        self._compactions: OrderedDict[tuple[str, str], tuple[float, Compaction, str]] = OrderedDict()
         self._bypassed: OrderedDict[str, tuple[float, str | None, str]] = OrderedDict()
         self._controls: OrderedDict[str, tuple[float, SessionControls]] = OrderedDict()
         self._forgotten: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        self._voided: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._begun: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def keep(self, session: SessionRef, compaction: Compaction, generation: str = "") -> None:
         """Remember a compaction; a better kind is never replaced by a lesser one of its generation.
 
         Nothing is kept of what was decided before the session was forgotten.
         """
-        if self.is_void(session, generation):
+        if self.is_outdated(session, generation):
             return
         key = (session.session_id, compaction.digest)
-        known = self._fresh(key)
-        if known is not None and holds_in(known[1], generation) and _better(known[0], compaction):
+        known = self._find_fresh(key)
+        if known is not None and holds_in(known[1], generation) and _is_better(known[0], compaction):
             return
-        self._kept[key] = (self._clock(), compaction, generation)
-        self._bound(self._kept, key)
+        self._compactions[key] = (self._clock(), compaction, generation)
+        self._trim(self._compactions, key)
 
-    def merged(
+    def merge_compactions(
         self, session: SessionRef, digests: Sequence[str], stored: Sequence[Compaction], generation: str = ""
     ) -> tuple[Compaction, ...]:
         """What the store returned and what this process knows, the better kind of each digest.
@@ -60,27 +60,29 @@ class LocalBuffer:
         best = {c.digest: c for c in stored}
         for digest in digests:
             key = (session.session_id, digest)
-            known = self._fresh(key)
+            known = self._find_fresh(key)
             if known is None:
                 continue
             compaction, made_under = known
             if not holds_in(made_under, generation):
-                del self._kept[key]
+                del self._compactions[key]
                 continue
-            self._kept[key] = (self._clock(), compaction, generation or made_under)
-            if _better(compaction, best.get(digest)):
+            self._compactions[key] = (self._clock(), compaction, generation or made_under)
+            if _is_better(compaction, best.get(digest)):
                 best[digest] = compaction
         return tuple(best.values())
 
-    def with_controls(self, session: SessionRef, controls: SessionControls | None = None) -> SessionControls:
-        """What operators asked, as the store just told; without an answer, what it told last."""
-        if controls is not None:
-            self._controls[session.session_id] = (self._clock(), controls)
-            self._bound(self._controls, session.session_id)
-            return controls
-        return self._told_last(session.session_id)
+    def remember_controls(self, session: SessionRef, controls: SessionControls) -> SessionControls:
+        """Remember what operators asked of a session, as the store just told, and return it."""
+        self._controls[session.session_id] = (self._clock(), controls)
+        self._trim(self._controls, session.session_id)
+        return controls
 
-    def _told_last(self, session_id: str) -> SessionControls:
+    def get_controls(self, session: SessionRef) -> SessionControls:
+        """Return what the store told last: what operators asked for holds on while it does not answer."""
+        return self._last_controls(session.session_id)
+
+    def _last_controls(self, session_id: str) -> SessionControls:
         at, known = self._controls.get(session_id, (0.0, SessionControls()))
         return known if self._clock() - at <= IDLE_SECONDS else SessionControls()
 
@@ -89,39 +91,39 @@ class LocalBuffer:
 
         That is a second since 1970 by the store's clock: what was decided before is not kept any more.
         """
-        for key in [k for k in self._kept if is_within(k[0], name)]:
-            del self._kept[key]
+        for key in [k for k in self._compactions if is_within(k[0], name)]:
+            del self._compactions[key]
         for session_id in [s for s in self._bypassed if is_within(s, name)]:
             del self._bypassed[session_id]
         for session_id in [s for s in self._controls if is_within(s, name)]:
             del self._controls[session_id]
         self._forgotten[name] = (self._clock(), at)
-        self._bound(self._forgotten, name)
+        self._trim(self._forgotten, name)
 
-    def void(self, session_id: str, at: float) -> None:
+    def begin_generation(self, session_id: str, at: float) -> None:
         """Drop what was made of a session before ``at``, when its present generation began.
 
         Its versions were taken back. While the store is down, what is decided from now on is of that
         generation; pins that were told last stand.
         """
         for key in [
-            k for k, (_, _, made) in self._kept.items() if k[0] == session_id and moment_of(made) < at
+            k for k, (_, _, made) in self._compactions.items() if k[0] == session_id and moment_of(made) < at
         ]:
-            del self._kept[key]
-        known = self._told_last(session_id)
+            del self._compactions[key]
+        known = self._last_controls(session_id)
         if moment_of(known.generation) < at:
             self._controls[session_id] = (self._clock(), replace(known, generation=voided(at), rebuild=False))
-            self._bound(self._controls, session_id)
-        self._voided[session_id] = (self._clock(), at)
-        self._bound(self._voided, session_id)
+            self._trim(self._controls, session_id)
+        self._begun[session_id] = (self._clock(), at)
+        self._trim(self._begun, session_id)
 
-    def is_void(self, session: SessionRef, generation: str) -> bool:
+    def is_outdated(self, session: SessionRef, generation: str) -> bool:
         """Whether what was decided under a generation was decided before its session was erased or reset."""
         for name in (session.session_id, session.tenant):
             noted, at = self._forgotten.get(name, (0.0, -1.0))
             if at >= moment_of(generation) and self._clock() - noted <= FORGOTTEN_SECONDS:
                 return True
-        noted, began = self._voided.get(session.session_id, (0.0, -1.0))
+        noted, began = self._begun.get(session.session_id, (0.0, -1.0))
         return moment_of(generation) < began and self._clock() - noted <= FORGOTTEN_SECONDS
 
     def set_bypass(
@@ -129,29 +131,29 @@ class LocalBuffer:
     ) -> None:
         """Leave a session alone for some seconds; without a reason, do not, whatever the store says."""
         self._bypassed[session.session_id] = (self._clock() + seconds, reason, generation)
-        self._bound(self._bypassed, session.session_id)
+        self._trim(self._bypassed, session.session_id)
 
-    def bypass(self, session: SessionRef, stored: str | None, generation: str = "") -> str | None:
+    def get_bypass(self, session: SessionRef, stored: str | None, generation: str = "") -> str | None:
         """Why the session is left alone, or None; ``stored`` is what the store says."""
         until, reason, made_under = self._bypassed.get(session.session_id, (0.0, None, ""))
         return reason if until > self._clock() and holds_in(made_under, generation) else stored
 
-    def _bound(self, kept: OrderedDict[K, V], key: K) -> None:
-        kept.move_to_end(key)
-        while len(kept) > self._entries:
-            kept.popitem(last=False)
+    def _trim(self, entries: OrderedDict[K, V], key: K) -> None:
+        entries.move_to_end(key)
+        while len(entries) > self._entries:
+            entries.popitem(last=False)
 
-    def _fresh(self, key: tuple[str, str]) -> tuple[Compaction, str] | None:
-        if key not in self._kept:
+    def _find_fresh(self, key: tuple[str, str]) -> tuple[Compaction, str] | None:
+        if key not in self._compactions:
             return None
-        used, compaction, generation = self._kept[key]
+        used, compaction, generation = self._compactions[key]
         if self._clock() - used > IDLE_SECONDS:
-            del self._kept[key]
+            del self._compactions[key]
             return None
-        self._kept[key] = (self._clock(), compaction, generation)
-        self._kept.move_to_end(key)
+        self._compactions[key] = (self._clock(), compaction, generation)
+        self._compactions.move_to_end(key)
         return compaction, generation
 
 
-def _better(known: Compaction, stored: Compaction | None) -> bool:
+def _is_better(known: Compaction, stored: Compaction | None) -> bool:
     return stored is None or KIND_RANK[known.kind] > KIND_RANK[stored.kind]

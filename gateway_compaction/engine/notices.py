@@ -36,38 +36,41 @@ class NoticePoller:
     ) -> None:
         self._store, self._worker, self._compactor, self._local = store, worker, compactor, local
         self._clearing, self._seconds = clearing, seconds
-        self._heard: dict[str, float] = {}
-        self._heard_void: dict[str, float] = {}
-        self._looking = asyncio.Lock()
+        self._seen_forgotten: dict[str, float] = {}
+        self._seen_voided: dict[str, float] = {}
+        self._lock = asyncio.Lock()
 
     async def run(self) -> None:
         """Ask for as long as the process lives; for a task of its own."""
         while True:
             await asyncio.sleep(self._seconds)
-            await self.at_once()
+            await self.try_poll()
 
-    async def at_once(self) -> None:
+    async def try_poll(self) -> None:
         """Ask now; where the store does not answer, the next look is soon enough."""
         try:
-            await self.once()
+            await self.poll()
         except StoreError as error:
             log.debug("notices not read: %s", error)
 
-    async def once(self) -> None:
+    async def poll(self) -> None:
         """Ask once.
 
         Raises:
             StoreError: the store does not answer.
         """
-        async with self._looking:  # an older answer must not take the place of a newer one
-            self._take(await self._store.notices())
+        async with self._lock:  # an older answer must not take the place of a newer one
+            self._apply(await self._store.notices())
 
-    def _take(self, notices: Notices) -> None:
+    def _apply(self, notices: Notices) -> None:
         self._compactor.set_requested(notices.requested)
-        fresh, void = _fresh(notices.forgotten, self._heard), _fresh(notices.voided, self._heard_void)
-        self._heard, self._heard_void = dict(notices.forgotten), dict(notices.voided)
+        fresh, void = (
+            _find_news(notices.forgotten, self._seen_forgotten),
+            _find_news(notices.voided, self._seen_voided),
+        )
+        self._seen_forgotten, self._seen_voided = dict(notices.forgotten), dict(notices.voided)
         for session_id, at in void.items():
-            self._local.void(session_id, at)
+            self._local.begin_generation(session_id, at)
         for name, at in fresh.items():
             self._worker.forget(name)
             self._local.forget(name, at)
@@ -76,5 +79,5 @@ class NoticePoller:
                 clear()
 
 
-def _fresh(told: Mapping[str, float], heard: Mapping[str, float]) -> dict[str, float]:
+def _find_news(told: Mapping[str, float], heard: Mapping[str, float]) -> dict[str, float]:
     return {name: at for name, at in told.items() if heard.get(name) != at}

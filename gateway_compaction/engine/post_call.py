@@ -23,7 +23,7 @@ from gateway_compaction.engine.request import Decision, lineage_of, task_of
 from gateway_compaction.engine.rewrite_detector import RewriteDetector
 from gateway_compaction.engine.worker import Worker
 from gateway_compaction.ports import Store
-from gateway_compaction.telemetry import Epochs, Silent, Stage, Telemetry
+from gateway_compaction.telemetry import CacheBreakDetector, Silent, Stage, Telemetry
 
 __all__ = ["Ending", "PostCall"]
 
@@ -56,26 +56,31 @@ class PostCall:
         worker: Worker,
         counter: TokenCounter,
         local: LocalBuffer,
-        guard: RewriteDetector,
+        rewrite_detector: RewriteDetector,
         executor: Executor,
         clock: Callable[[], float] = time.time,
         telemetry: Telemetry | None = None,
     ) -> None:
         self._store, self._worker, self._counter = store, worker, counter
-        self._local, self._guard, self._executor, self._clock = local, guard, executor, clock
+        self._local, self._rewrite_detector, self._executor, self._clock = (
+            local,
+            rewrite_detector,
+            executor,
+            clock,
+        )
         self._telemetry: Telemetry = telemetry or Silent()
-        self._epochs = Epochs()
+        self._cache_breaks = CacheBreakDetector()
 
-    def decided(self, decision: Decision | None, seconds: float) -> None:
+    def measure_decision(self, decision: Decision | None, seconds: float) -> None:
         """Measure a decision; None is a fault of ours."""
         if decision is None:
-            self._telemetry.decided("failed", None, None, "failed", seconds)
+            self._telemetry.record_decision("failed", None, None, "failed", seconds)
             return
         level = decision.plan.level if decision.plan else None
         policy = decision.policy.name if decision.policy else None
-        self._telemetry.decided(decision.outcome, level, policy, _stage(decision), seconds)
+        self._telemetry.record_decision(decision.outcome, level, policy, _stage_of(decision), seconds)
 
-    def released(self, decision: Decision) -> None:
+    def keep_compaction(self, decision: Decision) -> None:
         """An answer is on its way: what was made for it is kept in the process, whether it is logged or not.
 
         LiteLLM logs no call that asks for ``no-log``; the next one shall begin with the same bytes.
@@ -89,37 +94,37 @@ class PostCall:
         """Called once for each call; returns at once."""
         looked_at = decision.context is not None and decision.facts is not None
         if ending.kind == "answered" and ending.prompt_tokens and looked_at:
-            self._worker.later(self._calibrated(decision, ending.prompt_tokens))
+            self._worker.run_later(self._calibrate(decision, ending.prompt_tokens))
         if ending.kind == "refused":
-            self._refused(decision, ending)
+            self._follow_refusal(decision, ending)
         if decision.session is None or decision.plan is None or decision.context is None:
             return
         if ending.kind in ("answered", "disconnected"):
-            self._keep(decision)
+            self._prepare_next_call(decision)
             task = task_of(decision)
             if task is not None:
                 self._worker.submit(task)
-        self._record(decision, ending)
+        self._record_event(decision, ending)
 
-    def _keep(self, decision: Decision) -> None:
+    def _prepare_next_call(self, decision: Decision) -> None:
         plan, session, context = decision.plan, decision.session, decision.context
         assert plan is not None and session is not None and context is not None
         used = plan.view.compaction
         if plan.level is not None:
             base = built_upon(context, plan.view)
             start = base.covers if base is not None and base.kind == "model" else 0
-            self._behind(read_ahead, context.views, start)
+            self._run_apart(read_ahead, context.views, start)
         if used is not None and not context.views.index_ready(used):
-            self._behind(context.views.index, used.covers)
+            self._run_apart(context.views.index, used.covers)
         if decision.used is not None:
-            self._guard.used(session.tenant, lineage_of(context, decision.used.covers))
+            self._rewrite_detector.record_use(session.tenant, lineage_of(context, decision.used.covers))
         if plan.made is None or decision.messages is None:
             return
         made = replace(plan.made, created_at=self._clock())
         self._local.keep(session, made, decision.generation)
         storage = context.policy.storage
         if storage.content != "none":
-            self._worker.later(
+            self._worker.run_later(
                 self._store.put(
                     session,
                     made,
@@ -130,11 +135,11 @@ class PostCall:
                 )
             )
 
-    def _behind(self, work: Callable[..., object], *args: object) -> None:
+    def _run_apart(self, work: Callable[..., object], *args: object) -> None:
         """On the one thread kept for it; a fault of ours is logged."""
-        self._executor.submit(work, *args).add_done_callback(_complain)
+        self._executor.submit(work, *args).add_done_callback(_log_fault)
 
-    def _record(self, decision: Decision, ending: Ending) -> None:
+    def _record_event(self, decision: Decision, ending: Ending) -> None:
         plan, session, context = decision.plan, decision.session, decision.context
         assert plan is not None and session is not None and context is not None
         used = decision.used
@@ -154,14 +159,16 @@ class PostCall:
             covers=plan.view.compaction.covers if plan.view.compaction else 0,
             version=decision.version,
         )
-        _tell(session, event)
+        _log_event(session, event)
         sent = used if ending.kind in ("answered", "disconnected") else None
-        begins = sent is not None and self._epochs.begins(session.session_id, sent.digest, sent.kind)
-        self._telemetry.ended(event, ending.kind, rewritten=used is not None, cache_break=begins)
+        begins = sent is not None and self._cache_breaks.record_sent(
+            session.session_id, sent.digest, sent.kind
+        )
+        self._telemetry.record_call(event, ending.kind, rewritten=used is not None, cache_break=begins)
         view = None if ending.kind == "cached" else "raw" if used is None else f"{used.kind}:{used.digest}"
-        self._worker.later(self._written(decision, event, view))
+        self._worker.run_later(self._write_event(decision, event, view))
 
-    async def _written(self, decision: Decision, event: CompactionEvent, view: str | None) -> None:
+    async def _write_event(self, decision: Decision, event: CompactionEvent, view: str | None) -> None:
         plan, session, context = decision.plan, decision.session, decision.context
         assert plan is not None and session is not None and context is not None
         storage, last = context.policy.storage, None
@@ -181,7 +188,7 @@ class PostCall:
             last=last,
         )
 
-    async def _calibrated(self, decision: Decision, reported: int) -> None:
+    async def _calibrate(self, decision: Decision, reported: int) -> None:
         """Correct the count by what the provider reported, and share that."""
         assert decision.facts is not None
         model = decision.facts.name
@@ -196,10 +203,10 @@ class PostCall:
         if factor is not None:
             await self._store.save_factor(model, factor)
 
-    def _refused(self, decision: Decision, ending: Ending) -> None:
+    def _follow_refusal(self, decision: Decision, ending: Ending) -> None:
         if ending.too_long and decision.facts is not None:
             # What is too long after compaction would be longer without it: correct the count instead.
-            self._worker.later(self._raised(decision))
+            self._worker.run_later(self._raise_factor(decision))
             if decision.outcome == "bypassed" and decision.session is not None:
                 # As it came it is refused in any case: the bypass helps nobody.
                 self._local.set_bypass(decision.session, None, BYPASS_SECONDS, decision.generation)
@@ -210,20 +217,20 @@ class PostCall:
         log.warning("bypassed for %d s: session=%s %s", BYPASS_SECONDS, decision.session.session_id, reason)
         known = decision.generation
         self._local.set_bypass(decision.session, reason, BYPASS_SECONDS, known)
-        self._worker.later(self._store.bypass(decision.session, reason, BYPASS_SECONDS, known))
+        self._worker.run_later(self._store.bypass(decision.session, reason, BYPASS_SECONDS, known))
 
-    async def _raised(self, decision: Decision) -> None:
+    async def _raise_factor(self, decision: Decision) -> None:
         """Count a model's prompts as longer, for this process only, where that may be why one was refused."""
         assert decision.facts is not None
         model, calibration = decision.facts.name, self._counter.calibration
 
         def learned() -> None:
-            if self._explained_by_count(decision, calibration.factor(model)):
+            if self._is_explained_by_count(decision, calibration.factor(model)):
                 calibration.raise_for(model)
 
         await asyncio.get_running_loop().run_in_executor(self._executor, learned)
 
-    def _explained_by_count(self, decision: Decision, factor: float) -> bool:
+    def _is_explained_by_count(self, decision: Decision, factor: float) -> bool:
         """Whether we count what was sent as fitting, and some factor would count it as too long.
 
         So a hundred refusals at once raise it no further than the first ones did. Images, and an answer asked
@@ -241,18 +248,18 @@ class PostCall:
         return counted * factor + reserve <= facts.window < counted * MOST + reserve
 
 
-def _complain(done: Future[object]) -> None:
+def _log_fault(done: Future[object]) -> None:
     if not done.cancelled() and (fault := done.exception()) is not None:
         log.error("background work: a fault of ours", exc_info=fault)
 
 
-def _stage(decision: Decision) -> Stage:
+def _stage_of(decision: Decision) -> Stage:
     if decision.context is None:
         return "quiet"
     return "counted" if decision.session is None else "planned"
 
 
-def _tell(session: SessionRef, event: CompactionEvent) -> None:
+def _log_event(session: SessionRef, event: CompactionEvent) -> None:
     log.info(
         "request: session=%s policy=%s model=%s level=%s outcome=%s tokens=%d->%d reason=%s",
         session.session_id,

@@ -90,7 +90,7 @@ class Decision:
 def lineage_of(context: RequestContext, covers: int | None = None) -> Lineage:
     """What the model answered in a history, or in its first ``covers`` messages."""
     roles = [str(m["role"]) for m in context.transcript.history[:covers]]
-    return Lineage.of(roles, context.digests, context.chain)
+    return Lineage.from_messages(roles, context.digests, context.chain)
 
 
 def task_of(decision: Decision) -> SummaryTask | None:

@@ -32,7 +32,7 @@ class Lineage:
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, roles: Sequence[str], digests: Sequence[bytes], chain: Sequence[str]) -> Lineage:
+    def from_messages(cls, roles: Sequence[str], digests: Sequence[bytes], chain: Sequence[str]) -> Lineage:
         """The lineage of some messages."""
         places = [i for i, role in enumerate(roles) if role == "assistant"]
         return cls(tuple(digests[i] for i in places), (chain[0], *(chain[i + 1] for i in places)))
@@ -51,7 +51,7 @@ class RewriteDetector:
         self._entries, self._clock = entries, clock
         self._made: OrderedDict[tuple[str, bytes], dict[str, tuple[int, int, float]]] = OrderedDict()
 
-    def made(self, tenant: str, covered: Lineage, length: int) -> None:
+    def record_summary(self, tenant: str, covered: Lineage, length: int) -> None:
         """Remember a summary that no request has used yet, and how many answers the history had."""
         ending = covered.digests[-ENDING:]
         if len(ending) < ENDING or len(set(ending)) < ENDING:
@@ -63,11 +63,11 @@ class RewriteDetector:
         while len(self._made) > self._entries:
             self._made.popitem(last=False)
 
-    def used(self, tenant: str, covered: Lineage) -> None:
+    def record_use(self, tenant: str, covered: Lineage) -> None:
         """A request could use the summary after all."""
         self._made.get((tenant, b"".join(covered.digests[-ENDING:])), {}).pop(covered.names[-1], None)
 
-    def skip_reason(self, tenant: str, history: Lineage) -> str | None:
+    def find_skip_reason(self, tenant: str, history: Lineage) -> str | None:
         """Why no summary should be made for a history, or None."""
         digests, chain = history.digests, history.names
         lost: set[str] = set()
@@ -79,6 +79,6 @@ class RewriteDetector:
                 lost |= {d for d, (c, n, at) in facts if at > oldest and (k != c or len(digests) > n)}
         if len(lost) >= REWRITES_BEFORE_BACKOFF:
             # Lost summaries slide out of sight; that the client goes on like this shows by later answers.
-            self.made(tenant, history, len(digests))
+            self.record_summary(tenant, history, len(digests))
             return "the client rewrites its history: earlier summaries could not be used"
         return None

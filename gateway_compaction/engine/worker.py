@@ -22,7 +22,7 @@ from gateway_compaction.errors import StoreBusy, StoreError, SummaryError
 from gateway_compaction.ports import Caller, Store
 from gateway_compaction.telemetry import Silent, Telemetry
 
-__all__ = ["Composer", "Limits", "SummaryTask", "Worker"]
+__all__ = ["Limits", "MakeSummary", "SummaryTask", "Worker"]
 
 log = logging.getLogger("gateway_compaction")
 Count = Callable[[str], int]
@@ -69,7 +69,7 @@ class SummaryTask:
     shown: Callable[[], str] = str
 
 
-Composer = Callable[[SummaryTask], Coroutine[Any, Any, Compaction]]
+MakeSummary = Callable[[SummaryTask], Coroutine[Any, Any, Compaction]]
 
 
 class Worker:
@@ -78,23 +78,24 @@ class Worker:
     def __init__(
         self,
         store: Store,
-        compose: Composer,
+        make_summary: MakeSummary,
         local: LocalBuffer,
-        guard: RewriteDetector,
+        rewrite_detector: RewriteDetector,
         limits: Limits | None = None,
         clock: Callable[[], float] = time.time,
         telemetry: Telemetry | None = None,
     ) -> None:
-        self._store, self._compose, self._local, self._guard = store, compose, local, guard
+        self._store, self._make_summary = store, make_summary
+        self._local, self._rewrite_detector = local, rewrite_detector
         self._telemetry: Telemetry = telemetry or Silent()
         self._limits, self._clock = limits or Limits(), clock
-        self._session_ids = asyncio.Semaphore(self._limits.concurrency)
+        self._slots = asyncio.Semaphore(self._limits.concurrency)
         self._summaries: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._writes: set[asyncio.Task[None]] = set()
         self.counts: dict[str, int] = {"submitted": 0, "made": 0, "failed": 0, "taken": 0, "dropped": 0}
 
     @property
-    def queued(self) -> int:
+    def queue_length(self) -> int:
         """Summaries waiting or being made."""
         return len(self._summaries)
 
@@ -110,7 +111,7 @@ class Worker:
         self.counts["submitted"] += 1
         running = asyncio.get_running_loop().create_task(self._summarise(task))
         self._summaries[key] = running
-        running.add_done_callback(partial(self._ended, key))
+        running.add_done_callback(partial(self._end_summary, key))
         return running
 
     def forget(self, name: str) -> None:
@@ -119,13 +120,13 @@ class Worker:
             if is_within(session_id, name):
                 running.cancel()
 
-    def later(self, write: Coroutine[Any, Any, object]) -> None:
+    def run_later(self, write: Coroutine[Any, Any, object]) -> None:
         """Do a write in the background; a store that fails is logged, never raised, as is a fault of ours."""
-        running = asyncio.get_running_loop().create_task(_quietly(write))
+        running = asyncio.get_running_loop().create_task(_log_store_errors(write))
         self._writes.add(running)
-        running.add_done_callback(self._written)
+        running.add_done_callback(self._end_write)
 
-    def _written(self, running: asyncio.Task[None]) -> None:
+    def _end_write(self, running: asyncio.Task[None]) -> None:
         self._writes.discard(running)
         if not running.cancelled() and (fault := running.exception()) is not None:
             log.error("background write: a fault of ours", exc_info=fault)
@@ -142,21 +143,21 @@ class Worker:
                 return
             await asyncio.wait(pending, timeout=left)
 
-    def _ended(self, key: tuple[str, str], running: asyncio.Task[None]) -> None:
+    def _end_summary(self, key: tuple[str, str], running: asyncio.Task[None]) -> None:
         self._summaries.pop(key, None)
         if not running.cancelled() and (fault := running.exception()) is not None:
             self.counts["failed"] += 1
             log.error("summary: session=%s a fault of ours", key[0], exc_info=fault)
 
     async def _summarise(self, task: SummaryTask) -> None:
-        async with self._session_ids:
+        async with self._slots:
             try:
-                await self._claimed(task)
+                await self._claim_and_make(task)
             except StoreError as error:
                 self.counts["failed"] += 1
-                log.log(_loudness(error), "summary not made: session=%s %s", task.session.session_id, error)
+                log.log(_log_level(error), "summary not made: session=%s %s", task.session.session_id, error)
 
-    async def _claimed(self, task: SummaryTask) -> None:
+    async def _claim_and_make(self, task: SummaryTask) -> None:
         digest, session = task.job.digest, task.session
         seconds = self._limits.lease_seconds
         token = await self._store.claim(session, digest, task.chain, seconds, task.generation)
@@ -164,27 +165,27 @@ class Worker:
             self.counts["taken"] += 1
             return
         started = self._clock()
-        renewal = asyncio.get_running_loop().create_task(self._renew(session, digest, token))
+        renewal = asyncio.get_running_loop().create_task(self._renew_claim(session, digest, token))
         try:
-            made = await self._compose(task)
+            made = await self._make_summary(task)
         except SummaryError as error:
             self.counts["failed"] += 1
             log.warning("summary failed: session=%s covers=%d %s", session.session_id, task.job.covers, error)
-            await self._failed(task, token, str(error), self._clock() - started)
+            await self._record_failure(task, token, str(error), self._clock() - started)
             return
         except Exception as fault:
             # Counted and logged where the task ends. Without a pause it would come again with every call.
             reason = f"a fault of ours: {type(fault).__name__}"
-            await _quietly(self._failed(task, token, reason, self._clock() - started))
+            await _log_store_errors(self._record_failure(task, token, reason, self._clock() - started))
             raise
         except BaseException:
-            await _quietly(self._store.release(session, digest, token, ttl=task.policy.storage.ttl))
+            await _log_store_errors(self._store.release(session, digest, token, ttl=task.policy.storage.ttl))
             raise
         finally:
             renewal.cancel()
-        await self._stored(task, made, token, self._clock() - started)
+        await self._store_summary(task, made, token, self._clock() - started)
 
-    async def _stored(self, task: SummaryTask, made: Compaction, token: int, seconds: float) -> None:
+    async def _store_summary(self, task: SummaryTask, made: Compaction, token: int, seconds: float) -> None:
         storage, session = task.policy.storage, task.session
         made = replace(made, created_at=self._clock())
         if storage.content == "none":
@@ -201,17 +202,17 @@ class Worker:
             made = replace(made, version=version)
         self.counts["made"] += 1
         self._local.keep(session, made, task.generation)
-        self._guard.made(session.tenant, task.covered, task.length)
-        event = self._told(task, "made", _reason(made), seconds, made)
+        self._rewrite_detector.record_summary(session.tenant, task.covered, task.length)
+        event = self._report(task, "made", _reason_of(made), seconds, made)
         await self._store.append(session, event, ttl=storage.ttl, generation=task.generation)
 
-    async def _failed(self, task: SummaryTask, token: int, reason: str, seconds: float) -> None:
+    async def _record_failure(self, task: SummaryTask, token: int, reason: str, seconds: float) -> None:
         ttl = task.policy.storage.ttl
         await self._store.release(task.session, task.job.digest, token, failure=reason, ttl=ttl)
-        event = self._told(task, "failed", reason, seconds)
+        event = self._report(task, "failed", reason, seconds)
         await self._store.append(task.session, event, ttl=ttl, generation=task.generation)
 
-    def _told(
+    def _report(
         self, task: SummaryTask, outcome: str, reason: str, seconds: float, made: Compaction | None = None
     ) -> CompactionEvent:
         event = CompactionEvent(
@@ -228,29 +229,29 @@ class Worker:
             seconds=round(seconds, 3),
             cost=made.cost if made else None,
         )
-        self._telemetry.summarised(event)
+        self._telemetry.record_summary(event)
         return event
 
-    async def _renew(self, session: SessionRef, digest: str, token: int) -> None:
+    async def _renew_claim(self, session: SessionRef, digest: str, token: int) -> None:
         lease = self._limits.lease_seconds
         while True:
             await asyncio.sleep(lease / 3)
-            await _quietly(self._store.renew(session, digest, token, lease))
+            await _log_store_errors(self._store.renew(session, digest, token, lease))
 
 
-def _reason(made: Compaction) -> str:
+def _reason_of(made: Compaction) -> str:
     if not made.unsourced:
         return made.kind
     return f"{made.kind}; {made.unsourced} identifier{'s' * (made.unsourced > 1)} not in the source"
 
 
-async def _quietly(write: Coroutine[Any, Any, object]) -> None:
+async def _log_store_errors(write: Coroutine[Any, Any, object]) -> None:
     try:
         await write
     except StoreError as error:
-        log.log(_loudness(error), "store: %s", error)
+        log.log(_log_level(error), "store: %s", error)
 
 
-def _loudness(error: StoreError) -> int:
+def _log_level(error: StoreError) -> int:
     # The store says it once when it is no longer asked.
     return logging.DEBUG if isinstance(error, StoreBusy) else logging.WARNING

@@ -21,7 +21,7 @@ from gateway_compaction.engine.notices import NoticePoller
 from gateway_compaction.engine.post_call import Ending, PostCall
 from gateway_compaction.engine.request import Decision, Request
 from gateway_compaction.engine.rewrite_detector import RewriteDetector
-from gateway_compaction.engine.summarize import SummaryPipeline
+from gateway_compaction.engine.summary_pipeline import SummaryPipeline
 from gateway_compaction.engine.worker import Limits, Worker
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Caller, ModelFacts, Store, SummaryAnswer, SummaryRequest
@@ -140,7 +140,7 @@ class Rig:
         self.clock = Clock()
         self.executor = executor or ThreadPoolExecutor(max_workers=1)
         self.background: Executor = ThreadPoolExecutor(max_workers=1)
-        self.counter, self.guard = TokenCounter(), RewriteDetector()
+        self.counter, self.rewrite_detector = TokenCounter(), RewriteDetector()
         self.local = LocalBuffer(self.clock)
         defaults = dict(defaults or {})
         defaults = {"recall": {"max_tokens": 0}, **defaults}
@@ -148,21 +148,23 @@ class Rig:
         self.book = policy_book or book(defaults, *policies)
         store: Any = self.store
         self.pipeline = SummaryPipeline(self.summarizer, self.models, self.background, self.clock, 0.0)
-        self.worker = Worker(store, self.pipeline, self.local, self.guard, limits)
+        self.worker = Worker(store, self.pipeline.make_summary, self.local, self.rewrite_detector, limits)
         self.compactor = Compactor(
             store, self.worker, lambda: self.book, self.models, self.counter, self.executor, self.local,
-            self.guard,
+            self.rewrite_detector,
         )  # fmt: skip
-        self.post_call = self.follower()
+        self.post_call = self.make_post_call()
         self.archive = RedisArchive(self.redis)
         self.notice_poller = NoticePoller(
             store, self.worker, self.compactor, self.local, [self.archive.clear]
         )
 
-    def follower(self, clock: Callable[[], float] = time.time) -> PostCall:
+    def make_post_call(self, clock: Callable[[], float] = time.time) -> PostCall:
         """What follows calls; with another clock if one is given."""
         store: Any = self.store
-        return PostCall(store, self.worker, self.counter, self.local, self.guard, self.background, clock)
+        return PostCall(
+            store, self.worker, self.counter, self.local, self.rewrite_detector, self.background, clock
+        )
 
     def request(
         self,

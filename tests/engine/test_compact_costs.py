@@ -20,7 +20,7 @@ async def wished(rig: Rig) -> None:
     assert seen.session is not None
     await rig.archive.reset(ADMIN, seen.session)
     await rig.archive.compact(ADMIN, seen.session)
-    await rig.notice_poller.once()
+    await rig.notice_poller.poll()
 
 
 @pytest.mark.parametrize(("model", "beginnings"), [("small", 2), ("extractive", 1)])

@@ -142,7 +142,7 @@ class TestTakenBack:
         rig.store.fail(StoreError("down"), "load")
         assert summary.text in sent(await rig.decide(chat(59))), "it bridges an outage"
         await getattr(rig.archive, action)(ADMIN, where, *([0] if action == "rollback" else []))
-        await rig.notice_poller.once()
+        await rig.notice_poller.poll()
         assert summary.text not in sent(await rig.decide(chat(59)))
 
 
@@ -160,37 +160,37 @@ class TestCompact:
         await two.archive.compact(ADMIN, where)
         untouched = await one.decide(chat(31))
         assert untouched.messages is None, "this process does not know of the wish yet"
-        await one.notice_poller.once()
+        await one.notice_poller.poll()
         first = await one.call(chat(31))
         assert first.outcome == "fallback" and "operator" in first.reason and first.plan is not None
         assert len(sent(first)) < len(sent(untouched)) and first.plan.view.tokens < first.plan.tokens_before
         second = await one.call(chat(33))
         assert second.reason == "model" and second.version
-        await two.notice_poller.once()
+        await two.notice_poller.poll()
         assert sent(await two.decide(chat(33))) == sent(second)
         assert (await one.call(chat(35))).version == second.version, "one epoch"
 
     async def test_a_reset_ends_it(self, rig: Rig) -> None:
         where, _ = await compacted(rig, chat(59))
         await rig.archive.compact(ADMIN, where)
-        await rig.notice_poller.once()
+        await rig.notice_poller.poll()
         assert (await rig.decide(chat(11))).session == where
         await rig.archive.reset(ADMIN, where)
-        await rig.notice_poller.once()
+        await rig.notice_poller.poll()
         small = await rig.decide(chat(11))
         assert small.session is None and small.messages is None
 
     async def test_what_would_save_nothing_is_left_alone(self, rig: Rig) -> None:
         where, _ = await compacted(rig, chat(59))
         await rig.archive.compact(ADMIN, where)
-        await rig.notice_poller.once()
+        await rig.notice_poller.poll()
         tiny = await rig.decide(chat(5))
         assert tiny.messages is None and "little would be saved" in tiny.reason
 
     async def test_no_process_asks_for_small_sessions_without_a_wish(self, rig: Rig) -> None:
         where, _ = await compacted(rig, chat(59))
         await rig.archive.compact(ADMIN, where)
-        await rig.notice_poller.once()
+        await rig.notice_poller.poll()
         trips = rig.redis.round_trips
         assert (await rig.decide(chat(5, "another"))).reason == "below every level"
         assert rig.redis.round_trips == trips
@@ -206,7 +206,7 @@ class TestRebuild:
         where, _ = await compacted(one, chat(59))
         asked = len(two.summarizer.requests)
         await one.archive.rebuild(ADMIN, where)
-        await two.notice_poller.once()
+        await two.notice_poller.poll()
         small = await two.call(chat(21))
         assert small.messages is None and len(two.summarizer.requests) > asked
         found = await one.archive.detail(ADMIN, where)
@@ -234,7 +234,7 @@ class TestForget:
         assert (await two.decide(chat(59))).reason == "model"
         await two.archive.forget(ADMIN, where)
         for rig in pair:
-            await rig.notice_poller.once()
+            await rig.notice_poller.poll()
             assert not rig.remembers("Summary number") and not rig.remembers("chat 0: ")
         fresh = await one.call(chat(59), about={"team": "Legal", "team_id": "7"})
         assert fresh.reason != "model"
@@ -267,9 +267,9 @@ class TestForget:
         assert last is not None and last.session is not None
         await summarising(one, last.session)
         await two.archive.forget_tenant(ADMIN, last.session.tenant)
-        await one.notice_poller.once()
+        await one.notice_poller.poll()
         await one.settle()
-        assert one.worker.queued == 0 and one.worker.counts["made"] == 0
+        assert one.worker.queue_length == 0 and one.worker.counts["made"] == 0
         assert not one.remembers("chat 0: ")
 
     async def test_a_request_under_way_leaves_nothing_behind(self, pair: tuple[Rig, Rig]) -> None:
@@ -278,7 +278,7 @@ class TestForget:
         under_way = await one.decide(chat(79))
         assert under_way.plan is not None
         await two.archive.forget(ADMIN, where)
-        await one.notice_poller.once()
+        await one.notice_poller.poll()
         one.post_call.follow(under_way, ANSWERED)
         await one.settle()
         assert not [

@@ -33,20 +33,20 @@ async def test_once_erased_nothing_that_holds_text_is_left(rig: Rig) -> None:
     said = "chat 0: "
     remembered = (said, "Summary number 2", "vaulting", "src/vault.py", LABEL)
     assert [text for text in remembered if not rig.remembers(text)] == []
-    await rig.notice_poller.once()
+    await rig.notice_poller.poll()
     assert [text for text in remembered if not rig.remembers(text)] == [], "only an erasure clears it"
     await rig.archive.forget(ADMIN, last.session)
-    await rig.notice_poller.once()
+    await rig.notice_poller.poll()
     assert [text for text in remembered if rig.remembers(text)] == []
     await rig.decide(chat(59))
-    await rig.notice_poller.once()
+    await rig.notice_poller.poll()
     assert rig.remembers(said), "each erasure clears it once"
 
 
 async def test_it_asks_again_when_the_store_did_not_answer(rig: Rig) -> None:
     rig.store.fail(StoreError("down"), "notices")
     with pytest.raises(StoreError):
-        await rig.notice_poller.once()
+        await rig.notice_poller.poll()
     store: Any = rig.store
     notice_poller = NoticePoller(store, rig.worker, rig.compactor, rig.local, seconds=0.01)
     running = asyncio.create_task(notice_poller.run())
@@ -58,7 +58,7 @@ async def test_it_asks_again_when_the_store_did_not_answer(rig: Rig) -> None:
 
 async def test_a_store_that_does_not_answer_is_no_fault_of_who_did_something(rig: Rig) -> None:
     rig.store.fail(StoreError("down"), "notices")
-    await rig.notice_poller.at_once()
+    await rig.notice_poller.try_poll()
     assert rig.store.calls["notices"] == 1
 
 
@@ -82,9 +82,9 @@ async def test_an_older_answer_takes_no_newer_one_s_place(rig: Rig) -> None:
 
     store, compactor = Slow(), Hearing()
     notice_poller = NoticePoller(store, rig.worker, compactor, rig.local)  # type: ignore[arg-type]
-    first = asyncio.create_task(notice_poller.once())
+    first = asyncio.create_task(notice_poller.poll())
     await asked.wait()
-    await notice_poller.at_once()
+    await notice_poller.try_poll()
     await first
     assert heard == [frozenset(), frozenset({"wanted"})]
 

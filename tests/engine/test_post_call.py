@@ -43,7 +43,7 @@ class TestEvents:
         decision = await applied(rig, model="gpt-4o")
         plan = decision.plan
         assert plan is not None and decision.messages is not None
-        rig.follower(rig.clock).follow(decision, Ending("answered", 900))
+        rig.make_post_call(rig.clock).follow(decision, Ending("answered", 900))
         await rig.settle()
         assert decision.session is not None
         assert (await events(rig.redis, decision.session))[-1] == {
@@ -121,10 +121,10 @@ class TestSummaries:
         first = await rig.decide(LONG)
         assert first.session is not None and first.used is not None
         assert first.used.created_at == 0.0, "what is decided depends on no clock"
-        rig.follower(rig.clock).follow(first, Ending("answered"))
+        rig.make_post_call(rig.clock).follow(first, Ending("answered"))
         await rig.settle()
         [stored] = (await rig.redis.load(first.session, [first.used.digest])).compactions
-        [kept] = rig.local.merged(first.session, [first.used.digest], ())
+        [kept] = rig.local.merge_compactions(first.session, [first.used.digest], ())
         assert (stored.created_at, kept.created_at) == (1_000.0, 1_000.0)
         for process in (rig, rigs(2_000, defaults, redis=rig.redis)):
             assert (await process.decide(LONG)).messages == first.messages
@@ -297,7 +297,7 @@ async def test_a_fault_in_the_background_is_told(rig: Rig, caplog: pytest.LogCap
     decision = await rig.decide(chat(31))
     assert decision.plan is not None and decision.plan.level == "light"
     rig.background = Broken()
-    rig.follower().follow(decision, Ending("answered", 900))
+    rig.make_post_call().follow(decision, Ending("answered", 900))
     await rig.settle()
     faults = [r.getMessage() for r in caplog.records if r.exc_info]
     # Reading ahead; the corrected count, and the record with what the call looked like.

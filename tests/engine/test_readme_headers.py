@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gateway_compaction.archive import Scope
-from gateway_compaction.call_state import CallState, response_headers
+from gateway_compaction.call_state import CallState, build_response_headers
 from gateway_compaction.engine.request import Decision
 from tests.engine.histories import chat
 from tests.engine.rig import Rig
@@ -20,7 +20,7 @@ LOOKED_UP = {*ALWAYS, "-tokens-before", "-tokens-after", "-session"}
 
 def told(decision: Decision) -> set[str]:
     """What follows ``x-compaction`` in the names of the headers."""
-    headers = response_headers(CallState(None, decision=decision))
+    headers = build_response_headers(CallState(None, decision=decision))
     return {name.removeprefix("x-compaction") for name in headers}
 
 
@@ -45,7 +45,7 @@ async def test_of_a_small_session_that_an_operator_asked_for(rig: Rig) -> None:
     assert earlier.session is not None
     assert told(await rig.decide(chat(6))) <= {*ALWAYS, "-tokens-before"}
     await rig.archive.rebuild(Scope(everything=True, actor="zoe"), earlier.session)
-    await rig.notice_poller.once()
+    await rig.notice_poller.poll()
     assert told(await rig.decide(chat(6))) >= LOOKED_UP
 
 

@@ -110,7 +110,7 @@ class TestLeases:
         kept = await stored(slow, wanted)
         assert kept is not None and (kept.text, kept.version) == ("The second one made this.", 1)
         assert slow.worker.counts["made"] == 0 and slow.worker.counts["taken"] == 1
-        assert slow.local.merged(wanted.session, [wanted.job.digest], ()) == ()
+        assert slow.local.merge_compactions(wanted.session, [wanted.job.digest], ()) == ()
         assert [e["outcome"] for e in await events(slow.redis, wanted.session)] == ["made"]
 
     async def test_a_claim_is_renewed_while_the_model_takes_its_time(self, rigs: Callable[..., Rig]) -> None:
@@ -179,7 +179,7 @@ class TestFailures:
         async def broken(_: SummaryTask) -> Compaction:
             raise RuntimeError("a fault")
 
-        worker = Worker(rig.redis, broken, rig.local, rig.guard)
+        worker = Worker(rig.redis, broken, rig.local, rig.rewrite_detector)
         running = worker.submit(wanted)
         assert running is not None
         with pytest.raises(RuntimeError, match="a fault"):
@@ -280,7 +280,7 @@ class TestDrain:
             await asyncio.sleep(0.1)
             done.append(1)
 
-        rig.worker.later(write())
+        rig.worker.run_later(write())
         await rig.worker.drain(5.0)
         assert done == [1]
 
@@ -297,7 +297,7 @@ class TestTimes:
             rig.clock.now += 7
             return made
 
-        worker = Worker(rig.redis, compose, rig.local, rig.guard, clock=rig.clock)
+        worker = Worker(rig.redis, compose, rig.local, rig.rewrite_detector, clock=rig.clock)
         await _done(worker.submit(wanted))
         kept = await stored(rig, wanted)
         assert kept == replace(made, created_at=1_007.0, version=1)

@@ -50,14 +50,14 @@ FINAL = (SummaryLimited, SummaryTimeout)
 
 @dataclass(slots=True)
 class _Breaker:
-    """Stops asking a model that failed three times in a row; one call tries again after 30 s."""
+    """Stops attempt a model that failed three times in a row; one call tries again after 30 s."""
 
     failures: int = 0
     until: float = 0.0
 
 
 @dataclass(slots=True)
-class _Asking:
+class _Attempt:
     """All questions to one model for one summary: who answered, what it cost, what was made up."""
 
     task: SummaryTask
@@ -79,7 +79,7 @@ class SummaryPipeline:
     breakers: dict[str, _Breaker] = field(default_factory=dict)
 
     @property
-    def resting(self) -> tuple[str, ...]:
+    def paused_models(self) -> tuple[str, ...]:
         """Models that are not asked at present, because they failed."""
         now = self.clock()
         return tuple(
@@ -88,112 +88,112 @@ class SummaryPipeline:
             if breaker.failures >= FAILURES_TO_OPEN and breaker.until > now
         )
 
-    async def __call__(self, task: SummaryTask) -> Compaction:
+    async def make_summary(self, task: SummaryTask) -> Compaction:
         """The compaction that a task asks for; what its first use will need is made as well.
 
         Raises:
             SummaryError: no model gave a usable summary.
         """
-        made = await self._composed(task)
+        made = await self._make_compaction(task)
         if task.index is not None:
-            await self._apart(task.index)
+            await self._run_apart(task.index)
         return made
 
-    async def _composed(self, task: SummaryTask) -> Compaction:
+    async def _make_compaction(self, task: SummaryTask) -> Compaction:
         summary = task.policy.summary
         if summary.strategy == "window":
-            segments = await self._apart(_noted, task)
-            return _compaction(task, "extractive", segments)
-        longest = await self._apart(task.room)
+            segments = await self._run_apart(_build_note, task)
+            return _build_compaction(task, "extractive", segments)
+        longest = await self._run_apart(task.room)
         if summary.model == "extractive":
-            return _compaction(task, "extractive", await self._apart(_extracted, task, longest))
+            return _build_compaction(task, "extractive", await self._run_apart(_build_extract, task, longest))
         problem: SummaryError | None = None
         for model in (summary.model or task.caller.model, *summary.fallbacks):
             try:
-                return await self._asked(_Asking(task, model, model), longest)
+                return await self._ask_model(_Attempt(task, model, model), longest)
             except SummaryError as error:
                 problem = error
         raise problem or SummaryError("no model is named")
 
-    async def _asked(self, asking: _Asking, longest: int) -> Compaction:
-        task, base = asking.task, asking.task.job.base
+    async def _ask_model(self, attempt: _Attempt, longest: int) -> Compaction:
+        task, base = attempt.task, attempt.task.job.base
         segments: tuple[Segment, ...] | None = None
-        if task.prefix is not None and asking.model == task.caller.model:
-            segments = await self._behind(asking, task.prefix, longest)
+        if task.prefix is not None and attempt.model == task.caller.model:
+            segments = await self._ask_behind_prefix(attempt, task.prefix, longest)
         if segments is None and task.policy.summary.strategy == "rolling":
             start, before = (base.covers, task.covered_tokens - task.source_tokens) if base else (0, 0)
             piece = Piece(start, tuple(task.messages), task.source_tokens, longest, before=before)
-            text = await self._in_parts(asking, piece, base.text if base else "")
+            text = await self._ask_in_parts(attempt, piece, base.text if base else "")
             segments = (Segment(0, task.job.covers, text),)
         elif segments is None:
-            segments = await self._grown(asking, longest)
-        made = _compaction(task, "model", segments)
-        return replace(made, model=asking.answered, cost=asking.cost, unsourced=asking.unsourced)
+            segments = await self._extend_segments(attempt, longest)
+        made = _build_compaction(task, "model", segments)
+        return replace(made, model=attempt.answered, cost=attempt.cost, unsourced=attempt.unsourced)
 
-    async def _behind(
-        self, asking: _Asking, prefix: SharedPrefix, longest: int
+    async def _ask_behind_prefix(
+        self, attempt: _Attempt, prefix: SharedPrefix, longest: int
     ) -> tuple[Segment, ...] | None:
         """One text, asked for behind the messages that the model has read; None to ask in the plain way."""
-        task, base, policy = asking.task, asking.task.job.base, asking.task.policy
+        task, base, policy = attempt.task, attempt.task.job.base, attempt.task.policy
         rolling = policy.summary.strategy == "rolling"
         kept = () if rolling or base is None else base.segments
-        left = longest - sum(_sizes(task, kept))
+        left = longest - sum(_count_segments(task, kept))
         if left < least_text(longest):
             return None
         source = task.covered_tokens if rolling else task.source_tokens
         limit = min(left, max(LEAST_TEXT, source // 2))
-        request = self._request(asking, ("", prefix.question(policy, limit)), limit)
+        request = self._build_request(attempt, ("", prefix.question(policy, limit)), limit)
         request = replace(request, prefix=prefix.messages, tools=prefix.tools)
         try:
-            text = await self._accepted(asking, request, source, limit)
+            text = await self._ask_until_accepted(attempt, request, source, limit)
         except SummaryRejected:
             return None
         before = base.text if rolling and base is not None else ""
-        text = await self._checked(asking, text, task.messages, before, limit)
+        text = await self._check_identifiers(attempt, text, task.messages, before, limit)
         start = base.covers if kept and base is not None else 0
         return (*kept, Segment(start, task.job.covers, text))
 
-    async def _grown(self, asking: _Asking, longest: int) -> tuple[Segment, ...]:
+    async def _extend_segments(self, attempt: _Attempt, longest: int) -> tuple[Segment, ...]:
         """The old segments as they are, merged where there is no room, and new ones behind them."""
-        task = asking.task
+        task = attempt.task
         kept = task.job.base.segments if task.job.base else ()
-        used = _sizes(task, kept)
+        used = _count_segments(task, kept)
         left = longest - sum(used)
         start = task.job.base.covers if task.job.base else 0
-        sizes = await self._apart(sizes_of, task.messages, task.count)
-        pieces = await self._apart(pieces_of, task.messages, start, sizes, task.policy, longest, left)
+        sizes = await self._run_apart(sizes_of, task.messages, task.count)
+        pieces = await self._run_apart(pieces_of, task.messages, start, sizes, task.policy, longest, left)
         refused: SummaryRejected | None = None
         while refused is None and merges(kept, used, pieces, longest):
             try:
-                kept = await self._merged(asking, kept)
+                kept = await self._merge_segments(attempt, kept)
             except SummaryRejected as error:
                 refused = error
-            used = _sizes(task, kept)
+            used = _count_segments(task, kept)
             left = longest - sum(used)
         if left < least_text(longest):
             raise refused or SummaryRejected("no room is left for a new segment")
         fitting = within(pieces, left)
-        new = [Segment(p.start, p.end, await self._in_parts(asking, p, "")) for p in fitting]
+        new = [Segment(p.start, p.end, await self._ask_in_parts(attempt, p, "")) for p in fitting]
         return (*kept, *new)
 
-    async def _merged(self, asking: _Asking, kept: tuple[Segment, ...]) -> tuple[Segment, ...]:
+    async def _merge_segments(self, attempt: _Attempt, kept: tuple[Segment, ...]) -> tuple[Segment, ...]:
         """The segments with four neighbours condensed into one that is as long as one of them."""
-        task, run = asking.task, run_to_merge(kept)
+        task, run = attempt.task, run_to_merge(kept)
         parts = kept[run[0] : run[1]]
-        source = sum(_sizes(task, parts))
+        source = sum(_count_segments(task, parts))
         limit = max(LEAST_TEXT, source // max(2, len(parts)))
-        request = self._request(asking, merge_question(parts, task.policy, limit), limit)
-        text = await self._accepted(asking, request, source, limit)
+        request = self._build_request(attempt, merge_question(parts, task.policy, limit), limit)
+        text = await self._ask_until_accepted(attempt, request, source, limit)
         before = "\n\n".join(p.text for p in parts)
-        return merged(kept, run, await self._checked(asking, text, (), before, limit))
+        return merged(kept, run, await self._check_identifiers(attempt, text, (), before, limit))
 
-    async def _in_parts(self, asking: _Asking, piece: Piece, previous: str) -> str:
+    async def _ask_in_parts(self, attempt: _Attempt, piece: Piece, previous: str) -> str:
         """One text, made part by part where the messages exceed the summariser's own window."""
-        task, before, start, limit = asking.task, previous, piece.start, piece.limit
+        task, before, start, limit = attempt.task, previous, piece.start, piece.limit
         source = piece.before
-        window = self.models.facts(asking.model).window or UNKNOWN_WINDOW
+        window = self.models.facts(attempt.model).window or UNKNOWN_WINDOW
         room = int(window * PROMPT_SHARE) - piece.limit
-        for part, tokens in await self._apart(split_messages, piece.messages, room, task.policy, task.count):
+        for part, tokens in await self._run_apart(split_messages, piece.messages, room, task.policy, task.count):
             source += tokens
             limit = min(piece.limit, max(LEAST_TEXT, source // 2))
             ask = partial(
@@ -203,53 +203,57 @@ class SummaryPipeline:
                 chars=piece.chars if len(part) == len(piece.messages) else None,
                 shown=max(200, room // 4),
             )
-            asked = await self._apart(ask, part, before, task.policy, task.count)
-            before = await self._accepted(asking, self._request(asking, asked, limit), source, limit)
+            asked = await self._run_apart(ask, part, before, task.policy, task.count)
+            before = await self._ask_until_accepted(
+                attempt, self._build_request(attempt, asked, limit), source, limit
+            )
             start += len(part)
-        return await self._checked(asking, before, piece.messages, previous, limit)
+        return await self._check_identifiers(attempt, before, piece.messages, previous, limit)
 
-    async def _checked(
-        self, asking: _Asking, text: str, messages: Sequence[Message], previous: str, limit: int
+    async def _check_identifiers(
+        self, attempt: _Attempt, text: str, messages: Sequence[Message], previous: str, limit: int
     ) -> str:
-        found = await self._apart(checked, text, messages, previous, limit, asking.task.count)
-        asking.unsourced += found.unsourced
+        found = await self._run_apart(checked, text, messages, previous, limit, attempt.task.count)
+        attempt.unsourced += found.unsourced
         return found.text
 
-    def _request(self, asking: _Asking, asked: tuple[str, str], limit: int) -> SummaryRequest:
-        timeout = asking.task.policy.summary.timeout_seconds
+    def _build_request(self, attempt: _Attempt, asked: tuple[str, str], limit: int) -> SummaryRequest:
+        timeout = attempt.task.policy.summary.timeout_seconds
         # Room for models that think first; what is longer than the limit is shortened, not cut off.
-        return SummaryRequest(asking.model, *asked, 2 * limit + 512, timeout, asking.task.caller)
+        return SummaryRequest(attempt.model, *asked, 2 * limit + 512, timeout, attempt.task.caller)
 
-    async def _accepted(self, asking: _Asking, request: SummaryRequest, source: int, limit: int) -> str:
-        breaker, count = self.breakers.setdefault(request.model, _Breaker()), asking.task.count
-        for attempt in range(TRIES):
+    async def _ask_until_accepted(
+        self, attempt: _Attempt, request: SummaryRequest, source: int, limit: int
+    ) -> str:
+        breaker, count = self.breakers.setdefault(request.model, _Breaker()), attempt.task.count
+        for number in range(TRIES):
             if breaker.failures >= FAILURES_TO_OPEN and breaker.until > self.clock():
                 raise SummaryError(f"{request.model} failed {breaker.failures} times in a row; not asked")
             try:
                 answer = await self.summarizer.complete(request)
-                asking.answered = answer.model
-                asking.cost = answer.cost if asking.cost is None else asking.cost + (answer.cost or 0.0)
+                attempt.answered = answer.model
+                attempt.cost = answer.cost if attempt.cost is None else attempt.cost + (answer.cost or 0.0)
                 ended, called = answer.finish_reason, answer.has_tool_calls
-                text = accept(answer.text, ended, called, source, limit, count, _said(asking.task))
+                text = accept(answer.text, ended, called, source, limit, count, _source_texts(attempt.task))
             except (SummaryDenied, SummaryRejected):
                 # About one caller or one conversation: the model itself works.
                 raise
             except SummaryError as error:
                 breaker.failures += 1
                 breaker.until = self.clock() + OPEN_SECONDS
-                if isinstance(error, FINAL) or attempt == TRIES - 1:
+                if isinstance(error, FINAL) or number == TRIES - 1:
                     raise
-                await asyncio.sleep(self.pause_seconds * 2**attempt)
+                await asyncio.sleep(self.pause_seconds * 2**number)
             else:
                 breaker.failures = 0
                 return text
         raise AssertionError("unreachable")
 
-    async def _apart(self, work: Callable[..., T], *args: Any) -> T:
+    async def _run_apart(self, work: Callable[..., T], *args: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self.executor, work, *args)
 
 
-def _compaction(task: SummaryTask, kind: Kind, segments: tuple[Segment, ...]) -> Compaction:
+def _build_compaction(task: SummaryTask, kind: Kind, segments: tuple[Segment, ...]) -> Compaction:
     base = task.job.base
     return Compaction(
         digest=task.job.digest,
@@ -260,27 +264,27 @@ def _compaction(task: SummaryTask, kind: Kind, segments: tuple[Segment, ...]) ->
         since=task.since,
         parent=base.digest if base else None,
         tokens_before=task.covered_tokens,
-        tokens_after=sum(_sizes(task, segments)),
+        tokens_after=sum(_count_segments(task, segments)),
     )
 
 
-def _said(task: SummaryTask) -> Iterator[str]:
+def _source_texts(task: SummaryTask) -> Iterator[str]:
     """What a summary stands for; nothing where an operator's own prompt may ask for another language."""
     if not task.policy.summary.prompt_text:
         yield from (text_of(message) for message in task.messages)
         yield from (segment.text for segment in task.job.base.segments) if task.job.base else ()
 
 
-def _noted(task: SummaryTask) -> tuple[Segment, ...]:
+def _build_note(task: SummaryTask) -> tuple[Segment, ...]:
     """A note in place of a summary."""
     said = phrases(language_of_talk(task.messages))
     return (Segment(0, task.job.covers, f"[{said.unseen}: {task.job.covers}]"),)
 
 
-def _extracted(task: SummaryTask, longest: int) -> tuple[Segment, ...]:
+def _build_extract(task: SummaryTask, longest: int) -> tuple[Segment, ...]:
     job, shown = task.job, task.shown()
     return extracted(task.messages, job.covers, job.base, task.policy, longest, task.count, shown)
 
 
-def _sizes(task: SummaryTask, segments: Sequence[Segment]) -> list[int]:
+def _count_segments(task: SummaryTask, segments: Sequence[Segment]) -> list[int]:
     return [task.count(s.text) for s in segments]

@@ -11,7 +11,7 @@ import pytest
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.records.compaction import Compaction, Segment
 from gateway_compaction.engine.request import task_of
-from gateway_compaction.engine.summarize import SummaryPipeline
+from gateway_compaction.engine.summary_pipeline import SummaryPipeline
 from gateway_compaction.engine.worker import SummaryTask
 from gateway_compaction.errors import (
     SummaryDenied,
@@ -45,13 +45,13 @@ class TestRetries:
 
     async def test_a_transient_error_is_tried_again_twice(self, rig: Rig) -> None:
         rig.summarizer.answers = [DOWN, DOWN, "<summary>It went well.</summary>"]
-        made = await rig.pipeline(await task(rig))
+        made = await rig.pipeline.make_summary(await task(rig))
         assert made.text == "It went well." and len(asked(rig)) == 3
 
     async def test_and_no_more(self, rig: Rig) -> None:
         rig.summarizer.answers = [DOWN] * 4
         with pytest.raises(SummaryError, match="ServiceUnavailable"):
-            await rig.pipeline(await task(rig))
+            await rig.pipeline.make_summary(await task(rig))
         assert len(asked(rig)) == 3
 
     async def test_pauses_grow(self, rig: Rig) -> None:
@@ -59,7 +59,7 @@ class TestRetries:
         rig.summarizer.answers = [DOWN, DOWN, "<summary>It went well.</summary>"]
         wanted = await task(rig)
         started = asyncio.get_running_loop().time()
-        await pipeline(wanted)
+        await pipeline.make_summary(wanted)
         assert asyncio.get_running_loop().time() - started >= 0.15
 
     @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ class TestRetries:
     async def test_a_final_error_is_not_tried_again(self, rig: Rig, error: SummaryError) -> None:
         rig.summarizer.answers = [error]
         with pytest.raises(type(error), match=str(error)):
-            await rig.pipeline(await task(rig))
+            await rig.pipeline.make_summary(await task(rig))
         assert len(asked(rig)) == 1
 
 
@@ -93,21 +93,21 @@ class TestFallbacks:
             SummaryLimited("later"),
             "<summary>The third wrote this.</summary>",
         ]
-        made = await rig.pipeline(await task(rig))
+        made = await rig.pipeline.make_summary(await task(rig))
         assert asked(rig) == ["small", "second", "third"]
         assert (made.text, made.model) == ("The third wrote this.", "third")
 
     async def test_the_last_error_is_told_when_all_fail(self, rig: Rig) -> None:
         rig.summarizer.answers = [SummaryDenied("no"), SummaryLimited("later"), SummaryRejected("empty")]
         with pytest.raises(SummaryRejected, match="empty"):
-            await rig.pipeline(await task(rig))
+            await rig.pipeline.make_summary(await task(rig))
 
     async def test_null_is_the_requests_own_model(self, rigs: Callable[..., Rig]) -> None:
         rig = rigs(2_000, {"summary": {"model": None}}, models=Fixed(2_000, own=100_000))
         decision = await rig.decide(chat(31), model="gpt-4o")
         wanted = task_of(decision)
         assert wanted is not None
-        await rig.pipeline(replace(wanted, caller=replace(wanted.caller, model="own")))
+        await rig.pipeline.make_summary(replace(wanted, caller=replace(wanted.caller, model="own")))
         assert set(asked(rig)) == {"own"}
 
 
@@ -119,32 +119,32 @@ class TestBreaker:
         wanted = await task(rig)
         for _ in range(2):
             with pytest.raises(SummaryError):
-                await rig.pipeline(wanted)
+                await rig.pipeline.make_summary(wanted)
         assert len(asked(rig)) == 3
         rig.clock.now += 29
         with pytest.raises(SummaryError, match="small failed 3 times in a row; not asked"):
-            await rig.pipeline(wanted)
+            await rig.pipeline.make_summary(wanted)
         assert len(asked(rig)) == 3
         rig.clock.now += 1
-        assert (await rig.pipeline(wanted)).text
+        assert (await rig.pipeline.make_summary(wanted)).text
         assert len(asked(rig)) == 4
 
     async def test_one_failure_after_the_pause_opens_it_again(self, rig: Rig) -> None:
         rig.summarizer.answers = [DOWN] * 5
         wanted = await task(rig)
         with pytest.raises(SummaryError):
-            await rig.pipeline(wanted)
+            await rig.pipeline.make_summary(wanted)
         rig.clock.now += 31
         for _ in range(2):
             with pytest.raises(SummaryError, match="not asked"):
-                await rig.pipeline(wanted)
+                await rig.pipeline.make_summary(wanted)
         assert len(asked(rig)) == 4
 
     async def test_a_success_closes_it(self, rig: Rig) -> None:
         wanted = await task(rig)
         for _ in range(3):
             rig.summarizer.answers = [DOWN, DOWN, "<summary>All fine.</summary>"]
-            assert (await rig.pipeline(wanted)).text == "All fine."
+            assert (await rig.pipeline.make_summary(wanted)).text == "All fine."
         assert len(asked(rig)) == 9
 
     async def test_a_refusal_of_ours_says_nothing_about_the_model(self, rig: Rig) -> None:
@@ -152,7 +152,7 @@ class TestBreaker:
         for _ in range(5):
             rig.summarizer.answers = [SummaryDenied("no budget left")]
             with pytest.raises(SummaryDenied):
-                await rig.pipeline(wanted)
+                await rig.pipeline.make_summary(wanted)
         assert len(asked(rig)) == 5
 
     async def test_models_have_a_breaker_each(self, rigs: Callable[..., Rig]) -> None:
@@ -161,7 +161,7 @@ class TestBreaker:
         rig.summarizer.answers = [DOWN] * 3
         wanted = await task(rig)
         for _ in range(2):
-            assert (await rig.pipeline(wanted)).model == "second"
+            assert (await rig.pipeline.make_summary(wanted)).model == "second"
         assert asked(rig) == ["small"] * 3 + ["second"] * 2
 
 
@@ -207,36 +207,36 @@ class TestBelief:
         wanted = await task(rig)
         rig.summarizer.answers = [answer]
         with pytest.raises(SummaryRejected, match="another script"):
-            await rig.pipeline(wanted)
+            await rig.pipeline.make_summary(wanted)
         spoken = replace(wanted, messages=(*wanted.messages, {"role": "user", "content": RUSSIAN}))
         rig.summarizer.answers = [answer]
-        assert (await rig.pipeline(spoken)).text == RUSSIAN
+        assert (await rig.pipeline.make_summary(spoken)).text == RUSSIAN
 
     async def test_what_a_summary_builds_on_is_known(self, rig: Rig) -> None:
         wanted = await task(rig)
         rig.summarizer.answers = [f"<summary>{RUSSIAN}</summary>"]
         base = Compaction("d" * 32, 4, "model", (Segment(0, 4, RUSSIAN),), 500)
         built = replace(wanted, job=replace(wanted.job, base=base))
-        made = await rig.pipeline(built)
+        made = await rig.pipeline.make_summary(built)
         assert [s.text for s in made.segments] == [RUSSIAN, RUSSIAN]
 
     async def test_an_operators_own_prompt_may_ask_for_any_language(self, rigs: Callable[..., Rig]) -> None:
         raw = {"version": 1, "defaults": {"summary": {"model": "small", "prompt": "tax.txt"}}}
         rig = rigs(2_000, policy_book=PolicyBook(raw, "p.yaml", None, lambda name: "write in Russian"))
         rig.summarizer.answers = [f"<summary>{RUSSIAN}</summary>"]
-        assert (await rig.pipeline(await task(rig))).text == RUSSIAN
+        assert (await rig.pipeline.make_summary(await task(rig))).text == RUSSIAN
 
     async def test_what_is_not_smaller_is_rejected(self, rig: Rig) -> None:
         wanted = await task(rig)
         short = replace(wanted, messages=({"role": "user", "content": "Thanks a lot!"},))
         rig.summarizer.answers = [" ".join(["word"] * 35)]
         with pytest.raises(SummaryRejected, match="not smaller"):
-            await rig.pipeline(short)
+            await rig.pipeline.make_summary(short)
 
     async def test_tags_are_taken_off_and_what_is_too_long_is_shortened(self, rig: Rig) -> None:
         rig.summarizer.answers = ["Sure!\n<summary>" + "It went well. " * 300 + "</summary> Anything else?"]
         wanted = await task(rig)
-        made = await rig.pipeline(wanted)
+        made = await rig.pipeline.make_summary(wanted)
         assert made.text.startswith("It went well.") and "Sure" not in made.text and "else" not in made.text
         assert wanted.count(made.text) <= wanted.job.block
 
@@ -246,7 +246,7 @@ class TestRequests:
 
     async def test_the_question_is_plain_and_on_the_callers_account(self, rig: Rig) -> None:
         wanted = await task(rig)
-        await rig.pipeline(wanted)
+        await rig.pipeline.make_summary(wanted)
         [request] = rig.summarizer.requests
         assert request.caller is wanted.caller and request.timeout_seconds == 60
         assert request.max_tokens > wanted.job.block / 2
@@ -258,7 +258,7 @@ class TestRequests:
         summary |= {"message_chars": 120, "prompt": "coding"}
         rig = rigs(2_000, {"summary": summary})
         wanted = await task(rig)
-        await rig.pipeline(wanted)
+        await rig.pipeline.make_summary(wanted)
         [request] = rig.summarizer.requests
         assert "Keep everything about: order_id" in request.user and "every file read" in request.user
         assert request.timeout_seconds == 5
@@ -268,12 +268,12 @@ class TestRequests:
         raw = {"version": 1, "defaults": {"summary": {"model": "small", "prompt": "tax.txt"}}}
         book = PolicyBook(raw, "p.yaml", None, lambda name: f"figures named in {name}")
         rig = rigs(2_000, policy_book=book)
-        await rig.pipeline(await task(rig))
+        await rig.pipeline.make_summary(await task(rig))
         assert "Keep: figures named in tax.txt." in rig.summarizer.requests[0].user
 
     async def test_costs_and_the_model_that_answered_are_kept(self, rig: Rig) -> None:
         rig.summarizer.answers = [SummaryAnswer("<summary>All fine.</summary>", "stop", "small-2026", 0.25)]
-        made = await rig.pipeline(await task(rig))
+        made = await rig.pipeline.make_summary(await task(rig))
         assert (made.cost, made.model, made.parent, made.kind) == (0.25, "small-2026", None, "model")
         assert made.tokens_before > 800 and 0 < made.tokens_after < 10
 
@@ -285,7 +285,7 @@ class TestRequests:
         answers = [SummaryAnswer(t, "stop", "small", 0.1 if n != 1 else None) for n, t in enumerate(texts)]
         rig.summarizer.answers = list(answers)
         wanted = await task(rig)
-        made = await rig.pipeline(wanted)
+        made = await rig.pipeline.make_summary(wanted)
         requests = rig.summarizer.requests
         assert len(requests) > 1
         for number, request in enumerate(requests[1:]):
@@ -301,6 +301,6 @@ class TestRequests:
     ) -> None:
         rig = rigs(200_000, {"context_window": 60_000}, models=Fixed(None))
         wanted = await task(rig, messages=951)
-        await rig.pipeline(wanted)
+        await rig.pipeline.make_summary(wanted)
         assert len(rig.summarizer.requests) > 2
         assert all(wanted.count(r.user) < 16_000 for r in rig.summarizer.requests)
