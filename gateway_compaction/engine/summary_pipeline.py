@@ -193,7 +193,8 @@ class SummaryPipeline:
         source = piece.before
         window = self.models.facts(attempt.model).window or UNKNOWN_WINDOW
         room = int(window * PROMPT_SHARE) - piece.limit
-        for part, tokens in await self._run_apart(split_messages, piece.messages, room, task.policy, task.count):
+        parts = await self._run_apart(split_messages, piece.messages, room, task.policy, task.count)
+        for part, tokens in parts:
             source += tokens
             limit = min(piece.limit, max(LEAST_TEXT, source // 2))
             ask = partial(
