@@ -100,7 +100,7 @@ def milliseconds(talk: Talk, window: int) -> tuple[float, float, float]:
 def main() -> None:
     """One line for each shape and window."""
     use_bundled_encodings()
-    Bench(1_000).count("warm")
+    Bench(1_000).raw_tokens("warm")
     print(f"{'shape':16}{'window':>8}{'measure':>10}{'plan':>10}{'stored':>10}   growth of each")
     for window in WINDOWS:
         for name, shape in SHAPES.items():

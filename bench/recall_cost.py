@@ -19,6 +19,7 @@ from gateway_compaction.core.conversation.digest import chain, message_digest
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import parse
 from gateway_compaction.core.planning.caches import DerivedCaches
+from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction, Segment
@@ -58,23 +59,23 @@ def conversation(words: int, asked: int) -> list[Message]:
     return [*messages, {"role": "user", "content": f"What was said about {' '.join(subject)}? ({asked})"}]
 
 
-def desk_for(messages: list[Message], counter: TokenCounter, caches: DerivedCaches) -> ViewBuilder:
-    """The desk that a request with these messages is laid out on."""
+def lay_out(messages: list[Message], counter: TokenCounter, caches: DerivedCaches) -> ViewBuilder:
+    """Lay out a request with these messages."""
     transcript, policy = parse(messages), Policy()
     digests = tuple(message_digest(m) for m in transcript.history)
     measure = counter.measure(transcript, {}, MODEL, 0, digests)
-    return ViewBuilder(
-        transcript,
-        chain(digests),
-        measure,
-        WINDOW * 8,
-        policy,
-        lambda m: counter.message(m, MODEL),
-        lambda t: counter.text(t, MODEL),
-        False,
-        digests,
-        caches,
+    context = RequestContext(
+        transcript=transcript,
+        chain=chain(digests),
+        digests=digests,
+        measure=measure,
+        window=WINDOW * 8,
+        policy=policy,
+        calibrated_tokens=lambda m: counter.message(m, MODEL),
+        raw_tokens=lambda t: counter.text(t, MODEL),
+        caches=caches,
     )
+    return ViewBuilder(context)
 
 
 def median_ms(work: Callable[[int], object]) -> float:
@@ -90,14 +91,17 @@ def median_ms(work: Callable[[int], object]) -> float:
 def measured(words: int) -> tuple[float, float, float]:
     """Recall cold (with its index), recall warm, and token_counter, in milliseconds of CPU."""
     counter, caches = TokenCounter(), DerivedCaches()
-    desks = [desk_for(conversation(words, n), counter, caches) for n in range(ROUNDS + 1)]
-    stored = [Compaction(d.chain[OLDER], OLDER, "model", (Segment(0, OLDER, "A summary."),)) for d in desks]
-    views = [d.view(c) for d, c in zip(desks, stored, strict=True)]
+    builders = [lay_out(conversation(words, n), counter, caches) for n in range(ROUNDS + 1)]
+    stored = [
+        Compaction(d.context.chain[OLDER], OLDER, "model", (Segment(0, OLDER, "A summary."),))
+        for d in builders
+    ]
+    views = [d.build_view(c) for d, c in zip(builders, stored, strict=True)]
     start = time.process_time()
-    desks[0].index(OLDER)
+    builders[0].get_index(OLDER)
     cold = (time.process_time() - start) * 1000
-    warm = median_ms(lambda n: desks[n].recalling(views[n]))
-    assert all(d.recalling(v).recalls for d, v in zip(desks, views, strict=True)), "nothing was recalled"
+    warm = median_ms(lambda n: builders[n].add_quotes(views[n]))
+    assert all(d.add_quotes(v).recalls for d, v in zip(builders, views, strict=True)), "nothing was recalled"
     counted = median_ms(lambda n: litellm.token_counter(MODEL, messages=conversation(words, n)))
     return cold, warm, counted
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from gateway_compaction.core.planning.views import INDEX_TOKENS
+from gateway_compaction.core.planning.context import INDEX_TOKENS
 
 __all__ = ["Settings"]
 

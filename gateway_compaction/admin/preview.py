@@ -17,7 +17,7 @@ from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.core.planning.summary_job import SummaryJob, plan_summary_job
-from gateway_compaction.core.planning.views import FRAME_TOKENS, ViewBuilder
+from gateway_compaction.core.planning.views import NOTE_AND_PINS_TOKENS, ViewBuilder
 from gateway_compaction.core.policy.model import Policy, conflicts, flatten
 from gateway_compaction.core.records.call_snapshot import parted
 from gateway_compaction.core.records.compaction import Compaction
@@ -51,11 +51,13 @@ def previewed(
     changed = _changes(body)
     tried = _with(policy, changed)
     model = detail.row.model or ""
-    context = _context(last, tried, lambda text: count(text, model)).with_controls(detail.steering)
-    job = plan_summary_job(context, None)
+    context = _context(last, tried, lambda text: count(text, model))
+    context = replace(context, controls=detail.steering)
+    views = ViewBuilder(context)
+    job = plan_summary_job(views, None)
     sent, cut = context.measure.total, job.covers if job else None
-    summary, expected = _blocks(detail, context, job) if job else (0, 0)
-    total = sent if cut is None else _without_pins(context.views).rest(cut) + summary
+    summary, expected = _blocks(detail, views, job) if job else (0, 0)
+    total = sent if cut is None else views.tokens_beside_block(cut) - views.pinned_tokens + summary
     return Preview(
         compacts=_compacts(context, job),
         covers=cut,
@@ -77,21 +79,19 @@ def previewed(
     )
 
 
-def _without_pins(views: ViewBuilder) -> ViewBuilder:
-    return replace(views, pins=())
-
-
-def _blocks(detail: SessionDetail, s: RequestContext, job: SummaryJob) -> tuple[int, int]:
+def _blocks(detail: SessionDetail, views: ViewBuilder, job: SummaryJob) -> tuple[int, int]:
     """Tokens of the whole block: the most, and what is likely; a rate gives its text's, not its bound."""
     # Operators' pins come on top of its length.
-    pins = s.views.rest(job.covers) - _without_pins(s.views).rest(job.covers)
-    summary, most = s.policy.summary, job.block + pins
+    context, pins = views.context, views.pinned_tokens
+    summary, most = context.policy.summary, job.block + pins
     if summary.rate is None:
         return most, most
-    text = block_tokens(summary.max_tokens, summary.rate, s.window, s.measure.between(0, job.covers))
-    text = min(text, s.views.text_room(job.covers, job.block))
-    framed = _framed(detail, s.views)
-    return most, min(most, text + (FRAME_TOKENS // 2 + pins if framed is None else max(framed, pins)))
+    text = block_tokens(
+        summary.max_tokens, summary.rate, context.window, context.measure.between(0, job.covers)
+    )
+    text = min(text, views.text_room(job.covers, job.block))
+    framed = _framed(detail, views)
+    return most, min(most, text + (NOTE_AND_PINS_TOKENS // 2 + pins if framed is None else max(framed, pins)))
 
 
 def _framed(detail: SessionDetail, views: ViewBuilder) -> int | None:
@@ -102,8 +102,10 @@ def _framed(detail: SessionDetail, views: ViewBuilder) -> int | None:
     if used is None or not block:
         return None
     # What was longer than its room was sent shortened.
-    room = views.text_room(min(used.covers, len(views.transcript.history)), used.limit or views.window // 4)
-    return max(0, block - min(views.count(used.text), room))
+    context = views.context
+    covers = min(used.covers, len(context.transcript.history))
+    room = views.text_room(covers, used.limit or context.window // 4)
+    return max(0, block - min(context.raw_tokens(used.text), room))
 
 
 def _compacts(s: RequestContext, job: SummaryJob | None) -> bool:
@@ -165,8 +167,16 @@ def _context(last: CallSnapshot, policy: Policy, count: Callable[[str], int]) ->
     measure = Measure(last.fixed, sum(tokens[:start]), (0, *accumulate(tokens[start:])))
     chain = tuple(str(i) for i in range(len(history) + 1))
     digests = tuple(name.encode() for name in chain[1:])
-    views = ViewBuilder(transcript, chain, measure, last.window, policy, _weighed, count, digests=digests)
-    return RequestContext(transcript, chain, measure, last.window, policy, views, digests=digests)
+    return RequestContext(
+        transcript=transcript,
+        chain=chain,
+        digests=digests,
+        measure=measure,
+        window=last.window,
+        policy=policy,
+        calibrated_tokens=_weighed,
+        raw_tokens=count,
+    )
 
 
 def openers_of(history: Sequence[Message], cuts: Sequence[int]) -> Mapping[int, int | None]:

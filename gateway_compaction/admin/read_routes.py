@@ -28,7 +28,7 @@ from gateway_compaction.admin.schemas import (
 )
 from gateway_compaction.archive import CallSnapshot, Scope, SessionDetail, SessionPage, Sort, State
 from gateway_compaction.archive import Query as Wanted
-from gateway_compaction.core.planning.plan import LevelName
+from gateway_compaction.core.planning.context import LevelName
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import NotThere, StoreError
 

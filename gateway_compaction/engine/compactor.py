@@ -14,10 +14,13 @@ from gateway_compaction.core.conversation.digest import OPENING, chain, history_
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import Transcript, parse
 from gateway_compaction.core.planning.caches import DerivedCaches
-from gateway_compaction.core.planning.context import RequestContext, reserved
-from gateway_compaction.core.planning.plan import below_thresholds_plan, below_thresholds_tokens, make_plan
+from gateway_compaction.core.planning.context import (
+    INDEX_TOKENS,
+    RequestContext,
+    reserved_tokens,
+)
+from gateway_compaction.core.planning.plan import lowest_threshold, make_plan, plan_without_store
 from gateway_compaction.core.planning.render import render
-from gateway_compaction.core.planning.views import INDEX_TOKENS, ViewBuilder
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import SessionRef
@@ -107,7 +110,8 @@ class Compactor:
             in_flight=old.in_flight,
             bypass=old.bypass,
             backoff=old.backoff,
-        ).with_controls(old.controls)
+            controls=old.controls,
+        )
         return await self._planned(replace(decision, facts=facts, messages=None), context)
 
     def set_requested(self, requested: frozenset[str]) -> None:
@@ -139,13 +143,13 @@ class Compactor:
             transcript = await self._run(len(request.messages) > LARGE_HISTORY, parse, request.messages)
         except TranscriptError as error:
             return replace(decision, reason=str(error))
-        reserve = reserved(request.body, window, policy)
-        quiet = below_thresholds_tokens(policy, transcript, window) - reserve
+        reserve = reserved_tokens(request.body, window, policy)
+        quiet = lowest_threshold(policy, transcript, window) - reserve
         wanted = bool(self._requested) and _opened(request, transcript).session_id in self._requested
         if not wanted and self._counter.bound(request.messages, request.body, facts.name, quiet) < quiet:
             return replace(decision, reason="below every level")
         context = await self._context(request, policy, transcript, facts.name, window)
-        plan = None if wanted else below_thresholds_plan(context)
+        plan = None if wanted else plan_without_store(context)
         if plan is not None:
             return replace(decision, context=context, plan=plan, reason=plan.reason)
         session = SessionRef(request.tenant, context.chain[min(OPENING, len(transcript.history))])
@@ -172,22 +176,21 @@ class Compactor:
     ) -> RequestContext:
         # The transcript keeps its messages alive, so that an id names one of them and nothing else.
         named = dict(zip(map(id, transcript.history), digests, strict=True))
-        reserve = reserved(request.body, window, policy)
+        reserve = reserved_tokens(request.body, window, policy)
         measure = self._counter.measure(transcript, request.body, name, reserve, digests)
-        views = ViewBuilder(
-            transcript,
-            chain(digests),
-            measure,
-            window,
-            policy,
-            lambda m: self._counter.message(m, name, named.get(id(m))),
-            lambda t: self._counter.text(t, name),
-            wants_json(request.body),
-            tuple(digests),
-            self._caches_of(name),
-            self._index_tokens,
+        return RequestContext(
+            transcript=transcript,
+            chain=chain(digests),
+            digests=tuple(digests),
+            measure=measure,
+            window=window,
+            policy=policy,
+            calibrated_tokens=lambda m: self._counter.message(m, name, named.get(id(m))),
+            raw_tokens=lambda t: self._counter.text(t, name),
+            wants_json=wants_json(request.body),
+            index_tokens=self._index_tokens,
+            caches=self._caches_of(name),
         )
-        return RequestContext(transcript, views.chain, measure, window, policy, views, digests=tuple(digests))
 
     async def _loaded(self, session: SessionRef, context: RequestContext) -> RequestContext:
         digests = [context.chain[0], *(context.chain[c] for c in context.transcript.cuts)]
@@ -209,7 +212,8 @@ class Compactor:
             in_flight=bool(buffer.in_flight),
             bypass=self._local.get_bypass(session, buffer.bypass, buffer.controls.generation),
             backoff=buffer.backoff or (None if controls.rebuild else skip_reason),
-        ).with_controls(controls)
+            controls=controls,
+        )
 
     async def _planned(self, decision: Decision, context: RequestContext) -> Decision:
         large = context.measure.total > LARGE_TOKENS
@@ -243,7 +247,7 @@ class Compactor:
             return replace(decision, outcome="observed", reason=reason, tokens_after=plan.view.tokens)
         sent = None
         if plan.view.compaction is not None:
-            sent = render(plan.view, context.transcript, context.views.count)
+            sent = render(plan.view, context.transcript, context.raw_tokens)
         return replace(
             decision, outcome=plan.outcome, reason=plan.reason, messages=sent, tokens_after=plan.view.tokens
         )

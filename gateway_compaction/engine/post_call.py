@@ -12,8 +12,9 @@ from functools import partial
 from typing import Literal
 
 from gateway_compaction.core.planning.fit import read_ahead
-from gateway_compaction.core.planning.plan import built_upon
+from gateway_compaction.core.planning.plan import find_base
 from gateway_compaction.core.planning.snapshot import build_snapshot
+from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.core.tokens.calibration import MOST
@@ -111,11 +112,12 @@ class PostCall:
         assert plan is not None and session is not None and context is not None
         used = plan.view.compaction
         if plan.level is not None:
-            base = built_upon(context, plan.view)
+            base = find_base(context, plan.view)
             start = base.covers if base is not None and base.kind == "model" else 0
-            self._run_apart(read_ahead, context.views, start)
-        if used is not None and not context.views.index_ready(used):
-            self._run_apart(context.views.index, used.covers)
+            self._run_apart(read_ahead, context, start)
+        views = ViewBuilder(context)
+        if used is not None and not views.has_index(used):
+            self._run_apart(views.get_index, used.covers)
         if decision.used is not None:
             self._rewrite_detector.record_use(session.tenant, lineage_of(context, decision.used.covers))
         if plan.made is None or decision.messages is None:

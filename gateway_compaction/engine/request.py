@@ -11,6 +11,7 @@ from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan
 from gateway_compaction.core.planning.shared_prefix import find_shared_prefix
+from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
@@ -103,6 +104,7 @@ def task_of(decision: Decision) -> SummaryTask | None:
         return None
     if context.policy.mode == "observe" and context.policy.summary.model is None:
         return None
+    views = ViewBuilder(context)
     job = plan.job
     start = job.base.covers if job.base else 0
     return SummaryTask(
@@ -116,11 +118,11 @@ def task_of(decision: Decision) -> SummaryTask | None:
         covered=lineage_of(context, job.covers),
         policy=context.policy,
         caller=decision.request.caller,
-        count=context.views.count,
+        count=context.raw_tokens,
         since=context.transcript.last_user or 0,
         length=sum(m["role"] == "assistant" for m in context.transcript.history),
-        index=partial(context.views.index, job.covers) if context.policy.recall.max_tokens else None,
-        room=partial(context.views.text_room, job.covers, job.block),
-        shown=partial(context.views.shown, job.covers, job.block),
+        index=partial(views.get_index, job.covers) if context.policy.recall.max_tokens else None,
+        room=partial(views.text_room, job.covers, job.block),
+        shown=partial(views.text_beside_summary, job.covers, job.block),
         prefix=find_shared_prefix(context, job, decision.used, decision.sent, decision.request.body),
     )

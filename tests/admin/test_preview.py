@@ -21,7 +21,7 @@ from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.core.planning.render import render
 from gateway_compaction.core.planning.snapshot import build_snapshot
 from gateway_compaction.core.planning.summary_job import plan_summary_job
-from gateway_compaction.core.planning.views import FRAME_TOKENS, ViewBuilder
+from gateway_compaction.core.planning.views import NOTE_AND_PINS_TOKENS, ViewBuilder
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.policy.presets import PRESETS
@@ -69,17 +69,16 @@ def context(policy: Policy, rounds: int, window: int = 4000) -> RequestContext:
     counter, transcript = TokenCounter(), parse([*messages, {"role": "user", "content": "And now?"}])
     digests = history_digests(transcript.history)
     measure = counter.measure(transcript, {}, "gpt-4o", 300, digests)
-    views = ViewBuilder(
-        transcript,
-        chain(digests),
-        measure,
-        window,
-        policy,
-        lambda m: counter.message(m, "gpt-4o"),
-        lambda t: counter.text(t, "gpt-4o"),
+    return RequestContext(
+        transcript=transcript,
+        chain=chain(digests),
         digests=tuple(digests),
+        measure=measure,
+        window=window,
+        policy=policy,
+        calibrated_tokens=lambda m: counter.message(m, "gpt-4o"),
+        raw_tokens=lambda t: counter.text(t, "gpt-4o"),
     )
-    return RequestContext(transcript, views.chain, measure, window, policy, views, digests=tuple(digests))
 
 
 @pytest.mark.parametrize("rounds", [3, 8, 12, 16])
@@ -105,12 +104,14 @@ def test_the_cut_is_the_one_that_planning_finds(rounds: int, body: dict[str, Any
     written["summary"] = {"model": "small", **{k: values[k] for k in ("rate", "max_tokens") if k in values}}
     policy = PolicyBook({"version": 1, "defaults": written}, "test").resolve(Identity())
     real = context(policy, rounds)
-    job = plan_summary_job(real, None)
+    job = plan_summary_job(ViewBuilder(real), None)
     assert found.covers == (job.covers if job else None)
     assert found.total_sent == real.measure.total
     if job is not None:
         assert found.summary == job.block
-        assert abs(found.total - real.views.rest(job.covers) - job.block) <= ACKNOWLEDGED
+        assert (
+            abs(found.total - ViewBuilder(real).tokens_beside_block(job.covers) - job.block) <= ACKNOWLEDGED
+        )
         opener = real.transcript.openers[job.covers]
         assert found.fates.count("covered") == job.covers - (opener is not None)
 
@@ -138,15 +139,15 @@ def test_each_preset_compacts_where_planning_does(
     body = {"summary": {"model": "small"}, "triggers": triggers, "recall": {"max_tokens": 0}}
     defaults = {"preset": preset, **body}
     policy = PolicyBook({"version": 1, "defaults": defaults}, "test").resolve(Identity())
-    real = context(policy, rounds, 6000).with_controls(controls)
+    real = replace(context(policy, rounds, 6000), controls=controls)
     last = build_snapshot(real, make_plan(real), None, 1.0)
     found = asked(last, policy, controls=controls)
     sent = make_plan(once_made(real))
     assert found.compacts == (sent.view.compaction is not None or sent.level in ("medium", "aggressive"))
-    job = plan_summary_job(real, None)
+    job = plan_summary_job(ViewBuilder(real), None)
     assert found.covers == (job.covers if job else None)
     if job is not None:
-        exact = real.views.rest(job.covers) + job.block
+        exact = ViewBuilder(real).tokens_beside_block(job.covers) + job.block
         assert abs(found.total - exact) <= ACKNOWLEDGED
 
 
@@ -208,9 +209,9 @@ def test_a_smaller_rate_leaves_a_shorter_summary() -> None:
 def sent_with(policy: Policy, rounds: int, *, rate: float) -> tuple[RequestContext, SessionDetail, int]:
     """A call that was sent with a model's summary of ``rate``, and the tokens of its block."""
     real = context(policy, rounds)
-    job = plan_summary_job(real, None)
+    job = plan_summary_job(ViewBuilder(real), None)
     assert job is not None
-    count = real.views.count
+    count = real.raw_tokens
     text, wanted = "Ship.", rate * real.measure.between(0, job.covers)
     while count(text) < wanted:
         text += f" Ship {len(text)} lies there."
@@ -233,7 +234,9 @@ def test_a_rate_is_previewed_as_it_turns_out(rate: float) -> None:
     _, before, _ = sent_with(by(0.2), 40, rate=0.2)
     real, _, block = sent_with(by(rate), 40, rate=rate)
     found = previewed(before, by(0.2), PreviewBody(rate=rate), counter.text)
-    assert found.summary == real.views.limit(found.covers or 0), "the most that it may take"
+    assert found.summary == ViewBuilder(real).summary_block_limit(found.covers or 0), (
+        "the most that it may take"
+    )
     assert abs(found.summary_expected - block) < 60, (found, block)
     assert found.total_expected == found.total - found.summary + found.summary_expected
 
@@ -252,7 +255,9 @@ def test_two_rates_with_the_same_bound_are_told_apart() -> None:
 def test_where_no_summary_was_sent_pins_come_on_top_of_what_is_assumed() -> None:
     raw = replace(call(turns=50, window=4000), saw=call(turns=50).sent, covers=0, version=None)
     bare, pinned = asked(raw, rate=0.1), asked(raw, rate=0.1, controls=SessionControls("g", PINS))
-    assert bare.summary_expected == 360 + FRAME_TOKENS // 2, "a tenth of the ninety messages that are covered"
+    assert bare.summary_expected == 360 + NOTE_AND_PINS_TOKENS // 2, (
+        "a tenth of the ninety messages that are covered"
+    )
     assert pinned.summary_expected - bare.summary_expected == pinned.summary - bare.summary > 0
 
 

@@ -13,7 +13,6 @@ from gateway_compaction.core.planning.caches import DerivedCaches
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan, make_plan
 from gateway_compaction.core.planning.render import render
-from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.recall.recall import recall_reserve
 from gateway_compaction.core.records.compaction import Clip, Compaction, Segment
@@ -47,11 +46,11 @@ class Bench:
     counter: TokenCounter = field(default_factory=TokenCounter)
     caches: DerivedCaches = field(default_factory=DerivedCaches)
 
-    def count(self, text: str) -> int:
+    def raw_tokens(self, text: str) -> int:
         """Tokens of a text, before calibration."""
         return self.counter.text(text, self.model)
 
-    def weigh(self, message: Message) -> int:
+    def calibrated_tokens(self, message: Message) -> int:
         """Tokens of a message, calibrated."""
         return self.counter.message(message, self.model)
 
@@ -68,30 +67,20 @@ class Bench:
         """The situation of a request with these messages."""
         transcript = parse(messages)
         digests = history_digests(transcript.history)
-        names = chain(digests)
         reserve = self.reserve + self.quotes
         measure = self.counter.measure(transcript, self.body, self.model, reserve, digests)
-        views = ViewBuilder(
-            transcript=transcript,
-            chain=names,
-            measure=measure,
-            window=self.window,
-            policy=self.policy,
-            weigh=self.weigh,
-            count=self.count,
-            wants_json=self.wants_json,
-            digests=tuple(digests),
-            caches=self.caches,
-        )
         return RequestContext(
             transcript=transcript,
-            chain=names,
+            chain=chain(digests),
+            digests=tuple(digests),
             measure=measure,
             window=self.window,
             policy=self.policy,
-            views=views,
+            calibrated_tokens=self.calibrated_tokens,
+            raw_tokens=self.raw_tokens,
+            wants_json=self.wants_json,
+            caches=self.caches,
             compactions=tuple(compactions),
-            digests=tuple(digests),
             **rest,
         )
 
@@ -104,7 +93,7 @@ def sent_by(plan: Plan, context: RequestContext) -> list[Message]:
     """What is sent: the rendered view, or the messages as they came."""
     if plan.view.compaction is None:
         return [*context.transcript.preamble, *context.transcript.history]
-    return render(plan.view, context.transcript, context.views.count)
+    return render(plan.view, context.transcript, context.raw_tokens)
 
 
 def stored(

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_compaction.core.pins.anchors import Scoring, anchors_of, message_score, sentence_score
+from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.core.builders import Bench, policy, stored
 from tests.core.invariants import text_in
@@ -202,7 +203,7 @@ class TestPolicy:
         bench = Bench(4000, policy(summary__max_tokens=600, **paths))
         messages = [*chat(2, 20), said("assistant", DECIDED), *chat(4, 20)]
         context = bench.context(messages)
-        view = context.views.view(stored(context, 4))
+        view = ViewBuilder(context).build_view(stored(context, 4))
         assert view.summary_message is not None
         return text_in(view.summary_message)
 

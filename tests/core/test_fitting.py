@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.planning.caches import DerivedCache
-from gateway_compaction.core.planning.fit import clear, read_ahead
+from gateway_compaction.core.planning.fit import clear_results, read_ahead
 from gateway_compaction.core.planning.plan import Plan, make_plan
+from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.records.compaction import Compaction
 from tests.core.builders import Bench, policy, sent_by, stored
 from tests.core.cases import Case, cases
@@ -32,8 +33,8 @@ def bench(window: int = WINDOW, **paths: Any) -> Bench:
 
 def fitted(messages: list[Any], *kept: Compaction, **paths: Any) -> tuple[Plan, list[Message]]:
     """The plan of a request that does not fit, and what is sent."""
-    views = bench(**paths)
-    context = views.context(messages, kept)
+    setup = bench(**paths)
+    context = setup.context(messages, kept)
     plan = make_plan(context)
     assert plan.level == "aggressive"
     return plan, sent_by(plan, context)
@@ -52,12 +53,12 @@ class TestGuarantee:
         if not context.transcript.cuts:
             return
         factor = case.bench.counter.calibration.factor(case.bench.model)
-        needed = min(context.views.rest(cut) for cut in context.transcript.cuts)
+        needed = min(ViewBuilder(context).tokens_beside_block(cut) for cut in context.transcript.cuts)
         case.bench.window = max(200, int(needed + LEAST_BLOCK * factor) + spare)
         context = case.context()
         plan = make_plan(context)
         # What is kept free for quotes depends on the window.
-        needed = min(context.views.rest(cut) for cut in context.transcript.cuts)
+        needed = min(ViewBuilder(context).tokens_beside_block(cut) for cut in context.transcript.cuts)
         if plan.level == "aggressive" and needed + LEAST_BLOCK * factor <= case.bench.window:
             assert plan.view.tokens <= case.bench.window
 
@@ -75,20 +76,20 @@ class TestGuarantee:
         self, sizes: list[int], last: int, covers: int, limit: int | None, long: int, spare: int, model: str
     ) -> None:
         """Whatever its length and limit, and however long the message behind it."""
-        views = bench(summary__max_tokens=4000)
-        views.model = model
+        setup = bench(summary__max_tokens=4000)
+        setup.model = model
         talk = [weighing(("user", "assistant")[i % 2], size) for i, size in enumerate(sizes)]
         talk = [*talk[: len(talk) // 2 * 2], weighing("user", last)]
-        context = views.context(talk)
+        context = setup.context(talk)
         cuts = context.transcript.cuts
-        factor = views.counter.calibration.factor(model)
-        needed = min(context.views.rest(cut) for cut in cuts)
-        views.window = int(needed + LEAST_BLOCK * factor) + spare
-        context = views.context(talk)
+        factor = setup.counter.calibration.factor(model)
+        needed = min(ViewBuilder(context).tokens_beside_block(cut) for cut in cuts)
+        setup.window = int(needed + LEAST_BLOCK * factor) + spare
+        context = setup.context(talk)
         cover = cuts[covers % len(cuts)]
         kept = stored(context, cover, "model", "At pier 12 they left. " * long, limit=limit)
-        plan = views.plan(talk, [kept])
-        assert plan.view.tokens < views.window
+        plan = setup.plan(talk, [kept])
+        assert plan.view.tokens < setup.window
         if plan.view.compaction is not None and plan.view.compaction.covers >= cover:
             assert "pier 12" in text_in(sent_by(plan, context)[0])
 
@@ -106,10 +107,10 @@ class TestGuarantee:
         assert plan.level == "aggressive" and plan.view.tokens < 4000
 
     def test_a_stored_summary_is_shortened_where_it_leaves_no_room(self) -> None:
-        views = bench(summary__max_tokens=400)
+        setup = bench(summary__max_tokens=400)
         messages = [*chat(3, 100), *script("text"), weighing("user", 750)]
-        kept = stored(views.context(messages), 6, "model", "They met at the pier and left. " * 60)
-        plan = views.plan(messages, [kept])
+        kept = stored(setup.context(messages), 6, "model", "They met at the pier and left. " * 60)
+        plan = setup.plan(messages, [kept])
         assert plan.level == "aggressive" and plan.view.tokens < WINDOW
         used = plan.view.compaction
         assert used is not None and (used.kind, used.text) == ("model", kept.text)
@@ -254,7 +255,7 @@ class TestBase:
         base = stored(bench().context(messages), 4, "model", "They met at the pier. " * 50)
         plan, _ = fitted(messages, base)
         assert plan.made is not None and plan.made.segments[0].text != base.text
-        assert bench().count(plan.made.text) <= 80
+        assert bench().raw_tokens(plan.made.text) <= 80
 
     def test_and_leaves_it_two_fifths(self) -> None:
         facts = [f"Gate {day} of the harbour has the code 47{day}, said Ingrid." for day in range(60)]
@@ -265,25 +266,27 @@ class TestBase:
         base = stored(bench().context(messages), 4, "model", "They met at the pier. " * 50)
         plan, _ = fitted(messages, base, summary__max_tokens=200)
         assert plan.made is not None and [segment.start for segment in plan.made.segments] == [0, 4]
-        old, new = (bench().count(segment.text) for segment in plan.made.segments)
+        old, new = (bench().raw_tokens(segment.text) for segment in plan.made.segments)
         assert 40 < new < old <= 120
 
     def test_a_summary_is_never_shown_longer_than_it_was_made(self) -> None:
         result = weighing("tool", 1500, tool_call_id="call_0")
         messages = [*chat(3, 100), *script("text"), weighing("user", 30), *script("call"), result]
-        views = bench(summary__max_tokens=400)
+        setup = bench(summary__max_tokens=400)
         told = " ".join(f"Crate {number} went to pier {number + 3}." for number in range(60))
-        base = stored(views.context(messages), 6, "model", told, limit=150)
+        base = stored(setup.context(messages), 6, "model", told, limit=150)
         plan, sent = fitted(messages, base, summary__max_tokens=400)
         used = plan.view.compaction
         assert used is not None and used.kind == "model" and used.limit is not None and used.limit <= 150
-        assert views.weigh(sent[0]) <= 150
+        assert setup.calibrated_tokens(sent[0]) <= 150
 
     def test_nor_longer_than_the_policy_says_now(self) -> None:
         messages = filled(900, 10, 40)
         context = bench().context(messages)
         told = "They met at the pier. " * 50
-        views = [context.views.view(stored(context, 4, text=told, limit=n)) for n in (None, 60, 4_000)]
+        views = [
+            ViewBuilder(context).build_view(stored(context, 4, text=told, limit=n)) for n in (None, 60, 4_000)
+        ]
         assert len({view.tokens for view in views}) == 1
 
     def test_it_says_what_it_replaced_and_by_how_much(self) -> None:
@@ -292,7 +295,7 @@ class TestBase:
         context = bench().context(messages)
         assert plan.made is not None
         assert plan.made.tokens_before == context.measure.between(0, plan.made.covers)
-        assert plan.made.tokens_after == context.views.weigh(sent[0])
+        assert plan.made.tokens_after == context.calibrated_tokens(sent[0])
         assert plan.made.since == len(messages) - 1
 
 
@@ -302,12 +305,12 @@ class TestQuoted:
     def asked(self, last: int, model: str = "gpt-4o", **paths: Any) -> Plan:
         """A question about an early message, behind so many words of its own."""
         keep = {"levels__medium__keep_last": 2, "levels__aggressive__keep_last": 1}
-        views = Bench(WINDOW, policy(**keep, **paths), model)
+        setup = Bench(WINDOW, policy(**keep, **paths), model)
         day = "Crate {} went from pier {} to the old harbour of Bergen on a rainy day. "
         talk = [
             {"role": ("user", "assistant")[n % 2], "content": day.format(n, n + 3) * 3} for n in range(24)
         ]
-        plan = views.plan(
+        plan = setup.plan(
             [*talk, {"role": "user", "content": "word " * last + "Where did crate 3 go, and crate 8?"}]
         )
         assert plan.level == "aggressive" and plan.made is not None
@@ -361,7 +364,7 @@ class TestClear:
         ("messages", "keep"), [(loop(4, 140), 4), (loop(4, 200), 9), (loop(1, 860), 1), (chat(8, 58), 4)]
     )
     def test_not_where_there_is_nothing_to_clear(self, messages: list[Any], keep: int) -> None:
-        assert clear(bench().context(messages).views, keep) is None
+        assert clear_results(ViewBuilder(bench().context(messages)), keep) is None
 
 
 def told(count: int) -> list[Any]:
@@ -372,17 +375,17 @@ def told(count: int) -> list[Any]:
 class TestReadingAhead:
     """After a call near the window, for the next."""
 
-    def read(self, views: Bench, messages: list[Any], start: int) -> list[bool]:
+    def read(self, setup: Bench, messages: list[Any], start: int) -> list[bool]:
         """Which messages are read after reading ahead from one on."""
-        context = views.context(messages)
-        read_ahead(context.views, start)
-        return [digest in views.caches.readings for digest in context.digests]
+        context = setup.context(messages)
+        read_ahead(context, start)
+        return [digest in setup.caches.readings for digest in context.digests]
 
     def test_what_a_model_covers_is_not_read(self) -> None:
         messages = told(12)
         assert self.read(bench(), messages, 8) == [False] * 8 + [True] * (len(messages) - 8)
 
     def test_no_more_is_read_than_is_kept(self) -> None:
-        views, messages = bench(), told(12)
-        views.caches = replace(views.caches, readings=DerivedCache(5))
-        assert self.read(views, messages, 2) == [False] * 2 + [True] * 5 + [False] * (len(messages) - 7)
+        setup, messages = bench(), told(12)
+        setup.caches = replace(setup.caches, readings=DerivedCache(5))
+        assert self.read(setup, messages, 2) == [False] * 2 + [True] * 5 + [False] * (len(messages) - 7)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan, make_plan
+from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.records.compaction import Compaction
 from tests.core.builders import Bench, policy, sent_by, stored
 from tests.core.cases import Case, growing_cases
@@ -61,7 +62,9 @@ def test_a_longer_history_extends_what_was_sent_before(case: Case) -> None:
             assert plan.view.recalls and not later.view.recalls
             used = later.view.compaction
             assert used is not None
-            quoting = context.views.recalling(replace(later.view, compaction=replace(used, quotes=None)))
+            quoting = ViewBuilder(context).add_quotes(
+                replace(later.view, compaction=replace(used, quotes=None))
+            )
             assert later.view.tokens <= context.window < quoting.tokens
 
 
@@ -75,7 +78,7 @@ def test_a_compaction_stays_in_use_until_it_no_longer_fits(case: Case) -> None:
         if kept is not None and case.bench.policy.triggers.then == "prepare":
             raw = context.measure.total
             assert raw >= medium
-            if context.views.recalling(context.views.view(kept)).tokens < medium:
+            if ViewBuilder(context).add_quotes(ViewBuilder(context).build_view(kept)).tokens < medium:
                 assert said(plan.view.compaction) == said(kept)
         used = plan.view.compaction
 

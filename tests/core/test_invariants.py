@@ -53,7 +53,7 @@ def test_the_last_user_message_and_the_last_message_are_there(case: Case) -> Non
     came, goes = transcript.history[last], parts.shown[last]
     assert parts.origins[-1] == last + len(transcript.preamble)
     if goes is not came:
-        assert is_result(came) and context.views.weigh(goes) <= context.views.weigh(came)
+        assert is_result(came) and context.calibrated_tokens(goes) <= context.calibrated_tokens(came)
 
 
 @search
@@ -115,7 +115,7 @@ def test_the_same_situation_gives_the_same_plan(case: Case) -> None:
 def test_a_request_never_grows(case: Case) -> None:
     context, plan, sent = decided(case)
     came = context.measure.total - context.measure.fixed
-    assert sum(context.views.weigh(m) for m in sent) <= came
+    assert sum(context.calibrated_tokens(m) for m in sent) <= came
     assert plan.tokens_before == context.measure.total
 
 
@@ -124,7 +124,7 @@ def test_a_request_never_grows(case: Case) -> None:
 def test_a_plan_knows_what_its_view_weighs(case: Case) -> None:
     context, plan, sent = decided(case)
     fixed = context.measure.fixed - case.bench.quotes
-    assert plan.view.tokens >= fixed + sum(context.views.weigh(m) for m in sent)
+    assert plan.view.tokens >= fixed + sum(context.calibrated_tokens(m) for m in sent)
 
 
 @search

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.core.planning.fit import compacted
+from gateway_compaction.core.planning.fit import compact_early
 from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.core.planning.snapshot import build_snapshot
+from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.records.compaction import Clip, Compaction
 from gateway_compaction.core.records.controls import SessionControls, moment_of
 from tests.core.builders import Bench, policy, sent_by, stored
@@ -29,8 +30,8 @@ class TestCompactNow:
     """An operator asks, though there is room."""
 
     def test_all_but_the_last_messages_are_covered(self) -> None:
-        views = bench()
-        context = views.context(chat(14, 60)).with_controls(NOW)
+        setup = bench()
+        context = replace(setup.context(chat(14, 60)), controls=NOW)
         plan = make_plan(context)
         assert (plan.level, plan.outcome) == (None, "fallback") and "an operator" in plan.reason
         assert plan.made is not None and plan.view.tokens < plan.tokens_before
@@ -38,59 +39,63 @@ class TestCompactNow:
 
     def test_above_the_target_no_more_is_covered_than_it_takes(self) -> None:
         messages = chat(40, 60)
-        views = bench(levels__aggressive__target=0.4)
-        context = views.context(messages).with_controls(NOW)
+        setup = bench(levels__aggressive__target=0.4)
+        context = replace(setup.context(messages), controls=NOW)
         made = make_plan(context).made
         assert made is not None and made.covers < len(messages) - 11
-        assert context.views.rest(made.covers) <= 3_200
+        assert ViewBuilder(context).tokens_beside_block(made.covers) <= 3_200
 
     @pytest.mark.parametrize(("crates", "limit"), [(3, 100), (6, 128), (7, 148), (12, 150)])
     def test_what_is_made_is_at_most_half_as_long(self, crates: int, limit: int) -> None:
         """A hundred tokens at least, and no more than the policy says."""
         facts = [" ".join(f"Crate {9 * n + k} went to pier {k}." for k in range(crates)) for n in range(4)]
         talk = [{"role": ("user", "assistant")[n % 2], "content": text} for n, text in enumerate(facts)]
-        context = bench(levels__medium__keep_last=1).context([*talk, weighing("user", 60)]).with_controls(NOW)
+        context = replace(
+            bench(levels__medium__keep_last=1).context([*talk, weighing("user", 60)]), controls=NOW
+        )
         made = make_plan(context).made
         assert made is not None and (made.covers, made.limit) == (4, limit)
         assert limit in (100, context.measure.between(0, 4) // 2, 150)
 
     @pytest.mark.parametrize("messages", [chat(1, 60), chat(2, 10), script("user text user")])
     def test_where_nothing_would_be_saved_nothing_is_done(self, messages: list[Any]) -> None:
-        plan = make_plan(bench().context(messages).with_controls(NOW))
+        plan = make_plan(replace(bench().context(messages), controls=NOW))
         assert plan.made is None and "little would be saved" in plan.reason
 
     def test_once_asked_it_is_made_once(self) -> None:
         """However short the conversation: what is quoted beside it never outweighs what it saves."""
-        views = Bench(4_000, policy())
+        setup = Bench(4_000, policy())
         gates = [f"Gate {n} of the marina: which code has it? Was it {4700 + n}? " * 3 for n in range(24)]
         talk = [{"role": ("user", "assistant")[n % 2], "content": gate} for n, gate in enumerate(gates)]
         kept: list[Compaction] = []
         outcomes: list[str] = []
         for length in range(1, len(talk) + 1, 2):
-            context = views.context(talk[:length], kept).with_controls(NOW)
+            context = replace(setup.context(talk[:length], kept), controls=NOW)
             plan = make_plan(context)
             outcomes.append(plan.outcome)
             kept += [replace(plan.made, version=1)] if plan.made is not None else []
             if plan.view.compaction is not None:
                 assert plan.view.tokens < context.measure.total
-                quoted = sum(views.count(text) for text in plan.view.recalls.values())
+                quoted = sum(setup.raw_tokens(text) for text in plan.view.recalls.values())
                 assert plan.view.summary_message is not None
-                saved = plan.view.compaction.tokens_before - views.count(text_in(plan.view.summary_message))
+                saved = plan.view.compaction.tokens_before - setup.raw_tokens(
+                    text_in(plan.view.summary_message)
+                )
                 assert quoted <= saved // 2
         begun = outcomes.index("fallback")
         assert len(kept) == 1 and set(outcomes[begun + 1 :]) == {"applied"} and begun < 6
 
     def test_a_conversation_is_not_rewritten_to_save_next_to_nothing(self) -> None:
-        views = bench(levels__medium__keep_last=10, levels__aggressive__keep_last=10)
-        context = views.context([*chat(2, 120), *chat(5, 300)]).with_controls(NOW)
-        covering = compacted(context.views, 10, 2_000)
+        setup = bench(levels__medium__keep_last=10, levels__aggressive__keep_last=10)
+        context = replace(setup.context([*chat(2, 120), *chat(5, 300)]), controls=NOW)
+        covering = compact_early(ViewBuilder(context), 10, 2_000)
         assert covering is not None and covering[1].tokens < context.measure.total
         plan = make_plan(context)
         assert plan.made is None and "little would be saved" in plan.reason
 
     def test_what_is_ready_is_used(self) -> None:
         plain = bench().context(chat(200, 60))
-        plan = make_plan(bench().context(chat(200, 60), [stored(plain, 380)]).with_controls(NOW))
+        plan = make_plan(replace(bench().context(chat(200, 60), [stored(plain, 380)]), controls=NOW))
         assert plan.outcome == "applied" and plan.made is None
 
 
@@ -100,8 +105,10 @@ class TestPins:
     def test_they_stand_in_the_block_and_are_paid_for(self) -> None:
         context = bench(2_000).context(chat(40, 60))
         kept = stored(context, 60)
-        plain = context.views.view(kept)
-        pinned = context.with_controls(SessionControls(pins=("The gate code is 4711.",))).views.view(kept)
+        plain = ViewBuilder(context).build_view(kept)
+        pinned = ViewBuilder(
+            replace(context, controls=SessionControls(pins=("The gate code is 4711.",)))
+        ).build_view(kept)
         assert plain.summary_message is not None and pinned.summary_message is not None
         assert "- The gate code is 4711." in text_in(pinned.summary_message)
         assert "4711" not in text_in(plain.summary_message) and pinned.tokens > plain.tokens
@@ -109,10 +116,8 @@ class TestPins:
     def test_of_too_many_the_newest_stay(self) -> None:
         context = bench(400).context(chat(40, 60))
         facts = tuple(f"Fact {n}: " + "word " * 40 for n in range(5))
-        shown = text_in(
-            context.with_controls(SessionControls(pins=facts)).views.view(stored(context, 60)).summary_message
-            or {}
-        )
+        pinned = ViewBuilder(replace(context, controls=SessionControls(pins=facts)))
+        shown = text_in(pinned.build_view(stored(context, 60)).summary_message or {})
         assert "Fact 4:" in shown and "Fact 0:" not in shown
 
 
@@ -142,7 +147,7 @@ class TestLayout:
         plain = bench(2_000).context(messages)
         covers = 10 if acknowledged else 11
         clip = Clip(len(messages), 100, (), plain.chain[len(messages)])
-        view = plain.views.view(stored(plain, covers, clip=clip))
+        view = ViewBuilder(plain).build_view(stored(plain, covers, clip=clip))
         plan = make_plan(plain)
         call = build_snapshot(plain, plan, sent_by(plan, plain), 1.0)
         assert {fate for _, _, fate in call.sent} == {"verbatim"}

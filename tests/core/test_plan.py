@@ -10,13 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_compaction.core.conversation.transcript import parse
-from gateway_compaction.core.planning.context import fitting
 from gateway_compaction.core.planning.plan import (
-    below_thresholds_plan,
-    below_thresholds_tokens,
-    light_tokens,
+    lowest_threshold,
     make_plan,
+    plan_without_store,
 )
+from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.records.compaction import Clip
 from tests.core.builders import Bench, policy, sent_by, stored
 from tests.core.cases import Case, cases
@@ -48,7 +47,7 @@ class TestWeights:
     def test_exactly(self) -> None:
         assert bench().context(filled(777)).measure.total == 777
         assert bench().context(chat(3, 20)).measure.total == 103
-        assert bench().weigh(loop(1, 90)[2]) == 90
+        assert bench().calibrated_tokens(loop(1, 90)[2]) == 90
 
 
 class TestLevels:
@@ -74,11 +73,11 @@ class TestLevels:
     )
     def test_light_begins_earlier_where_calls_are_large(self, each: int, begins: int) -> None:
         # Two calls like the largest recent one must not jump from below light past medium.
-        assert light_tokens(bench().context(chat(4, each))) == begins
+        assert bench().context(chat(4, each)).levels.light == begins
 
     def test_only_recent_calls_count(self) -> None:
         messages = [*chat(3, 200), *script("text"), *chat(10, 10)]
-        assert light_tokens(bench().context(messages)) == 750
+        assert bench().context(messages).levels.light == 750
 
     def test_the_reserve_and_the_schemas_are_usage(self) -> None:
         reserving = bench()
@@ -93,10 +92,10 @@ class TestChoice:
 
     def plan(self, total: int, *covers: int, kinds: tuple[str, ...] = (), **paths: Any) -> Any:
         """The plan with compactions of these covers stored."""
-        views, messages = bench(**paths), table(total)
-        context = views.context(messages)
+        setup, messages = bench(**paths), table(total)
+        context = setup.context(messages)
         kinds = kinds or ("model",) * len(covers)
-        return views.plan(messages, [stored(context, c, k) for c, k in zip(covers, kinds, strict=True)])
+        return setup.plan(messages, [stored(context, c, k) for c, k in zip(covers, kinds, strict=True)])
 
     def test_a_larger_window_gets_the_whole_history_back(self) -> None:
         assert self.plan(840, 2, 4).view.compaction is None
@@ -122,19 +121,19 @@ class TestChoice:
     def view(self, total: int, covers: int) -> int:
         """What a view would weigh."""
         context = bench().context(table(total))
-        return context.views.view(stored(context, covers)).tokens
+        return ViewBuilder(context).build_view(stored(context, covers)).tokens
 
     def test_a_view_that_its_quotes_make_no_smaller_is_not_sent(self) -> None:
         """Without its quotes it would be sent now, with them at the next call: the prefix would change."""
-        views = bench(recall__max_tokens=90)
+        setup = bench(recall__max_tokens=90)
         facts = [f"Gate {n} of harbour {7 * n} opens with code {4700 + n}, said Ingrid." for n in range(6)]
         talk: list[Any] = [{"role": ("user", "assistant")[i % 2], "content": f} for i, f in enumerate(facts)]
         talk.append({"role": "user", "content": "Which code opens gate 2 of harbour 14? " + "word " * 740})
-        context = views.context(talk)
+        context = setup.context(talk)
         kept = stored(context, 6, text="They named the codes of all gates.")
-        view = context.views.view(kept)
-        assert view.tokens < context.measure.total <= context.views.recalling(view).tokens
-        plan = views.plan(talk, [kept])
+        view = ViewBuilder(context).build_view(kept)
+        assert view.tokens < context.measure.total <= ViewBuilder(context).add_quotes(view).tokens
+        plan = setup.plan(talk, [kept])
         assert plan.view.compaction is None and plan.view.tokens == plan.tokens_before
         assert (plan.outcome, plan.level) == ("passthrough", "medium")
         assert plan.reason.startswith("what is ready is no smaller")
@@ -173,16 +172,16 @@ class TestPassedBy:
         assert plan.job is None and plan.outcome == "none"
 
     def test_what_cannot_be_made_to_fit_is_passed_on(self) -> None:
-        views, messages = bench(), [weighing("user", 2000)]
-        plan = views.plan(messages)
+        setup, messages = bench(), [weighing("user", 2000)]
+        plan = setup.plan(messages)
         assert (plan.level, plan.outcome, plan.made) == ("aggressive", "passthrough", None)
-        assert sent_by(plan, views.context(messages))[0] is messages[0]
+        assert sent_by(plan, setup.context(messages))[0] is messages[0]
 
     def test_a_stored_view_that_cannot_be_made_smaller_is_sent(self) -> None:
-        views = bench()
+        setup = bench()
         messages = [*chat(2, 30), *script("text"), weighing("user", 1500)]
-        context = views.context(messages)
-        plan = views.plan(messages, [stored(context, 4, text="x")])
+        context = setup.context(messages)
+        plan = setup.plan(messages, [stored(context, 4, text="x")])
         assert plan.level == "aggressive" and plan.outcome in ("applied", "fallback")
         assert plan.view.compaction is not None
 
@@ -210,8 +209,8 @@ class TestOutcome:
         assert plan.outcome == "passthrough" and plan.job is not None
 
     def test_a_stored_compaction_prepares_its_successor(self) -> None:
-        views, messages = bench(), table(1000)
-        plan = views.plan(messages, [stored(views.context(messages), 4)])
+        setup, messages = bench(), table(1000)
+        plan = setup.plan(messages, [stored(setup.context(messages), 4)])
         assert (plan.outcome, plan.level) == ("applied", "light")
         assert plan.job is not None and plan.job.covers > 4 and plan.job.base == plan.view.compaction
 
@@ -242,7 +241,7 @@ class TestQuiet:
     @given(cases)
     def test_a_quiet_plan_is_what_would_be_decided_with_an_empty_store(self, case: Case) -> None:
         context = case.bench.context(case.messages)
-        quiet = below_thresholds_plan(context)
+        quiet = plan_without_store(context)
         plan = make_plan(context)
         if quiet is not None:
             assert plan == quiet
@@ -254,9 +253,9 @@ class TestQuiet:
     def test_below_its_limit_every_request_is_quiet(self, case: Case, window: int) -> None:
         case.bench.window = max(200, window)
         context = case.bench.context(case.messages)
-        limit = below_thresholds_tokens(case.bench.policy, context.transcript, case.bench.window)
+        limit = lowest_threshold(case.bench.policy, context.transcript, case.bench.window)
         if context.measure.total < limit:
-            assert below_thresholds_plan(context) is not None
+            assert plan_without_store(context) is not None
 
     @pytest.mark.parametrize(
         ("paths", "turns", "limit"),
@@ -270,7 +269,7 @@ class TestQuiet:
         ],
     )
     def test_the_table(self, paths: dict[str, Any], turns: int, limit: int) -> None:
-        assert below_thresholds_tokens(policy(**paths), parse(chat(turns, 10)), WINDOW) == limit
+        assert lowest_threshold(policy(**paths), parse(chat(turns, 10)), WINDOW) == limit
 
 
 class TestOtherWindows:
@@ -290,9 +289,9 @@ class TestOtherWindows:
     def test_it_is_used_where_no_more_can_stay(self, kind: Any, window: int, usable: bool) -> None:
         s = bench().context(filled(900))
         made = replace(stored(s, 4, kind=kind), window=window)
-        assert bool(fitting(replace(s, compactions=(made,)))) is usable
+        assert bool(replace(s, compactions=(made,)).fitting_compactions) is usable
 
     def test_of_a_models_only_the_clipping_is_left_out(self) -> None:
         s = bench().context(filled(900))
         made = replace(stored(s, 4, clip=Clip(4, 50, (), s.chain[4])), window=500)
-        assert fitting(replace(s, compactions=(made,))) == [replace(made, clip=None, window=0)]
+        assert replace(s, compactions=(made,)).fitting_compactions == (replace(made, clip=None, window=0),)

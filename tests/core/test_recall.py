@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gateway_compaction.core.conversation.rewrite import prepend_text
 from gateway_compaction.core.planning.caches import DerivedCache
+from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.recall.index import build_index, query_of
 from gateway_compaction.core.recall.passages import passages
 from gateway_compaction.core.recall.recall import (
@@ -247,8 +248,8 @@ class TestPlanned:
     def test_what_was_kept_free_for_quotes_is_not_counted_twice(self) -> None:
         bench, messages = self.bench(recall__max_tokens=400), voyage("What was the code of the marina gate?")
         context = bench.context(messages)
-        view = context.views.view(stored(context, 10, "model", "They sailed.", since=16))
-        quoting = context.views.recalling(view)
+        view = ViewBuilder(context).build_view(stored(context, 10, "model", "They sailed.", since=16))
+        quoting = ViewBuilder(context).add_quotes(view)
         assert bench.quotes == 276 and 0 < count(quoting.recalls[16]) < 276
         assert quoting.tokens == view.tokens
 
@@ -266,7 +267,9 @@ class TestPlanned:
         messages[-3] = {"role": "user", "content": "Which codes have the gates of the marina?"}
         messages[-1] = {"role": "user", "content": "And who said the codes of the gates of the marina?"}
         context = bench.context(messages)
-        view = context.views.recalling(context.views.view(stored(context, 120, since=120)))
+        view = ViewBuilder(context).add_quotes(
+            ViewBuilder(context).build_view(stored(context, 120, since=120))
+        )
         first, second = (count(view.recalls[n]) for n in (120, 122))
         # Eight hundred tokens lie between medium and aggressive.
         assert 300 < first <= 400 and 200 < second <= 280
@@ -280,35 +283,37 @@ class TestPlanned:
         asked = [f"Which code has gate K{n}K of the marina?" for n in places]
         chat = [{"role": r, "content": c} for q in asked for r, c in (("user", q), ("assistant", "Wait."))]
         context = bench.context([*said, *chat[:-1]])
-        view = context.views.view(stored(context, 120, since=120))
-        quoting = context.views.recalling(view)
+        view = ViewBuilder(context).build_view(stored(context, 120, since=120))
+        quoting = ViewBuilder(context).add_quotes(view)
         quotes = [quoting.recalls.get(120 + 2 * n, "") for n in range(20)]
         assert all(str(4700 + n) in "".join(quotes[: i + 1]) for i, n in enumerate(places))
         assert sum(str(4700 + n) in quotes[i] for i, n in enumerate(places)) >= 5
         assert all(count(text) <= 160 for number, text in quoting.recalls.items() if number > 122)
-        costs = sum(bench.weigh({"role": "user", "content": text}) for text in quoting.recalls.values())
+        costs = sum(
+            bench.calibrated_tokens({"role": "user", "content": text}) for text in quoting.recalls.values()
+        )
         assert quoting.tokens - view.tokens > costs - 20 * 10, "all of it counts as usage"
 
     def test_what_did_not_fit_when_a_compaction_was_made_bounds_no_later_question(self) -> None:
         bench, messages = self.bench(), voyage("What was the code of the marina gate?")
         messages += [*script("text"), {"role": "user", "content": "Which code did the marina gate have?"}]
         context = bench.context(messages)
-        view = context.views.view(replace(stored(context, 10, since=16), quotes=0))
-        assert list(context.views.recalling(view).recalls) == [18]
+        view = ViewBuilder(context).build_view(replace(stored(context, 10, since=16), quotes=0))
+        assert list(ViewBuilder(context).add_quotes(view).recalls) == [18]
 
     def test_a_huge_history_waits_for_its_index(self) -> None:
         bench, messages = self.bench(), voyage("What was the code of the marina gate?")
         context = bench.context(messages)
         huge = stored(context, 10)
-        assert context.views.index_ready(huge)
+        assert ViewBuilder(context).has_index(huge)
         heavy = Bench(10**6)
         large = [{"role": r, "content": "x " * 50_000} for r in ("user", "assistant") * 3]
         context = heavy.context([*large, *script("user")])
         huge = stored(context, 6)
-        view = context.views.view(huge)
-        assert not context.views.index_ready(huge) and context.views.recalling(view) is view
-        context.views.index(6)
-        assert context.views.index_ready(huge)
+        view = ViewBuilder(context).build_view(huge)
+        assert not ViewBuilder(context).has_index(huge) and ViewBuilder(context).add_quotes(view) is view
+        ViewBuilder(context).get_index(6)
+        assert ViewBuilder(context).has_index(huge)
 
 
 class TestMemo:

@@ -9,6 +9,7 @@ import pytest
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import parse
 from gateway_compaction.core.planning.render import View, render
+from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.summary.block import ACKNOWLEDGEMENT
 from tests.core.builders import Bench, stored
 from tests.core.scripts import script
@@ -18,7 +19,7 @@ def rendered(words: str, covers: int) -> tuple[list[Message], list[dict[str, Any
     """What is sent when so many messages are covered, and what came."""
     messages = script(f"sys {words}")
     context = Bench(1000).context(messages)
-    view = context.views.view(stored(context, covers))
+    view = ViewBuilder(context).build_view(stored(context, covers))
     return render(view, context.transcript, len), messages
 
 

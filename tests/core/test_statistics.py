@@ -9,7 +9,7 @@ import pytest
 
 from gateway_compaction.core.conversation.body import wants_json
 from gateway_compaction.core.conversation.transcript import parse
-from gateway_compaction.core.planning.context import reserved
+from gateway_compaction.core.planning.context import reserved_tokens
 from gateway_compaction.core.records.compaction import Compaction, Segment
 from gateway_compaction.core.summary.statistics import summary_history, totals
 from tests.core.builders import policy
@@ -67,7 +67,7 @@ class TestReserved:
     )
     def test_the_table(self, body: dict[str, Any], recall: Any, tokens: int) -> None:
         levels = {"levels__medium__at": 0.8, "levels__aggressive__at": 0.9}
-        assert reserved(body, 10_000, policy(recall__max_tokens=recall, **levels)) == pytest.approx(
+        assert reserved_tokens(body, 10_000, policy(recall__max_tokens=recall, **levels)) == pytest.approx(
             tokens, abs=1
         )
 

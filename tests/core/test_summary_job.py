@@ -8,15 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from gateway_compaction.core.planning.context import RequestContext
+from gateway_compaction.core.planning.context import RequestContext, has_triggers
 from gateway_compaction.core.planning.plan import make_plan
-from gateway_compaction.core.planning.summary_job import (
-    SummaryJob,
-    asks_model,
-    has_triggers,
-    plan_summary_job,
-    triggered,
-)
+from gateway_compaction.core.planning.summary_job import SummaryJob, can_ask_model, plan_summary_job
+from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.policy.presets import PRESETS
 from gateway_compaction.core.records.compaction import Compaction
@@ -55,7 +50,7 @@ class TestCut:
         messages = filled(800, 10, 40)
         context = bench(**paths).context(messages)
         allowed = [c for c in context.transcript.cuts if c <= len(messages) - keep]
-        enough = [c for c in allowed if context.views.rest(c) + 60 <= target * WINDOW]
+        enough = [c for c in allowed if ViewBuilder(context).tokens_beside_block(c) + 60 <= target * WINDOW]
         found = job(messages, **paths)
         assert found is not None and found.covers == (enough[0] if enough else allowed[-1])
 
@@ -127,7 +122,7 @@ class TestGain:
     def test_it_does_up_to_the_middle_between_target_and_light(self, covers: int, made: bool) -> None:
         messages = filled(800, 10, 40)
         kept = at(messages, covers)
-        used = bench().context(messages).views.view(kept).tokens
+        used = ViewBuilder(bench().context(messages)).build_view(kept).tokens
         assert used > 350 and (used >= 550) == made
         assert (job(messages, kept) is not None) == made
 
@@ -164,7 +159,7 @@ class TestReplacing:
         made = bench().plan(messages).made
         assert made is not None
         context = bench().context(messages, [made, replace(made, kind="model", limit=None)])
-        assert plan_summary_job(context, made) is None
+        assert plan_summary_job(ViewBuilder(context), made) is None
 
 
 def turns(count: int) -> list[Any]:
@@ -272,7 +267,7 @@ class TestNamed:
         ],
     )
     def test_whether_a_model_writes(self, paths: dict[str, Any], asks: bool) -> None:
-        assert asks_model(policy(**paths)) == asks
+        assert can_ask_model(policy(**paths)) == asks
 
     @pytest.mark.parametrize(
         ("name", "triggers"), [("hybrid", False), ("turns", True), ("incremental", True)]
@@ -289,11 +284,11 @@ def test_a_job_has_a_reason_and_moves_forward(case: Case) -> None:
     if plan.job is None:
         return
     sent = plan.view.compaction
-    assert plan.level is not None or triggered(context) or (sent is not None and sent.kind == "extractive")
+    assert plan.level is not None or context.is_triggered or (sent is not None and sent.kind == "extractive")
     written = [c.covers for c in context.compactions if c.kind == "model" and fits(c, context)]
     assert plan.job.covers > max(written, default=0)
     assert plan.job.base is None or (plan.job.base.kind == "model" and plan.job.base.covers in written)
-    assert plan.job.block == context.views.limit(plan.job.covers)
+    assert plan.job.block == ViewBuilder(context).summary_block_limit(plan.job.covers)
 
 
 def fits(compaction: Compaction, context: RequestContext) -> bool:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gateway_compaction.core.conversation.messages import last_cache_mark
 from gateway_compaction.core.conversation.rewrite import mark_for_cache
 from gateway_compaction.core.extractive.extract import extract
+from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.summary.block import (
     ACKNOWLEDGEMENT,
     LEAST_IMAGES,
@@ -295,5 +296,5 @@ class TestCacheMark:
         for index, found in ((0, 0), (2, 1), (5, 0)):
             sent = [{**m, "cache_control": MARK} if i == index else m for i, m in enumerate(messages)]
             context = bench.context(sent)
-            view = context.views.view(stored(context, 5))
+            view = ViewBuilder(context).build_view(stored(context, 5))
             assert view.summary_message is not None and marks([view.summary_message]) == found

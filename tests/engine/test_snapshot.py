@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.core.planning.plan import light_tokens
 from gateway_compaction.core.planning.snapshot import build_snapshot
 from gateway_compaction.engine.request import Decision
 from tests.engine.histories import chat, grown, loop
@@ -38,7 +37,7 @@ async def test_both_sides_add_up_to_what_the_plan_says(rig: Rig, messages: list[
     assert sum(t for _, t, _ in found.sent) + fixed == decision.plan.tokens_before
     assert sum(t for _, t, _ in found.saw) + fixed == decision.plan.view.tokens
     assert [r for r, _, _ in found.saw] == [m["role"] for m in decision.sent]
-    assert found.levels == (int(light_tokens(decision.context)), 1700, 1900)
+    assert found.levels == (int(decision.context.levels.light), 1700, 1900)
     assert (found.at, found.window, found.fixed) == (5.0, 2_000, fixed)
     assert found.client is None and found.model is None and not found.omitted
     assert all(messages[cut]["role"] in ("user", "assistant") for cut in found.cuts)

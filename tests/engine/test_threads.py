@@ -66,8 +66,8 @@ async def test_a_message_is_named_once_for_each_request(rigs: Callable[..., Rig]
     rig = rigs(4_000)
     decision = await rig.decide([*chat(20), {"role": "assistant", "tool_calls": calls}, *results, *chat(1)])
     assert decision.context is not None
-    views, history = decision.context.views, decision.context.transcript.history
+    context, history = decision.context, decision.context.transcript.history
     counted = rig.counter.encoded
     # A result of parallel calls has a name that only its history tells: it is found by the names at hand.
-    assert sum(map(views.weigh, history)) == views.measure.between(0, len(history))
+    assert sum(map(context.calibrated_tokens, history)) == context.measure.between(0, len(history))
     assert rig.counter.encoded == counted

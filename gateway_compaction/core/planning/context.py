@@ -1,68 +1,177 @@
-"""Everything that a decision about one request depends on."""
+"""The facts that a plan for one request depends on, and what follows from them at once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Literal
 
+from gateway_compaction.core.conversation.messages import Message, declared_role, role_of, text_of
 from gateway_compaction.core.conversation.transcript import Transcript
-from gateway_compaction.core.planning.views import ViewBuilder
+from gateway_compaction.core.planning.caches import DerivedCaches
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.recall.recall import recall_reserve
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.tokens.counter import Measure, output_reserve
 
-__all__ = ["RequestContext", "fitting", "reserved"]
+LevelName = Literal["light", "medium", "aggressive"]
 
-ALIKE = 0.9
+INDEX_TOKENS = 250_000
+"""Tokens of covered messages that are indexed while a request waits: half a second at most."""
+
+SAME_WINDOW = 0.9
+"""Share of this window from which on what was made for a smaller one is used as it is."""
+
+RECENT_CALLS = 8
+"""Calls whose growth is looked at to tell how far the next ones may jump."""
+
+EARLIEST_LIGHT = 0.5
+"""Share of ``medium`` before which no summary is prepared, however far calls jump."""
+
+CHARS_PER_TOKEN = 4
+"""Characters that count as a token where a trigger counts characters."""
 
 
 @dataclass(frozen=True, slots=True)
-class RequestContext:
-    """Everything a plan depends on.
+class LevelTokens:
+    """Where each level begins for one request, in tokens."""
 
-    ``compactions`` are those whose digest the request's own chain holds at their cover; ``in_flight``,
-    ``bypass`` and ``backoff`` are as the store tells. ``digests`` names each message of the history.
-    ``controls`` is what operators asked of the session.
+    light: float
+    medium: float
+    aggressive: float
+
+    def level_of(self, tokens: int) -> LevelName | None:
+        """Return the level of a request that uses so many tokens, or None below all of them."""
+        if tokens >= self.aggressive:
+            return "aggressive"
+        if tokens >= self.medium:
+            return "medium"
+        return "light" if tokens >= self.light else None
+
+
+@dataclass(frozen=True)
+class RequestContext:
+    """Everything that a plan for one request depends on; equal contexts give equal plans on every replica.
+
+    The request, its policy and how its tokens are counted come first; what the store tells of its session
+    comes last and is filled in by ``replace`` once the store has answered. What follows from these facts is
+    derived on first use and kept, so that no two rules derive it differently.
+
+    Attributes:
+        chain: names of the beginnings of the history; ``chain[k]`` stands for its first k messages.
+        digests: one name for each message of the history.
+        measure: tokens of the request as it came, calibrated.
+        window: tokens that the model reads at most.
+        calibrated_tokens: tokens of a message, counted as ``measure`` does.
+        raw_tokens: tokens of a text without calibration. What is written into a view is cut by this count, so
+            that its bytes stay the same when the calibration moves.
+        wants_json: the request asks for JSON mode, where providers demand the word in a message.
+        index_tokens: covered tokens up to which an index is built while the request waits.
+        caches: results kept from earlier requests. No fact: empty ones give the same plan, later.
+        compactions: what is stored for beginnings of this history.
+        in_flight: a summary of the session is being made.
+        bypass: why the session is sent as it came, or None.
+        backoff: why no summary is to be started now, or None.
+        controls: what operators asked of the session.
     """
 
     transcript: Transcript
     chain: tuple[str, ...]
+    digests: tuple[bytes, ...]
     measure: Measure
     window: int
     policy: Policy
-    views: ViewBuilder
+    calibrated_tokens: Callable[[Message], int]
+    raw_tokens: Callable[[str], int]
+    wants_json: bool = False
+    index_tokens: int = INDEX_TOKENS
+    caches: DerivedCaches = field(default_factory=DerivedCaches)
     compactions: tuple[Compaction, ...] = ()
     in_flight: bool = False
     bypass: str | None = None
     backoff: str | None = None
-    digests: tuple[bytes, ...] = ()
     controls: SessionControls = field(default_factory=SessionControls)
 
-    def with_controls(self, controls: SessionControls) -> RequestContext:
-        """The same, with what operators asked for."""
-        return replace(self, controls=controls, views=replace(self.views, pins=controls.pins))
+    @cached_property
+    def levels(self) -> LevelTokens:
+        """Where each level begins.
+
+        ``light`` is the policy's share, or lower where two calls like the largest recent one would jump from
+        there past ``medium``: such a session would be cut before any summary could be ready.
+        """
+        shares = self.policy.levels
+        medium = shares.medium.at * self.window
+        # Every assistant message marks a call: what lies between two of them came with one.
+        history = enumerate(self.transcript.history)
+        calls = [i for i, message in history if declared_role(message) == "assistant"][-RECENT_CALLS:]
+        growth = max((self.measure.between(a, b) for a, b in pairwise(calls)), default=0)
+        light = min(shares.light.at * self.window, max(medium - 2 * growth, EARLIEST_LIGHT * medium))
+        return LevelTokens(light, medium, shares.aggressive.at * self.window)
+
+    @cached_property
+    def fitting_compactions(self) -> tuple[Compaction, ...]:
+        """The compactions that stand for exactly the messages this request begins with, up to a cut.
+
+        What was shortened without a model for a smaller window is none for this one: here more can stay. Of
+        such a model's summary only the shortening of the other messages is dropped.
+        """
+        fitting = []
+        for compaction in self.compactions:
+            covers = compaction.covers
+            if covers not in self.transcript.openers and covers != 0:
+                continue
+            if self.chain[covers] != compaction.digest:
+                continue
+            if compaction.window == 0 or compaction.window >= SAME_WINDOW * self.window:
+                fitting.append(compaction)
+            elif compaction.kind == "model":
+                fitting.append(replace(compaction, clip=None, window=0))
+        return tuple(fitting)
+
+    @cached_property
+    def summarised(self) -> int:
+        """The number of messages at the beginning of the history that have a summary."""
+        return max((c.covers for c in self.fitting_compactions if c.kind != "cleared"), default=0)
+
+    @cached_property
+    def has_many_turns(self) -> bool:
+        """Whether more turns are without a summary than the policy's trigger allows."""
+        most = self.policy.triggers.turns
+        if most is None:
+            return False
+        return sum(i >= self.summarised for i in find_turn_starts(self.transcript)) > most
+
+    @cached_property
+    def is_triggered(self) -> bool:
+        """Whether a trigger of the policy has fired: enough turns or tokens are without a summary."""
+        most = self.policy.triggers.tokens
+        if self.has_many_turns or most is None:
+            return self.has_many_turns
+        history, start = self.transcript.history, self.summarised
+        if self.policy.triggers.count == "tokens":
+            return self.measure.between(start, len(history)) > most
+        return sum(len(text_of(message)) // CHARS_PER_TOKEN for message in history[start:]) > most
 
 
-def fitting(s: RequestContext) -> list[Compaction]:
-    """Those that stand for exactly the messages this request begins with, and end where it may be cut.
-
-    What was shortened without a model for a smaller window is none for this one: here more can stay.
-    """
-    found = []
-    for c in s.compactions:
-        if (c.covers in s.transcript.openers or c.covers == 0) and s.chain[c.covers] == c.digest:
-            if c.window == 0 or c.window >= ALIKE * s.window:
-                found.append(c)
-            elif c.kind == "model":
-                found.append(replace(c, clip=None, window=0))
-    return found
+def find_turn_starts(transcript: Transcript) -> list[int]:
+    """Return the indexes of the user messages that open a turn."""
+    return [i for i, message in enumerate(transcript.history) if role_of(message) == "user"]
 
 
-def reserved(body: Mapping[str, Any], window: int, policy: Policy) -> int:
-    """Tokens kept free: for the answer, and for a recall budget larger than what lies above medium."""
-    slack = int((policy.levels.aggressive.at - policy.levels.medium.at) * window)
-    quotes = recall_reserve(policy.recall.max_tokens, window, slack)
+def has_triggers(policy: Policy) -> bool:
+    """Tell whether a policy starts summaries by anything besides usage."""
+    return policy.triggers.tokens is not None or policy.triggers.turns is not None
+
+
+def level_gap(policy: Policy, window: int) -> int:
+    """Return the tokens between ``medium`` and ``aggressive``: what quotes may fill without harm."""
+    return int((policy.levels.aggressive.at - policy.levels.medium.at) * window)
+
+
+def reserved_tokens(body: Mapping[str, Any], window: int, policy: Policy) -> int:
+    """Return the tokens kept free: for the answer, and for quotes that the gap above medium does not hold."""
+    quotes = recall_reserve(policy.recall.max_tokens, window, level_gap(policy, window))
     return output_reserve(body, window, policy.output_reserve) + quotes

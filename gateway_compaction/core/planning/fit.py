@@ -1,198 +1,234 @@
-"""Making a request fit now, without store or model."""
+"""Views that are made now, without store or model: cleared results, extracts, and shortened messages."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 from gateway_compaction.core.conversation.messages import RESULT_ROLES, declared_role
 from gateway_compaction.core.extractive.extract import Reading, extract, read
+from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.render import View
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.records.compaction import Clip, Compaction, Segment
 from gateway_compaction.core.summary.block import LEAST_TEXT
 from gateway_compaction.core.text.shorten import is_clearable, shorten
 
-__all__ = ["clear", "compacted", "fit", "read_ahead"]
-
 LEAST_BLOCK = 100
+"""Tokens below which a summary block says too little to cover anything."""
+
 OLD_SHARE = 0.6
-CLIPS = (8, 16, 32, 64, 128, 256)
+"""Share of an extended block that what a model wrote before may take."""
+
 TRIES = 4
+"""Attempts to make a block short enough; each comes nearer, since its limit is not calibrated."""
+
+CLIPS = (8, 16, 32, 64, 128, 256)
+"""Parts of the window that one message may take, tried in this order until everything fits."""
+
 LEAST_CLIP = 24
+"""Tokens that every shortened message keeps."""
 
 
-def clear(views: ViewBuilder, keep_last: int) -> tuple[Compaction, View] | None:
-    """All old tool results replaced in one block, up to the last ``keep_last`` messages."""
-    history = views.transcript.history
-    cuts = [c for c in views.transcript.cuts if c <= len(history) - keep_last]
-    if not cuts or not any(is_clearable(m, views.count) for m in history[: cuts[-1]]):
-        return None
-    cut = cuts[-1]
-    before = views.measure.between(0, cut)
-    made = Compaction(views.chain[cut], cut, "cleared", window=views.window, tokens_before=before)
-    view = views.view(made)
-    after = view.tokens - views.measure.overhead - views.measure.between(cut, len(history))
-    made = replace(made, tokens_after=after)
-    return made, replace(view, compaction=made)
+class MadeView(NamedTuple):
+    """A compaction that was made for this request, and the view that it is used in."""
+
+    compaction: Compaction
+    view: View
 
 
-def compacted(views: ViewBuilder, keep_last: int, goal: int) -> tuple[Compaction, View] | None:
-    """An extract though there is room yet: to ``goal`` tokens, or of all but the last ``keep_last`` messages.
+def clear_results(views: ViewBuilder, keep_last: int) -> MadeView | None:
+    """Replace old tool results by markers, in one block up to the last ``keep_last`` messages.
 
-    Returns None where nothing can be covered. What is made is at most half as long as what it stands for.
+    In one block, since each further clearing would cost the provider's prompt cache once more. Returns None
+    where there is none to replace.
     """
-    cuts = [c for c in views.transcript.cuts if c <= len(views.transcript.history) - keep_last]
+    context = views.context
+    history, measure = context.transcript.history, context.measure
+    cut = max((c for c in context.transcript.cuts if c <= len(history) - keep_last), default=0)
+    if not any(is_clearable(message, context.raw_tokens) for message in history[:cut]):
+        return None
+    before = measure.between(0, cut)
+    cleared = Compaction(context.chain[cut], cut, "cleared", window=context.window, tokens_before=before)
+    view = views.build_view(cleared)
+    after = view.tokens - measure.overhead - measure.between(cut, len(history))
+    cleared = replace(cleared, tokens_after=after)
+    return MadeView(cleared, replace(view, compaction=cleared))
+
+
+def compact_early(views: ViewBuilder, keep_last: int, goal: int) -> MadeView | None:
+    """Make an extract though there is room yet, because an operator asked for it.
+
+    It leaves ``goal`` tokens, or covers all but the last ``keep_last`` messages where that is out of reach
+    or reached already; it is at most half as long as what it stands for, so that something is saved. Returns
+    None where nothing can be covered.
+    """
+    context = views.context
+    cuts = [c for c in context.transcript.cuts if c <= len(context.transcript.history) - keep_last]
     if not cuts:
         return None
-    above = [c for c in cuts if views.measure.total > goal and views.rest(c) + views.limit(c) <= goal]
-    cut = above[0] if above else cuts[-1]
-    half = max(LEAST_BLOCK, views.measure.between(0, cut) // 2)
-    return _extended(views, None, cut, min(views.limit(cut), half))
+    cut = cuts[-1]
+    if context.measure.total > goal:
+        cut = next((c for c in cuts if views.tokens_with_full_block(c) <= goal), cut)
+    half = max(LEAST_BLOCK, context.measure.between(0, cut) // 2)
+    return _extend(views, None, cut, min(views.summary_block_limit(cut), half))
 
 
 def fit(
     views: ViewBuilder, base: Compaction | None, keep_last: int, goal: int, limit: int
-) -> tuple[Compaction, View] | None:
-    """An extract of what ``base`` does not cover, and, if need be, shorter messages.
+) -> MadeView | None:
+    """Make the request fit: an extract of what ``base`` does not cover and, if need be, shorter messages.
 
-    ``goal`` tokens are aimed at, ``limit`` must be met, the window itself is the last resort. Returns None
-    where nothing can be cut.
+    First the last ``keep_last`` messages stay and ``goal`` tokens are aimed at, with a whole summary block.
+    Then the block becomes shorter and the tail too, until ``limit`` is met, with room for quotes while that
+    is possible, and the window itself as the last resort. At the very end messages that stay are shortened.
+
+    Args:
+        views: the views of the request.
+        base: the summary to build on, or None.
+        keep_last: messages that shall stay as they are.
+        goal: tokens that the next requests shall have room above.
+        limit: tokens that must not be exceeded, if that can be.
+
+    Returns:
+        The first that fits, else the smallest; None where nothing can be cut.
     """
+    context = views.context
     covered = base.covers if base else 0
-    cuts = [c for c in views.transcript.cuts if c > covered]
-    keeping = [c for c in cuts if c <= len(views.transcript.history) - keep_last]
+    cuts = [c for c in context.transcript.cuts if c > covered]
+    keeping = [c for c in cuts if c <= len(context.transcript.history) - keep_last]
     for cut in keeping:
-        if views.rest(cut) + views.limit(cut) <= goal:
-            return _covering(views, base, cut, views.limit(cut))
-    softer = [*keeping[-1:], *cuts[len(keeping) :], *([covered] if base else [])]
-    for most in (limit - min(views.quoted, views.slack), limit, views.window):
-        for cut in softer:
-            made = _within(views, base, cut, most)
+        if views.tokens_with_full_block(cut) <= goal:
+            return _cover(views, base, cut, views.summary_block_limit(cut))
+    harder = [*keeping[-1:], *cuts[len(keeping) :], *([covered] if base else [])]
+    for most in (limit - min(views.quotes_budget, views.level_gap), limit, context.window):
+        for cut in harder:
+            made = _cover_within(views, base, cut, most)
             if made is not None:
                 return made
-    return _clipped(views, base, softer, limit) if views.transcript.history else None
+    return _clip_until_fit(views, base, harder, limit) if context.transcript.history else None
 
 
-def _within(
-    views: ViewBuilder, base: Compaction | None, cut: int, most: int
-) -> tuple[Compaction, View] | None:
-    """With the longest block that leaves all within ``most`` tokens; None where that is too short."""
-    room = most - views.rest(cut)
+def _cover_within(views: ViewBuilder, base: Compaction | None, cut: int, most: int) -> MadeView | None:
+    """Cover with the longest block that leaves all within ``most`` tokens; None where that is too short."""
+    room = most - views.tokens_beside_block(cut)
     for _ in range(TRIES):
         if room < LEAST_BLOCK:
-            return None
-        made = _covering(views, base, cut, min(room, views.limit(cut)))
-        over = made[1].tokens - most
+            break
+        made = _cover(views, base, cut, min(room, views.summary_block_limit(cut)))
+        over = made.view.tokens - most
         if over <= 0:
             return made
-        # A block's limit is not calibrated, its weight is.
+        # A block's limit is not calibrated, its tokens in the view are.
         room = max(room - over, min(room - 1, LEAST_BLOCK))
     return None
 
 
-def _covering(views: ViewBuilder, base: Compaction | None, cut: int, limit: int) -> tuple[Compaction, View]:
-    """A block of at most ``limit`` tokens up to ``cut``.
+def _cover(views: ViewBuilder, base: Compaction | None, cut: int, limit: int) -> MadeView:
+    """Cover the messages up to ``cut`` with a block of at most ``limit`` tokens.
 
-    What a model wrote of exactly these messages stays its record, shown shorter: a pure function of the
+    What a model wrote of exactly these messages stays its record, sent shorter: a pure function of the
     request, so that it is the same at every call, and the whole of it is there for a larger window.
     """
     if base is None or base.kind != "model" or base.covers != cut:
-        return _extended(views, base, cut, limit)
-    shown = replace(base, limit=limit if base.limit is None else min(limit, base.limit))
-    return shown, views.view(shown)
+        return _extend(views, base, cut, limit)
+    shorter = replace(base, limit=limit if base.limit is None else min(limit, base.limit))
+    return MadeView(shorter, views.build_view(shorter))
 
 
-def _extended(views: ViewBuilder, base: Compaction | None, cut: int, limit: int) -> tuple[Compaction, View]:
-    """What a model wrote, and an extract of what follows it up to ``cut``; an extract is made anew."""
-    base = base if base is not None and base.kind == "model" else None
-    start = base.covers if base else 0
-    room = views.text_room(cut, limit)
-    segments: tuple[Segment, ...] = ()
-    if base is not None and base.text:
-        old = shorten(base.text, max(LEAST_TEXT, int(room * OLD_SHARE)), views.count, "[…]")
-        segments = (Segment(0, start, old),)
-        room -= views.count(old)
-    text = _extract(views, start, cut, room, views.shown(cut, limit)) if room >= LEAST_TEXT else ""
-    if text:
-        segments = (*segments, Segment(start, cut, text))
-    parent = base.digest if base else None
-    before = views.measure.between(0, cut)
-    since = views.transcript.last_user or 0
-    made = Compaction(
-        views.chain[cut],
+def _extend(views: ViewBuilder, base: Compaction | None, cut: int, limit: int) -> MadeView:
+    """Lay an extract behind what a model wrote, up to ``cut``.
+
+    An older extract is not built upon but made anew from its source, so that nothing is shortened twice.
+    """
+    context, segments, start = views.context, list[Segment](), 0
+    room, parent = views.text_room(cut, limit), None
+    if base is not None and base.kind == "model":
+        start, parent = base.covers, base.digest
+        if base.text:
+            longest = max(LEAST_TEXT, int(room * OLD_SHARE))
+            old = shorten(base.text, longest, context.raw_tokens, "[…]")
+            segments.append(Segment(0, start, old))
+            room -= context.raw_tokens(old)
+    if room >= LEAST_TEXT:
+        text = _extract(context, start, cut, room, views.text_beside_summary(cut, limit))
+        if text:
+            segments.append(Segment(start, cut, text))
+    extended = Compaction(
+        context.chain[cut],
         cut,
         "extractive",
-        segments,
+        tuple(segments),
         limit,
-        since=since,
-        window=views.window,
+        since=context.transcript.last_user or 0,
+        window=context.window,
         parent=parent,
-        tokens_before=before,
+        tokens_before=context.measure.between(0, cut),
     )
-    view = views.view(made)
-    made = replace(made, tokens_after=views.weigh(view.summary_message) if view.summary_message else 0)
-    return made, replace(view, compaction=made)
+    view = views.build_view(extended)
+    if view.summary_message is not None:
+        extended = replace(extended, tokens_after=context.calibrated_tokens(view.summary_message))
+    return MadeView(extended, replace(view, compaction=extended))
 
 
-def read_ahead(views: ViewBuilder, start: int) -> None:
-    """Look through the messages from ``start`` on, so that an extract of them is quick when one is needed.
+def _extract(context: RequestContext, start: int, cut: int, room: int, beside: str) -> str:
+    """Extract some messages in at most ``room`` tokens; what ``beside`` says already is left out."""
 
-    No more than are kept: with more, each look would begin anew.
+    def build() -> str:
+        messages, readings = context.transcript.history[start:cut], _read(context, start, cut)
+        return extract(messages, room, context.raw_tokens, readings, beside)
+
+    return context.caches.frames.get(("extract", start, context.chain[cut], room, beside), build)
+
+
+def _read(context: RequestContext, start: int, end: int) -> Sequence[Reading]:
+    """Read what an extract needs of each message; a message is read once for all requests."""
+    messages = zip(context.digests[start:end], context.transcript.history[start:end], strict=True)
+    return [context.caches.readings.get(digest, partial(read, message)) for digest, message in messages]
+
+
+def read_ahead(context: RequestContext, start: int) -> None:
+    """Read the messages from ``start`` on after a call, so that an extract of them is quick when needed.
+
+    No more than the cache keeps: with more, each reading would push out one that is still to be used.
     """
-    _readings(views, start, min(len(views.transcript.history), start + views.caches.readings.entries))
-    for digest, message in zip(views.digests, views.transcript.history, strict=True):
-        views.rules_of(message, digest)
+    views, history = ViewBuilder(context), context.transcript.history
+    _read(context, start, min(len(history), start + context.caches.readings.entries))
+    for digest, message in zip(context.digests, history, strict=True):
+        views.find_rules(message, digest)
 
 
-def _readings(views: ViewBuilder, start: int, end: int) -> list[Reading]:
-    named = zip(views.digests[start:end], views.transcript.history[start:end], strict=True)
-    return [views.caches.readings.get(digest, partial(read, message)) for digest, message in named]
-
-
-def _extract(views: ViewBuilder, start: int, cut: int, room: int, shown: str) -> str:
-    """An extract of some messages, and what there is in each: both are kept for the next request."""
-
-    def make() -> str:
-        some = views.transcript.history[start:cut]
-        return extract(some, room, views.count, _readings(views, start, cut), shown)
-
-    return views.caches.frames.get(("extract", start, views.chain[cut], room, shown), make)
-
-
-def _clipped(
+def _clip_until_fit(
     views: ViewBuilder, base: Compaction | None, cuts: list[int], limit: int
-) -> tuple[Compaction, View] | None:
-    """Cover as much as can be, and shorten what stays until it fits; the best try if nothing does.
+) -> MadeView | None:
+    """Cover as much as can be, and shorten what stays until it fits; the smallest where nothing does.
 
-    Results of tools give way before the summary does.
+    Results of tools give way before the summary does. The last question stays whole, and so does an answer
+    that the model is to go on with. Where nothing may be covered all messages stay, shortened.
     """
-    best: tuple[Compaction, View] | None = None
-    length, cut = len(views.transcript.history), max(cuts, default=None)
-    blocks = (0,) if cut is None else (views.limit(cut), min(LEAST_BLOCK, views.limit(cut)))
+    context = views.context
+    history, length = context.transcript.history, len(context.transcript.history)
+    spare = set() if context.transcript.last_user is None else {context.transcript.last_user}
+    if declared_role(history[-1]) not in RESULT_ROLES:
+        spare.add(length - 1)
+    # A clearing that covers nothing stands for messages that are shortened only.
+    uncovered = Compaction(context.chain[0], 0, "cleared")
+    smallest: MadeView | None = None
+    cut = max(cuts, default=None)
+    blocks = [0]
+    if cut is not None:
+        blocks = [views.summary_block_limit(cut), min(LEAST_BLOCK, views.summary_block_limit(cut))]
     for block in blocks:
-        found = None if cut is None else _covering(views, base, cut, block)
+        covering = uncovered if cut is None else _cover(views, base, cut, block).compaction
         for part in CLIPS:
-            clip = Clip(length, max(LEAST_CLIP, views.window // part), _spared(views), views.chain[length])
-            made = _clip(views, found, clip)
-            if best is None or made[1].tokens < best[1].tokens:
-                best = made
-            if best[1].tokens <= limit:
-                return best
-    return best
-
-
-def _spared(views: ViewBuilder) -> tuple[int, ...]:
-    transcript = views.transcript
-    last = len(transcript.history) - 1
-    continued = () if declared_role(transcript.history[last]) in RESULT_ROLES else (last,)
-    asked = () if transcript.last_user is None else (transcript.last_user,)
-    return tuple(sorted({*asked, *continued}))
-
-
-def _clip(views: ViewBuilder, found: tuple[Compaction, View] | None, clip: Clip) -> tuple[Compaction, View]:
-    # Where nothing may be covered the messages stay, shortened. A clearing that covers nothing says so.
-    kept = found[0] if found else Compaction(views.chain[0], 0, "cleared")
-    kept = replace(kept, clip=clip, window=views.window)
-    view = views.view(kept)
-    return kept, replace(view, compaction=kept)
+            most = max(LEAST_CLIP, context.window // part)
+            clip = Clip(length, most, tuple(sorted(spare)), context.chain[length])
+            clipped = replace(covering, clip=clip, window=context.window)
+            made = MadeView(clipped, replace(views.build_view(clipped), compaction=clipped))
+            if smallest is None or made.view.tokens < smallest.view.tokens:
+                smallest = made
+            if smallest.view.tokens <= limit:
+                return smallest
+    return smallest

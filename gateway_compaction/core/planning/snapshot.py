@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gateway_compaction.core.conversation.messages import Message, declared_role
 from gateway_compaction.core.planning.context import RequestContext
-from gateway_compaction.core.planning.plan import Plan, light_tokens
+from gateway_compaction.core.planning.plan import Plan
 from gateway_compaction.core.planning.render import View, is_cleared, shown
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction
@@ -27,7 +27,7 @@ def build_snapshot(
     view = plan.view if messages is not None else View(tokens=plan.tokens_before)
     client = (*s.transcript.preamble, *s.transcript.history)
     full = s.policy.storage.content == "full"
-    levels, used = s.policy.levels, view.compaction
+    used = view.compaction
     return CallSnapshot(
         at=at,
         sent=_sent(s, view),
@@ -35,9 +35,9 @@ def build_snapshot(
         client=client if full else None,
         model=tuple(messages or client) if full else None,
         levels=(
-            int(light_tokens(s)),
-            int(levels.medium.at * s.window),
-            int(levels.aggressive.at * s.window),
+            int(s.levels.light),
+            int(s.levels.medium),
+            int(s.levels.aggressive),
         ),
         window=s.window,
         fixed=s.measure.fixed,
@@ -48,7 +48,7 @@ def build_snapshot(
 
 
 def _sent(s: RequestContext, view: View) -> tuple[tuple[str, int, str], ...]:
-    head = [(declared_role(m), s.views.weigh(m), "preamble") for m in s.transcript.preamble]
+    head = [(declared_role(m), s.calibrated_tokens(m), "preamble") for m in s.transcript.preamble]
     quoted = _quoted(view)
     tail = [
         (declared_role(m), s.measure.between(i, i + 1), _fate(s, view, i, quoted))
@@ -70,9 +70,9 @@ def _fate(s: RequestContext, view: View, index: int, quoted: frozenset[int]) -> 
 def _changed(s: RequestContext, compaction: Compaction, index: int) -> str:
     """How a message that stands in the view was changed, if it was."""
     message = s.transcript.history[index]
-    if is_cleared(compaction, index, message, s.views.count):
+    if is_cleared(compaction, index, message, s.raw_tokens):
         return "cleared"
-    return "verbatim" if shown(compaction, index, message, s.views.count) is message else "shortened"
+    return "verbatim" if shown(compaction, index, message, s.raw_tokens) is message else "shortened"
 
 
 def _quoted(view: View) -> frozenset[int]:
@@ -82,7 +82,7 @@ def _quoted(view: View) -> frozenset[int]:
 
 def _saw(s: RequestContext, view: View, messages: Sequence[Message]) -> tuple[tuple[str, int, str], ...]:
     return tuple(
-        (declared_role(m), s.views.weigh(m), origin)
+        (declared_role(m), s.calibrated_tokens(m), origin)
         for m, origin in zip(messages, _origins(s, view, len(messages)), strict=True)
     )
 

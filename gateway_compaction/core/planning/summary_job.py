@@ -1,24 +1,27 @@
-"""Which summary is to be made after a call, if any."""
+"""The summary that is to be made after a call, if any."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gateway_compaction.core.conversation.messages import role_of, text_of
-from gateway_compaction.core.conversation.transcript import Transcript
-from gateway_compaction.core.planning.context import RequestContext, fitting
+from gateway_compaction.core.planning.context import find_turn_starts
+from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction
 
 LEAST_GAIN = 0.1
-CHARS_PER_TOKEN = 4
+"""Share of the window that a new summary must cover beyond the stored one; less is not worth a call."""
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryJob:
-    """A summary to be made after the call: of the messages from ``base``'s cover to ``covers``.
+    """A summary to be made after the call, of the messages from ``base``'s cover to ``covers``.
 
-    ``block`` is the longest summary block in tokens, pins and frame included.
+    Attributes:
+        digest: the name of the messages that it will stand for.
+        covers: how many messages these are.
+        base: the model's summary that it builds upon, or None.
+        block: the longest summary block in tokens, note and pins included.
     """
 
     digest: str
@@ -27,110 +30,74 @@ class SummaryJob:
     block: int
 
 
-def plan_summary_job(s: RequestContext, used: Compaction | None) -> SummaryJob | None:
-    """The job that a situation asks for, given the compaction that is sent (stored or just made)."""
-    known = [*fitting(s), *([used] if used else [])]
-    final = [c for c in known if c.kind != "cleared" and _is_final(s, c)]
+def plan_summary_job(views: ViewBuilder, used: Compaction | None) -> SummaryJob | None:
+    """Return the summary that is worth making after this call, or None.
+
+    An extract that is sent although a model could write in its place is replaced, over the same messages.
+    Otherwise a summary must cover more than the one at hand. Where neither a trigger nor an operator asks for
+    it, it must cover clearly more, and the one at hand must not do for long: each summary is a call to a
+    model, and changes the beginning of the prompt that the provider has cached.
+
+    Args:
+        views: the views of the request.
+        used: the compaction that is sent, stored or just made.
+    """
+    context = views.context
+    policy, levels = context.policy, context.policy.levels
+    candidates = [*context.fitting_compactions, *([] if used is None else [used])]
+    final = [
+        c for c in candidates if c.kind == "model" or (c.kind == "extractive" and not can_ask_model(policy))
+    ]
     base = max(final, key=lambda c: c.covers, default=None)
-    replaced = replaceable(s, used)
-    cut = replaced or _cut(s)
-    if cut is None:
+    replaces = is_replaceable(used, policy)
+    cut = used.covers if used is not None and replaces else _find_cut(views)
+    covered = 0 if base is None else base.covers
+    if cut is None or (base is not None and covered >= cut):
         return None
-    if base is not None and base.covers >= cut:
-        return None
-    asked = triggered(s) or s.controls.rebuild
-    if replaced is None and not asked and not _gains(s, base, cut):
-        return None
+    if not (replaces or context.is_triggered or context.controls.rebuild):
+        if context.measure.between(covered, cut) < LEAST_GAIN * context.window:
+            return None
+        enough = (levels.medium.target + levels.light.at) / 2 * context.window
+        if base is not None and views.build_view(base).tokens < enough:
+            return None
     # An extract is made anew from its source; only what a model wrote is built upon.
     built_on = base if base is not None and base.kind == "model" else None
-    return SummaryJob(s.chain[cut], cut, built_on, s.views.limit(cut))
+    return SummaryJob(context.chain[cut], cut, built_on, views.summary_block_limit(cut))
 
 
-def _gains(s: RequestContext, base: Compaction | None, cut: int) -> bool:
-    """Whether a new cover is clearly longer than the stored one, and the stored one would not do."""
-    if s.measure.between(base.covers if base else 0, cut) < LEAST_GAIN * s.window:
-        return False
-    levels = s.policy.levels
-    return (
-        base is None or s.views.view(base).tokens >= (levels.medium.target + levels.light.at) / 2 * s.window
-    )
+def _find_cut(views: ViewBuilder) -> int | None:
+    """Return the shortest cover that brings usage to the target and keeps the last N; else the longest.
+
+    Where a number of turns has started it, whole blocks of so many turns are covered instead.
+    """
+    context = views.context
+    transcript, policy = context.transcript, context.policy
+    if context.has_many_turns:
+        starts, step = find_turn_starts(transcript), policy.triggers.turns or 1
+        blocks = (len(starts) - 1) // step
+        start = starts[blocks * step] if blocks else None
+        return start if start in transcript.openers else None
+    level = policy.levels.medium
+    cuts = [c for c in transcript.cuts if c <= len(transcript.history) - level.keep_last]
+    if policy.summary.strategy == "turns":
+        # A long turn is divided only where no other cut is left.
+        whole = [c for c in cuts if transcript.openers[c] is None and c > context.summarised]
+        cuts = whole or cuts
+    target = level.target * context.window
+    # A trigger does not look at usage, and what operators want rebuilt may be far below the target.
+    is_small = context.controls.rebuild and context.measure.total <= target
+    if not is_small and not context.is_triggered:
+        for cut in cuts:
+            if views.tokens_with_full_block(cut) <= target:
+                return cut
+    return cuts[-1] if cuts else None
 
 
-def _is_final(s: RequestContext, compaction: Compaction) -> bool:
-    """Whether nothing better could stand in its place: a model's, or any where no model is asked."""
-    return compaction.kind == "model" or not asks_model(s.policy)
-
-
-def asks_model(policy: Policy) -> bool:
-    """Whether summaries of this policy are written by a model."""
+def can_ask_model(policy: Policy) -> bool:
+    """Tell whether summaries of this policy are written by a model."""
     return policy.summary.model != "extractive" and policy.summary.strategy != "window"
 
 
-def replaceable(s: RequestContext, used: Compaction | None) -> int | None:
-    """The cover of an extract that is sent although a model could write in its place, or None."""
-    if used is not None and used.kind == "extractive" and asks_model(s.policy):
-        return used.covers
-    return None
-
-
-def _cut(s: RequestContext) -> int | None:
-    """The shortest cover that brings usage to the target, the last N kept; else the longest there is."""
-    level = s.policy.levels.medium
-    if s.policy.triggers.turns is not None and _triggered_turns(s):
-        return _turn_cut(s)
-    allowed = [c for c in s.transcript.cuts if c <= len(s.transcript.history) - level.keep_last]
-    if s.policy.summary.strategy == "turns":
-        # A long turn is divided only where no other cut is left.
-        covered = _covered(s)
-        allowed = [c for c in allowed if s.transcript.openers[c] is None and c > covered] or allowed
-    # What operators want rebuilt may be far below the target.
-    small = s.controls.rebuild and s.measure.total <= level.target * s.window
-    for cut in () if small or triggered(s) else allowed:
-        if s.views.rest(cut) + s.views.limit(cut) <= level.target * s.window:
-            return cut
-    return allowed[-1] if allowed else None
-
-
-def turn_starts(transcript: Transcript) -> list[int]:
-    """Indexes of the user messages that open a turn."""
-    return [i for i, m in enumerate(transcript.history) if role_of(m) == "user"]
-
-
-def _turn_cut(s: RequestContext) -> int | None:
-    """Whole blocks of turns behind what is covered already."""
-    starts = turn_starts(s.transcript)
-    step = s.policy.triggers.turns or 1
-    blocks = (len(starts) - 1) // step
-    cut = starts[blocks * step] if blocks else None
-    return cut if cut in s.transcript.openers else None
-
-
-def _covered(s: RequestContext) -> int:
-    return max((c.covers for c in fitting(s) if c.kind != "cleared"), default=0)
-
-
-def has_triggers(policy: Policy) -> bool:
-    """Whether a policy starts summaries by anything besides usage."""
-    return policy.triggers.tokens is not None or policy.triggers.turns is not None
-
-
-def _triggered_turns(s: RequestContext) -> bool:
-    wanted = s.policy.triggers.turns
-    if wanted is None:
-        return False
-    covered = _covered(s)
-    return sum(i >= covered for i in turn_starts(s.transcript)) > wanted
-
-
-def triggered(s: RequestContext) -> bool:
-    """Whether a trigger of the policy has fired: enough turns or tokens that no compaction covers."""
-    wanted = s.policy.triggers.tokens
-    return _triggered_turns(s) or (wanted is not None and _uncovered(s) > wanted)
-
-
-def _uncovered(s: RequestContext) -> int:
-    """Tokens that no compaction covers, counted as the trigger's policy says."""
-    start = _covered(s)
-    if s.policy.triggers.count == "tokens":
-        return s.measure.between(start, len(s.transcript.history))
-    return sum(len(text_of(m)) // CHARS_PER_TOKEN for m in s.transcript.history[start:])
+def is_replaceable(used: Compaction | None, policy: Policy) -> bool:
+    """Tell whether an extract is sent although a model could write in its place."""
+    return used is not None and used.kind == "extractive" and can_ask_model(policy)

@@ -1,12 +1,14 @@
-"""One request laid out: what each view of it would cost, and what it would say."""
+"""The views of one request: what each would say, and what it would cost.
+
+A view is one way to send the conversation. The plan compares views by their tokens before any of them is
+sent, so what a view costs is computed here from the very messages that ``render`` would send.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
-from gateway_compaction.core.conversation.digest import message_digest
 from gateway_compaction.core.conversation.messages import (
     Message,
     declared_role,
@@ -15,12 +17,10 @@ from gateway_compaction.core.conversation.messages import (
     text_of,
 )
 from gateway_compaction.core.conversation.rewrite import mark_for_cache, prepend_text
-from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.pins.anchors import Scoring
 from gateway_compaction.core.pins.pins import rules_in
-from gateway_compaction.core.planning.caches import DerivedCaches
+from gateway_compaction.core.planning.context import RequestContext, level_gap
 from gateway_compaction.core.planning.render import View, render
-from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.recall.index import Index, build_index, query_of
 from gateway_compaction.core.recall.passages import passages
 from gateway_compaction.core.recall.recall import Recall, prepare, recall_tokens, recalled
@@ -35,266 +35,284 @@ from gateway_compaction.core.summary.block import (
 )
 from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.language import language_of, phrases
-from gateway_compaction.core.tokens.counter import Measure
 
-__all__ = ["ViewBuilder"]
+NOTE_AND_PINS_TOKENS = 600
+"""Tokens for note and pins where ``summary.rate`` sets the length of the text alone."""
 
-Weigh = Callable[[Message], int]
-Count = Callable[[str], int]
-INDEX_TOKENS = 250_000
-FRAME_TOKENS = 600
-LEAST_QUOTED, LEAST_SHARE = 160, 0.4
+LEAST_QUOTED = 160
+"""Tokens that every question is offered, however many came before it: less answers nothing."""
+
+LEAST_SHARE = 0.4
+"""Share of the quotes' budget that every question is offered."""
+
+NO_LIMIT = 10**9
 
 
 @dataclass(frozen=True, slots=True)
 class ViewBuilder:
-    """One request, its measure, and the counting functions: what views are laid out on.
+    """Builds the views of one request, and tells what their parts may cost.
 
-    ``weigh`` counts messages as the measure does; ``count`` counts text without calibration, so that what
-    is written into a view never changes when the calibration does.
-    ``caches`` hold what was made before, by the digest of what it stands for; they outlive the request, since
-    nothing in them depends on anything else of it. ``digests`` name each message of the history.
-    ``pins`` are what operators pinned.
+    It holds nothing besides the context, so one can be made wherever a view is needed. Whatever takes long is
+    kept in the context's caches, by the digest of what it was made of.
     """
 
-    transcript: Transcript
-    chain: tuple[str, ...]
-    measure: Measure
-    window: int
-    policy: Policy
-    weigh: Weigh
-    count: Count
-    wants_json: bool = False
-    digests: tuple[bytes, ...] = ()
-    caches: DerivedCaches = field(default_factory=DerivedCaches)
-    index_tokens: int = INDEX_TOKENS
-    pins: tuple[str, ...] = ()
+    context: RequestContext
 
-    def limit(self, cut: int) -> int:
-        """Tokens of the summary block for the first ``cut`` messages."""
-        summary = self.policy.summary
-        covered = self.measure.between(0, cut)
-        tokens = block_tokens(summary.max_tokens, summary.rate, self.window, covered)
+    # What a summary block may cost, and what stands beside it.
+
+    def summary_block_limit(self, cut: int) -> int:
+        """Return the most tokens of a summary block for the first ``cut`` messages."""
+        summary, window = self.context.policy.summary, self.context.window
+        covered = self.context.measure.between(0, cut)
+        tokens = block_tokens(summary.max_tokens, summary.rate, window, covered)
         if summary.rate is None:
             return tokens
         # A rate is that of the text, in characters, with a quarter to spare; note and pins come on top.
-        return min(self.window // 4, tokens * 5 // 4 + FRAME_TOKENS)
+        return min(window // 4, tokens * 5 // 4 + NOTE_AND_PINS_TOKENS)
 
-    def _bound(self, compaction: Compaction) -> int:
-        # A rate was turned into tokens when the compaction was made; the bytes must not drift with the count.
-        if compaction.limit is None:
-            return self.limit(compaction.covers)
-        by_rate = self.policy.summary.rate is not None
-        return min(compaction.limit, self.window // 4 if by_rate else self.limit(compaction.covers))
+    def tokens_beside_block(self, cut: int) -> int:
+        """Return the tokens of everything but the summary block, when the first ``cut`` messages are covered.
 
-    def rest(self, cut: int) -> int:
-        """Tokens of everything but the summary block, when the first ``cut`` messages are covered.
-
-        What operators pinned comes on top of a block's length, and so counts here.
+        What operators pinned comes on top of a block's limit, and so counts here.
         """
-        return self._beside(cut) + self._facts[1]
+        return self._tokens_kept(cut) + self._pinned_facts[1]
 
-    def _beside(self, cut: int) -> int:
-        opener = self.transcript.openers.get(cut)
-        total = self.measure.overhead + self.measure.between(cut, len(self.transcript.history))
-        if opener is not None:
-            total += self.measure.between(opener, opener + 1)
-        return total + (self.weigh(ACKNOWLEDGEMENT) if self.acknowledges(cut) else 0)
+    def tokens_with_full_block(self, cut: int) -> int:
+        """Return the tokens of a view that covers ``cut`` messages, were its block as long as it may be."""
+        return self.tokens_beside_block(cut) + self.summary_block_limit(cut)
 
-    def acknowledges(self, cut: int) -> bool:
-        """Whether the message behind the summary message is a user's."""
-        opener = self.transcript.openers.get(cut)
-        return opener is not None or declared_role(self.transcript.history[cut]) == "user"
+    @property
+    def pinned_tokens(self) -> int:
+        """Tokens of what operators pinned, in every summary block."""
+        return self._pinned_facts[1]
 
     def text_room(self, cut: int, limit: int) -> int:
-        """Tokens that a block of ``limit`` leaves for the summary's own text, pins and frame taken off."""
-        return self._frame(cut, limit).room
+        """Return the tokens that a block of ``limit`` leaves for the summary's own text."""
+        return self._build_frame(cut, limit).room
 
-    def shown(self, cut: int, limit: int) -> str:
-        """What is read beside the text of a block of ``limit`` tokens: note, pins and the repeated opener."""
-        opener = self.transcript.openers.get(cut)
-        repeated = "" if opener is None else escape_markup(text_of(self.transcript.history[opener]))
-        return "\n".join([*self._frame(cut, limit).lines, repeated])
+    def text_beside_summary(self, cut: int, limit: int) -> str:
+        """Return what is read beside the text of a block of ``limit`` tokens.
 
-    def view(self, compaction: Compaction) -> View:
-        """A compaction as a view of this request."""
-        clip = compaction.clip
-        if clip and not (clip.until < len(self.chain) and self.chain[clip.until] == clip.digest):
+        That is the note, the pins and the user message that is repeated behind the block. An extract that
+        said it once more would waste its room.
+        """
+        opener = self.context.transcript.openers.get(cut)
+        repeated = ""
+        if opener is not None:
+            repeated = escape_markup(text_of(self.context.transcript.history[opener]))
+        return "\n".join([*self._build_frame(cut, limit).lines, repeated])
+
+    def _tokens_kept(self, cut: int) -> int:
+        """Count what is sent whatever the block says: the fixed part, the tail and what joins it on."""
+        context = self.context
+        opener = context.transcript.openers.get(cut)
+        total = context.measure.overhead + context.measure.between(cut, len(context.transcript.history))
+        if opener is not None:
+            total += context.measure.between(opener, opener + 1)
+        if self._has_acknowledgement(cut):
+            total += context.calibrated_tokens(ACKNOWLEDGEMENT)
+        return total
+
+    def _has_acknowledgement(self, cut: int) -> bool:
+        """Tell whether a user's message follows the block: some models refuse two of them in a row."""
+        transcript = self.context.transcript
+        return transcript.openers.get(cut) is not None or declared_role(transcript.history[cut]) == "user"
+
+    # Views.
+
+    def build_view(self, compaction: Compaction) -> View:
+        """Build the view of this request in which a compaction is used, without quotes."""
+        clip, chain = compaction.clip, self.context.chain
+        if clip and not (clip.until < len(chain) and chain[clip.until] == clip.digest):
             compaction = replace(compaction, clip=None)
         if compaction.kind == "cleared":
-            return self._weighed(View(0, compaction))
+            return self._count_rendered(View(0, compaction))
         cut = compaction.covers
-        message, tokens = self._carrier(compaction)
-        opener = self.transcript.openers.get(cut)
-        view = View(self._beside(cut) + tokens, compaction, message, self.acknowledges(cut), opener)
-        return self._weighed(view) if compaction.clip else view
+        message = self._build_summary_message(compaction)
+        tokens = self._tokens_kept(cut) + self.context.calibrated_tokens(message)
+        opener = self.context.transcript.openers.get(cut)
+        view = View(tokens, compaction, message, self._has_acknowledgement(cut), opener)
+        return self._count_rendered(view) if compaction.clip else view
 
-    def _weighed(self, view: View) -> View:
-        sent = render(view, self.transcript, self.count)[len(self.transcript.preamble) :]
-        tokens = self.measure.overhead + sum(self.weigh(m) for m in sent)
-        return View(tokens, view.compaction, view.summary_message, view.acknowledge, view.opener)
+    def _count_rendered(self, view: View) -> View:
+        """Count a view message by message, where the measure of the request does not tell what is changed."""
+        context = self.context
+        sent = render(view, context.transcript, context.raw_tokens)[len(context.transcript.preamble) :]
+        return replace(view, tokens=context.measure.overhead + sum(map(context.calibrated_tokens, sent)))
 
-    def _carrier(self, compaction: Compaction) -> tuple[Message, int]:
-        limit = self._bound(compaction)
-        facts = self._facts[0]
-        key = (compaction.digest, compaction.text, limit, facts, *self._framed)
-        frame_ = self._frame(compaction.covers, limit)
-        made = self.caches.frames.get(
-            key, lambda: build_summary_message(compaction.text, frame_, self.count, facts)
+    def _build_summary_message(self, compaction: Compaction) -> Message:
+        """Build the message that stands for what is covered, the same bytes at every call."""
+        context, cut = self.context, compaction.covers
+        limit, facts = self._block_limit(compaction), self._pinned_facts[0]
+        frame_ = self._build_frame(cut, limit)
+        message = context.caches.frames.get(
+            (compaction.digest, compaction.text, limit, facts, *self._frame_settings),
+            lambda: build_summary_message(compaction.text, frame_, context.raw_tokens, facts),
         )
-        opener = self.transcript.openers.get(compaction.covers)
-        covered = self.transcript.history[: compaction.covers]
+        opener = context.transcript.openers.get(cut)
+        covered = context.transcript.history[:cut]
         # Marks are no part of a digest: clients move them, so they are looked for anew.
-        message = mark_for_cache(made, last_cache_mark([m for i, m in enumerate(covered) if i != opener]))
-        return message, self.weigh(message)
+        return mark_for_cache(message, last_cache_mark([m for i, m in enumerate(covered) if i != opener]))
+
+    def _block_limit(self, compaction: Compaction) -> int:
+        """Return the most tokens of a stored compaction's block."""
+        if compaction.limit is None:
+            return self.summary_block_limit(compaction.covers)
+        # A rate was turned into tokens when the compaction was made; the bytes must not drift with the count.
+        if self.context.policy.summary.rate is not None:
+            return min(compaction.limit, self.context.window // 4)
+        return min(compaction.limit, self.summary_block_limit(compaction.covers))
 
     @property
-    def _facts(self) -> tuple[tuple[str, ...], int]:
-        """What is pinned, and its tokens: of what would fill a quarter of the window, the newest."""
-
-        def make() -> tuple[tuple[str, ...], int]:
-            kept = self.pins
-            while kept and self._told(kept) > self.window // 4:
-                kept = kept[1:]
-            return kept, self._told(kept)
-
-        if not self.pins:
+    def _pinned_facts(self) -> tuple[tuple[str, ...], int]:
+        """What operators pinned, and its tokens: of what would fill a quarter of the window, the newest."""
+        context, facts = self.context, self.context.controls.pins
+        if not facts:
             return (), 0
-        return self.caches.frames.get(("pins", self.pins, self.window), make)
 
-    def _told(self, facts: tuple[str, ...]) -> int:
-        return self.count("\n".join(facts_told(facts)))
+        def choose() -> tuple[tuple[str, ...], int]:
+            chosen = facts
+            while True:
+                tokens = context.raw_tokens("\n".join(facts_told(chosen)))
+                if not chosen or tokens <= context.window // 4:
+                    return chosen, tokens
+                chosen = chosen[1:]
 
-    def _frame(self, cut: int, limit: int) -> Frame:
-        opener = self.transcript.openers.get(cut)
-        return self.caches.frames.get(
-            (self.chain[cut], limit, *self._framed),
-            lambda: frame(
-                self.transcript.history[:cut],
+        return context.caches.frames.get(("pins", facts, context.window), choose)
+
+    def _build_frame(self, cut: int, limit: int) -> Frame:
+        """Build the note and the pins of a block of ``limit`` tokens, once for all requests."""
+        context = self.context
+        opener, anchors = context.transcript.openers.get(cut), context.policy.anchors
+
+        def build() -> Frame:
+            # The transcript keeps its messages alive, so that an id names one of them and nothing else.
+            covered = context.transcript.history[:cut]
+            names = dict(zip(map(id, covered), context.digests[:cut], strict=True))
+            return frame(
+                covered,
                 limit=limit,
-                rule_tokens=self.policy.anchors.constraints_max_tokens,
-                opener=None if opener is None else self.transcript.history[opener],
-                wants_json=self.wants_json,
-                count=self.count,
-                anchors=self.policy.anchors.max,
+                rule_tokens=anchors.constraints_max_tokens,
+                opener=None if opener is None else context.transcript.history[opener],
+                wants_json=context.wants_json,
+                count=context.raw_tokens,
+                anchors=anchors.max,
                 scoring=self._scoring,
-                pinned=None if self.policy.summary.rate is None else FRAME_TOKENS,
-                rules_of=self.rules_of,
-            ),
-        )
+                pinned=None if context.policy.summary.rate is None else NOTE_AND_PINS_TOKENS,
+                rules_of=lambda message: self.find_rules(message, names[id(message)]),
+            )
 
-    def rules_of(self, message: Message, digest: bytes | None = None) -> Sequence[str]:
-        """The rules that a message lays down; looked for once. ``digest`` names it, where that is known."""
-        if declared_role(message) != "user":
-            return ()
-        return self.caches.rules.get(digest or message_digest(message), partial(rules_in, message))
+        return context.caches.frames.get((context.chain[cut], limit, *self._frame_settings), build)
 
     @property
-    def _framed(self) -> tuple[int, bool, int, Scoring, bool]:
-        """What a frame depends on besides what it stands for: a part of the name it is kept by."""
-        anchors = self.policy.anchors
-        by_rate = self.policy.summary.rate is not None
-        return anchors.constraints_max_tokens, self.wants_json, anchors.max, self._scoring, by_rate
+    def _frame_settings(self) -> tuple[int, bool, int, Scoring, bool]:
+        """What a frame depends on besides the messages: a part of the key that it is kept by."""
+        policy = self.context.policy
+        anchors, by_rate = policy.anchors, policy.summary.rate is not None
+        return anchors.constraints_max_tokens, self.context.wants_json, anchors.max, self._scoring, by_rate
 
     @property
     def _scoring(self) -> Scoring:
-        w = self.policy.anchors.weights
-        return Scoring(w.explicit, w.decision, w.tool_result, w.keyword, self.policy.summary.preserve_keys)
+        weights, keys = self.context.policy.anchors.weights, self.context.policy.summary.preserve_keys
+        return Scoring(weights.explicit, weights.decision, weights.tool_result, weights.keyword, keys)
 
-    def recalling(self, view: View) -> View:
-        """The view with what its user messages need of the covered ones.
+    def find_rules(self, message: Message, digest: bytes) -> tuple[str, ...]:
+        """Return the rules that a user's message lays down; each message is read once."""
+        if declared_role(message) != "user":
+            return ()
+        return self.context.caches.rules.get(digest, partial(rules_in, message))
+
+    # Quotes.
+
+    @property
+    def quotes_budget(self) -> int:
+        """Most tokens quoted before one message."""
+        return recall_tokens(self.context.policy.recall.max_tokens, self.context.window, self.level_gap)
+
+    @property
+    def level_gap(self) -> int:
+        """Tokens between ``medium`` and ``aggressive``, which quotes may fill."""
+        return level_gap(self.context.policy, self.context.window)
+
+    def add_quotes(self, view: View) -> View:
+        """Return the view with what its user messages need of the covered ones.
 
         What a message gets depends on the compaction and on the questions before it, and on no count that a
-        calibration may change, so it stays the same until the next compaction. The first ones get most, and
-        every one something, never more than half of what it saves: each brings the next compaction nearer.
+        calibration may change, so it stays the same until the next compaction: otherwise each call would lose
+        the provider's prompt cache. The first questions get most, and every one something. All of them
+        together get never more than half of what the compaction saves: each quote brings the next compaction
+        nearer.
         """
-        slack, budget = self.slack, self.quoted
-        compaction = view.compaction
-        if (
-            not budget
-            or compaction is None
-            or view.summary_message is None
-            or not self.index_ready(compaction)
-        ):
+        context, compaction, summary = self.context, view.compaction, view.summary_message
+        budget, gap = self.quotes_budget, self.level_gap
+        if not budget or compaction is None or summary is None or not self.has_index(compaction):
             return view
-        left, room = max(budget, slack), self._spared(compaction, view.summary_message)
-        made: dict[int, str] = {}
-        taken: frozenset[int] = frozenset()
-        for number in self._asking(view, compaction):
+        left, room = max(budget, gap), NO_LIMIT
+        if compaction.tokens_before:
+            room = max(0, compaction.tokens_before - context.raw_tokens(text_of(summary))) // 2
+        history = context.transcript.history
+        opener = [] if view.opener is None else [view.opener]
+        later = [i for i in range(compaction.covers, len(history)) if role_of(history[i]) == "user"]
+        quotes: dict[int, str] = {}
+        quoted: frozenset[int] = frozenset()
+        for number in [*opener, *later]:
+            if number < compaction.since:
+                continue
             # Half of what is left, and never so little that nothing is answered: each counts as usage.
-            share = max(left if budget > slack else left // 2, LEAST_QUOTED, int(LEAST_SHARE * budget))
+            share = max(left if budget > gap else left // 2, LEAST_QUOTED, int(LEAST_SHARE * budget))
             if compaction.quotes is not None and number <= compaction.since:
                 share = min(share, compaction.quotes)
-            quote = self._recall(view, compaction, number, min(budget, share, room), taken)
+            quote = self._find_quote(view, compaction, number, min(budget, share, room), quoted)
             if quote.text:
-                made[number] = quote.text
-                taken |= set(quote.passages)
+                quotes[number] = quote.text
+                quoted |= set(quote.passages)
                 left, room = left - quote.tokens, room - quote.tokens
-        asked = ((self.transcript.history[number], text) for number, text in made.items())
-        costs = sum(self.weigh(prepend_text(message, text)) - self.weigh(message) for message, text in asked)
+        count = context.calibrated_tokens
+        costs = sum(count(prepend_text(history[n], text)) - count(history[n]) for n, text in quotes.items())
         # Reserved room that quotes now fill is not counted twice.
-        reserve = budget - min(budget, slack)
-        return replace(view, tokens=view.tokens + max(0, costs - reserve), recalls=made)
+        reserve = budget - min(budget, gap)
+        return replace(view, tokens=view.tokens + max(0, costs - reserve), recalls=quotes)
 
-    def _spared(self, compaction: Compaction, summary_message: Message) -> int:
-        """Half of what a compaction saves, uncalibrated; no end of tokens where it does not tell."""
-        before = compaction.tokens_before
-        return max(0, before - self.count(text_of(summary_message))) // 2 if before else 10**9
-
-    @property
-    def slack(self) -> int:
-        """Tokens between ``medium`` and ``aggressive``."""
-        levels = self.policy.levels
-        return int((levels.aggressive.at - levels.medium.at) * self.window)
-
-    @property
-    def quoted(self) -> int:
-        """Most tokens quoted before one message."""
-        return recall_tokens(self.policy.recall.max_tokens, self.window, self.slack)
-
-    def index_ready(self, compaction: Compaction) -> bool:
-        """Whether what a compaction covers is indexed, or indexed quickly (half a second at most)."""
-        known = ("index", compaction.digest) in self.caches.indexes
-        return known or self.measure.between(0, compaction.covers) <= self.index_tokens
-
-    def index(self, cut: int) -> Index:
-        """The search index of the first ``cut`` messages."""
-
-        def make() -> Index:
-            covered = self.transcript.history[:cut]
-            pieces = [self.caches.passages.get(d, partial(passages, m)) for d, m in self._named(covered)]
-            made = build_index(covered, pieces)
-            prepare(made, self.count)
-            return made
-
-        return self.caches.indexes.get(("index", self.chain[cut]), make)
-
-    def _named(self, messages: Sequence[Message]) -> Iterator[tuple[bytes, Message]]:
-        return zip(self.digests[: len(messages)], messages, strict=True)
-
-    def _asking(self, view: View, compaction: Compaction) -> list[int]:
-        opener = [] if view.opener is None else [view.opener]
-        history = self.transcript.history
-        later = [i for i in range(compaction.covers, len(history)) if role_of(history[i]) == "user"]
-        return [i for i in [*opener, *later] if i >= compaction.since]
-
-    def _recall(
-        self, view: View, compaction: Compaction, number: int, room: int, taken: frozenset[int]
+    def _find_quote(
+        self, view: View, compaction: Compaction, number: int, room: int, quoted: frozenset[int]
     ) -> Recall:
-        message = self.transcript.history[number]
+        """Find what a user message needs of the covered ones, in at most ``room`` tokens."""
+        context = self.context
+        message = context.transcript.history[number]
 
-        def make() -> Recall:
+        def find() -> Recall:
             return recalled(
-                self.index(compaction.covers),
-                query_of(message, self.policy.summary.preserve_keys),
+                self.get_index(compaction.covers),
+                query_of(message, context.policy.summary.preserve_keys),
                 room,
                 said=phrases(language_of([text_of(message)])),
                 own=text_of(message),
                 shown=text_of(view.summary_message) if view.summary_message else "",
-                taken=taken,
+                taken=quoted,
                 hidden=view.opener,
-                count=self.count,
+                count=context.raw_tokens,
             )
 
-        key = ("recall", compaction.digest, compaction.text, self.pins, self.chain[number + 1], room, taken)
-        return self.caches.frames.get(key, make)
+        asked, pins = context.chain[number + 1], context.controls.pins
+        key = ("recall", compaction.digest, compaction.text, pins, asked, room, quoted)
+        return context.caches.frames.get(key, find)
+
+    def has_index(self, compaction: Compaction) -> bool:
+        """Tell whether what a compaction covers is indexed, or indexed quickly (half a second at most)."""
+        if ("index", compaction.digest) in self.context.caches.indexes:
+            return True
+        return self.context.measure.between(0, compaction.covers) <= self.context.index_tokens
+
+    def get_index(self, cut: int) -> Index:
+        """Return the search index of the first ``cut`` messages; it is built once for all requests."""
+        context = self.context
+
+        def build() -> Index:
+            covered = context.transcript.history[:cut]
+            names = zip(context.digests[:cut], covered, strict=True)
+            pieces = [context.caches.passages.get(digest, partial(passages, m)) for digest, m in names]
+            index = build_index(covered, pieces)
+            prepare(index, context.raw_tokens)
+            return index
+
+        return context.caches.indexes.get(("index", context.chain[cut]), build)
