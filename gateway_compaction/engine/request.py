@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.messages import Message, declared_role
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan
 from gateway_compaction.core.planning.shared_prefix import find_shared_prefix
@@ -90,7 +90,7 @@ class Decision:
 
 def lineage_of(context: RequestContext, covers: int | None = None) -> Lineage:
     """What the model answered in a history, or in its first ``covers`` messages."""
-    roles = [str(m["role"]) for m in context.transcript.history[:covers]]
+    roles = [declared_role(m) for m in context.transcript.history[:covers]]
     return Lineage.from_messages(roles, context.digests, context.chain)
 
 
@@ -120,7 +120,7 @@ def task_of(decision: Decision) -> SummaryTask | None:
         caller=decision.request.caller,
         count=context.raw_tokens,
         since=context.transcript.last_user or 0,
-        length=sum(m["role"] == "assistant" for m in context.transcript.history),
+        length=sum(declared_role(m) == "assistant" for m in context.transcript.history),
         index=partial(views.get_index, job.covers) if context.policy.recall.max_tokens else None,
         room=partial(views.text_room, job.covers, job.block),
         shown=partial(views.text_beside_summary, job.covers, job.block),

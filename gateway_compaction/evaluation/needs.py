@@ -7,11 +7,11 @@ does not know would never count as lost.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gateway_compaction.core.conversation.messages import Message, role_of, text_of
+from gateway_compaction.core.conversation.messages import Message, function_calls_of, role_of, text_of
 
 # Tags and the line numbers of listings are skipped as a whole.
 PIECE = re.compile(
@@ -90,9 +90,6 @@ def text_with_arguments(message: Message) -> str:
 
 
 def _call_arguments(message: Message) -> Iterator[str]:
-    calls = message.get("tool_calls")
-    for call in [*(calls if isinstance(calls, list) else ()), {"function": message.get("function_call")}]:
-        function = call.get("function") if isinstance(call, Mapping) else None
-        if isinstance(function, Mapping):
-            # The escapes of JSON would stick to the words behind them.
-            yield str(function.get("arguments") or "").replace("\\n", "\n").replace("\\", " ")
+    for call in function_calls_of(message, legacy=True):
+        # The escapes of JSON would stick to the words behind them.
+        yield str(call.arguments or "").replace("\\n", "\n").replace("\\", " ")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from gateway_compaction.core.conversation.digest import fingerprint
-from gateway_compaction.core.conversation.messages import Message, text_of
+from gateway_compaction.core.conversation.messages import PREAMBLE_ROLES, Message, declared_role, text_of
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.recall.index import Index, build_index, query_of, ranked
 from gateway_compaction.core.recall.passages import passages
@@ -190,7 +190,7 @@ def _order_by_coverage(
 
 def _split_request(messages: Sequence[Message]) -> tuple[list[Message], list[Message], Message]:
     """Return the preamble, what may be left out, and the last message."""
-    start = next((i for i, m in enumerate(messages) if m["role"] not in ("system", "developer")), 0)
+    start = next((i for i, m in enumerate(messages) if declared_role(m) not in PREAMBLE_ROLES), 0)
     return list(messages[:start]), list(messages[start:-1]), messages[-1]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gateway_compaction.core.conversation.messages import Message, role_of
+from gateway_compaction.core.conversation.messages import Message, has_tool_calls, role_of
 from gateway_compaction.evaluation.material import Conversation, Probe, Question
 
 NEUTRAL: Message = {"role": "user", "content": "Please go on."}
@@ -53,6 +53,6 @@ def user_message(text: str) -> Message:
 def _drop_open_calls(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Return messages without calls at the end that no result answers."""
     end = len(messages)
-    while end and role_of(messages[end - 1]) == "assistant" and messages[end - 1].get("tool_calls"):
+    while end and role_of(messages[end - 1]) == "assistant" and has_tool_calls(messages[end - 1]):
         end -= 1
     return tuple(messages[:end])

@@ -19,7 +19,7 @@ from litellm.types.llms.openai import ChatCompletionUsageBlock
 from litellm.types.utils import Choices, GenericStreamingChunk, ModelResponse, Usage
 from litellm.types.utils import Message as LiteLLMMessage
 
-from gateway_compaction.core.conversation.messages import Message, text_of
+from gateway_compaction.core.conversation.messages import Message, declared_role, text_of
 from gateway_compaction.core.summary.block import TAG
 from gateway_compaction.core.summary.prompts import words_in
 from gateway_compaction.core.text.sentences import sentences
@@ -105,7 +105,7 @@ class DemoModel(CustomLLM):
         number = f"{len(messages)} message{'' if len(messages) == 1 else 's'}"
         summaries = sum(f"<{TAG}>" in text_of(m) for m in messages)
         found = f"{summaries} of them a summary of earlier ones" if summaries else "none of them a summary"
-        questions = [text_of(m).strip() for m in messages if m["role"] == "user"]
+        questions = [text_of(m).strip() for m in messages if declared_role(m) == "user"]
         first_line = next(iter(questions[-1].splitlines()), "") if questions else ""
         return (
             "This is the demo model: it reports what it was sent and understands nothing."

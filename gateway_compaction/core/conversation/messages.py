@@ -104,22 +104,22 @@ def content_of(message: Message) -> Sequence[Any]:
     return content if isinstance(content, list) else (content,)
 
 
-def labels_of(message: Message) -> Iterator[str]:
-    """Yield what is sent as text beside the content: the author's name and the words of a refusal."""
-    for field in ("name", "refusal"):
-        if message.get(field):
-            yield str(message[field])
+def labels_of(message: Message) -> Sequence[str]:
+    """Return what is sent as text beside the content: the author's name and the words of a refusal."""
+    name, refusal = message.get("name"), message.get("refusal")
+    return [str(label) for label in (name, refusal) if label] if name or refusal else ()
 
 
-def thinking_of(message: Message) -> Iterator[Any]:
-    """Yield what the model thought before it wrote a message: strings, or blocks without their cache marks.
+def thinking_of(message: Message) -> Sequence[Any]:
+    """Return what the model thought before it wrote a message: strings, or blocks without their cache marks.
 
     It is sent again and paid for like text, and it is no part of what the message means.
     """
-    for field in ("reasoning_content", "thinking_blocks"):
-        if message.get(field):
-            yield message[field]
-    yield from (without_cache_mark(part) for part in parts_of(message) if is_thinking(part))
+    beside, blocks = message.get("reasoning_content"), message.get("thinking_blocks")
+    thoughts = [thought for thought in (beside, blocks) if thought] if beside or blocks else []
+    if parts := parts_of(message):
+        thoughts += [without_cache_mark(part) for part in parts if is_thinking(part)]
+    return thoughts
 
 
 def has_thinking(message: Message) -> bool:
@@ -161,15 +161,16 @@ def function_calls_of(message: Message, *, legacy: bool = False) -> Iterator[Too
         yield _to_call(message["function_call"])
 
 
-def bare_calls_of(message: Message) -> Iterator[Any]:
-    """Yield what is sent for each call, with those that ``calls_of`` leaves out as malformed: they cost too.
+def bare_calls_of(message: Message) -> Sequence[Any]:
+    """Return what is sent for each call, with those that ``calls_of`` leaves out as malformed: they cost too.
 
     What is no object comes as it is. Calls in parts are not among them, since they are content.
     """
-    for call in (*_tool_calls(message), message.get("function_call")):
-        if call:
-            function = (_function_of(call) if isinstance(call, Mapping) else None) or call
-            yield _to_call(function) if isinstance(function, Mapping) else function
+    calls, legacy = _tool_calls(message), message.get("function_call")
+    if not calls and not legacy:
+        return ()
+    bare = (_function_of(call) or call for call in (*calls, legacy) if call)
+    return [_to_call(call) if isinstance(call, Mapping) else call for call in bare]
 
 
 def has_calls(message: Message) -> bool:
@@ -212,4 +213,6 @@ def _to_call(function: Mapping[str, Any]) -> ToolCall:
 
 
 def _has_part(message: Message, types: frozenset[str]) -> bool:
-    return any(has_type(part, types) for part in parts_of(message))
+    content = message.get("content")
+    # Asked of every message, most of which are strings: these must not cost a generator.
+    return isinstance(content, list) and any(has_type(part, types) for part in content)

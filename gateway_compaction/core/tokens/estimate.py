@@ -49,22 +49,26 @@ class Estimate(int):
     """Tokens by a rule of thumb, which no tokeniser has counted."""
 
 
-def reasoning_of(message: Message) -> Iterator[str]:
-    """Yield what the model thought before, as it is sent and paid for: like text."""
-    return map(_to_text, thinking_of(message))
+def reasoning_of(message: Message) -> list[str]:
+    """Return what the model thought before, as it is sent and paid for: like text."""
+    return [_to_text(thought) for thought in thinking_of(message)]
 
 
 def pieces_of(message: Message) -> Iterator[str | int]:
     """Yield what a message costs: texts to encode, and tokens known without encoding."""
     yield PER_MESSAGE
     for part in content_of(message):
-        yield from _price_part(part)
+        if isinstance(part, str):
+            yield part
+        else:
+            yield from _price_part(part)
     yield from labels_of(message)
-    yield from reasoning_of(message)
+    for thought in thinking_of(message):
+        yield _to_text(thought)
     for call in bare_calls_of(message):
         yield PER_CALL
         if isinstance(call, ToolCall):
-            yield from (_to_text(value) for value in (call.name, call.payload) if value)
+            yield from [_to_text(value) for value in (call.name, call.payload) if value]
         else:
             yield json.dumps(call, default=repr)
 
