@@ -24,7 +24,8 @@ from gateway_compaction.core.pins.anchor_words import (
     REMEMBER,
     UNDECIDED,
 )
-from gateway_compaction.core.pins.own_words import fenced
+from gateway_compaction.core.pins.own_words import QUOTED_LINE
+from gateway_compaction.core.text.fences import find_fences
 from gateway_compaction.core.text.identifiers import identifiers
 from gateway_compaction.core.text.sentences import sentence_spans, sentences
 from gateway_compaction.core.text.terms import search_terms
@@ -41,7 +42,6 @@ HITS = 4
 PLAIN_RESULT = 0.4
 LEAST_TERMS = 3
 DENSE, DENSITY_STRENGTH = 0.4, 0.4
-QUOTED_LINE = re.compile(r"[ \t]*(?:>|\||\d+[:|]|[-+]{3} |@@ )")
 NUMBER = re.compile(r"\d")
 CAPITAL = re.compile(r"(?<=[\w,;] )[A-Z][a-z]+")
 WORD = re.compile(r"\w+")
@@ -163,7 +163,7 @@ def _candidates(index: int, message: Message, scoring: Scoring) -> Iterator[Anch
     if part in PREAMBLE_ROLES:
         return
     text = text_of(message)
-    fences = fenced(text) if "```" in text and part != "tool" else []
+    fences = find_fences(text) if "```" in text and part != "tool" else []
     seen: set[tuple[int, bool]] = set()
     for position, value_end in _hits(text, part, scoring):
         for start, end, beside in _around(text, position, value_end):

@@ -21,11 +21,10 @@ from gateway_compaction.core.pins.quoting_words import (
     WRITES_ABOUT,
     WRITES_ON,
 )
+from gateway_compaction.core.text.fences import Span, find_fences, paragraph_end
 
-__all__ = ["fenced", "is_bulky", "own_words", "unwrapped"]
+__all__ = ["is_bulky", "own_words", "unwrapped"]
 
-Span = tuple[int, int]
-FENCE = regex.compile(r"`{3,}+|~{3,}+")
 # An apostrophe that was typed as a backtick.
 TICK = regex.compile(r"(?<=\p{Latin})`(?=\p{Latin})")
 INLINE = regex.compile(
@@ -53,7 +52,7 @@ FULL_LINE = 50
 INTRODUCED_LINES, ASKED_LINES = 4, 3
 LONGEST_INTRODUCTION, LONGEST_REQUEST = 200, 300
 BULKY_CHARS, BULKY_LINES = 1_500, 25
-# What is around a fence on its line is looked at only so far.
+# In characters: a line that heads rules is shorter, and lines are compared only so far.
 BESIDE = 80
 
 
@@ -63,7 +62,7 @@ def own_words(text: str) -> str:
     Blocks become blank lines; code and quotations within a line become one word.
     """
     own = TICK.sub("'", text)
-    own = _blanked(own, fenced(own)) if "```" in own or "~~~" in own else own
+    own = _blanked(own, find_fences(own)) if "```" in own or "~~~" in own else own
     own = _blanked(own, _comments(own)) if "<!--" in own else own
     own = _blanked(own, _elements(own)) if "</" in own else own
     own = _without_pasted_lines(own, text)
@@ -83,7 +82,7 @@ def is_bulky(text: str) -> bool:
     """Whether so much was written, fenced code apart, that it is rather a document than a wish."""
     if len(text) <= BULKY_CHARS and text.count("\n") <= BULKY_LINES:
         return False
-    lines = [line for line in _blanked(text, fenced(text)).split("\n") if line.strip()]
+    lines = [line for line in _blanked(text, find_fences(text)).split("\n") if line.strip()]
     return len(lines) > BULKY_LINES or sum(map(len, lines)) > BULKY_CHARS
 
 
@@ -115,42 +114,6 @@ def _blanked(text: str, spans: Sequence[Span]) -> str:
     return "".join([*pieces, text[done:]])
 
 
-def _paragraph_end(text: str, position: int, limit: int) -> int:
-    end = text.find("\n\n", position, limit)
-    return limit if end < 0 else end
-
-
-def fenced(text: str) -> list[Span]:
-    """Fenced code; where a fence is not closed, as far as its paragraph goes."""
-    marks = [m.span() for m in FENCE.finditer(text)]
-    spans: list[Span] = []
-    i = 0
-    while i < len(marks):
-        start, end = marks[i]
-        following = marks[i + 1] if i + 1 < len(marks) else None
-        if start < (spans[-1][1] if spans else 0):
-            i += 1
-        elif following and ("\n" not in text[end : following[0]] or not _rest(text, following[1])):
-            spans.append((start, following[1]))
-            i += 2
-        else:
-            if _is_first(text, start) or " " not in _rest(text, end):
-                spans.append((start, _paragraph_end(text, end, len(text))))
-            i += 1
-    return spans
-
-
-def _rest(text: str, position: int) -> str:
-    """What stands behind a position on its line."""
-    return text[position : position + BESIDE].partition("\n")[0].strip()
-
-
-def _is_first(text: str, position: int) -> bool:
-    """Whether a position is the first on its line, but for marks of lists and quotes."""
-    before = text[max(0, position - 12) : position]
-    return (position <= 12 or "\n" in before) and not before.rpartition("\n")[2].strip(" \t>*-.)0123456789")
-
-
 def _comments(text: str) -> list[Span]:
     """Comments that are no anchor marks; where one is not closed, as far as its paragraph goes."""
     spans: list[Span] = []
@@ -160,7 +123,7 @@ def _comments(text: str) -> list[Span]:
         limit = following if following >= 0 else len(text)
         end = text.find("-->", start + 4, limit)
         if not MARK.match(text, start):
-            spans.append((start, end + 3 if end >= 0 else _paragraph_end(text, start, limit)))
+            spans.append((start, end + 3 if end >= 0 else paragraph_end(text, start, limit)))
         start = following
     return spans
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from gateway_compaction.core.conversation.messages import Message, declared_role, role_of, text_of
+from gateway_compaction.core.text.fences import find_fences
 from gateway_compaction.core.text.lexicon import LEXICONS, Phrases
 
 __all__ = ["NAMES", "Phrases", "is_foreign", "language_of", "language_of_talk", "phrases"]
@@ -32,7 +33,6 @@ _SCRIPTS: tuple[tuple[str, str], ...] = (
     ("el", "[\u0370-\u03ff]"),
 )
 SCRIPTS = {code: re.compile(characters) for code, characters in _SCRIPTS}
-FENCED = re.compile(r"(?ms)```.*?(?:```|\Z)|^~~~.*?(?:^~~~|\Z)")
 INLINE = re.compile(r"`[^`\n]{1,200}+`|https?://\S++")
 # A time, a level or the mark of a shell, then what a program printed; or a statement of a program.
 PRINTED = re.compile(
@@ -118,7 +118,7 @@ def _sample(texts: Iterable[str]) -> str:
     room, to_read = ROOM, READ_ROOM
     for text in texts:
         whole.append(text[:SAMPLE])
-        prose.append(_prose(text[: min(READ, to_read)])[: min(SAMPLE, room)])
+        prose.append(_prose(text, min(READ, to_read))[: min(SAMPLE, room)])
         room -= len(prose[-1]) + 1
         to_read -= min(READ, len(text)) + 1
         if room <= 0 or to_read <= 0:
@@ -127,9 +127,14 @@ def _sample(texts: Iterable[str]) -> str:
     return joined if any(map(str.isalpha, joined)) else "\n".join(whole)[:ROOM]
 
 
-def _prose(text: str) -> str:
-    """A text without its code and without what programs print."""
-    lines = INLINE.sub(" ", FENCED.sub("\n", text)).split("\n")
+def _prose(text: str, length: int) -> str:
+    """Return the beginning of a text, of so many characters, without its code and what programs print."""
+    read = text[:length]
+    pieces, done = [], 0
+    for start, end in find_fences(read, is_cut=len(text) > length):
+        pieces += [read[done:start], "\n"]
+        done = end
+    lines = INLINE.sub(" ", "".join([*pieces, read[done:]])).split("\n")
     return "\n".join(line for line in lines if not _is_technical(line))
 
 
