@@ -1,7 +1,7 @@
 """Fenced code in a text: the one parser of fences.
 
-What stands in a fence is nobody's own words: rules and anchors are not looked for in it, and the language of a
-program tells nothing about the language of the person who shows it.
+What stands in a fence is nobody's own words: rules and anchors are not looked for in it, and the language of
+a program tells nothing about the language of the person who shows it.
 """
 
 from __future__ import annotations
