@@ -21,10 +21,10 @@ from gateway_compaction.core.pins.pins import pins_of
 from gateway_compaction.core.recall.index import build_index, query_of
 from gateway_compaction.core.recall.passages import passages
 from gateway_compaction.core.recall.recall import prepare, recalled
-from gateway_compaction.core.summary.acceptance import accept
-from gateway_compaction.core.summary.block import build_summary_message, frame
-from gateway_compaction.core.summary.identifier_check import checked
-from gateway_compaction.core.summary.prompts import rendered
+from gateway_compaction.core.summary.acceptance import accept_summary
+from gateway_compaction.core.summary.block import build_frame, build_summary_message
+from gateway_compaction.core.summary.identifier_check import check_identifiers
+from gateway_compaction.core.summary.prompts import render_messages
 from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.identifiers import forget_identifiers, identifiers, spelled_in
 from gateway_compaction.core.text.language import language_of, phrases
@@ -82,7 +82,7 @@ def _quoted(text: str) -> object:
 
 
 def _framed(text: str) -> object:
-    around = frame(
+    around = build_frame(
         _talk(text),
         limit=2_000,
         rule_tokens=400,
@@ -97,7 +97,7 @@ def _framed(text: str) -> object:
 
 def _accepted(text: str) -> object:
     try:
-        return accept(text, "stop", False, len(text), 1_000, _rough)
+        return accept_summary(text, "stop", False, len(text), 1_000, _rough)
     except SummaryRejected:
         return None
 
@@ -132,9 +132,9 @@ WORKS: dict[str, Work] = {
     "defuse": escape_markup,
     "extract": lambda t: extract(_talk(t), 2_000, _rough),
     "frame": _framed,
-    "transcript": lambda t: rendered(_talk(t), 0, 2_000, _rough),
+    "transcript": lambda t: render_messages(_talk(t), 0, 2_000, _rough),
     "accept": _accepted,
-    "accuracy": lambda t: checked(t[:8_000], [_user(t)], "", 2_000, _rough),
+    "accuracy": lambda t: check_identifiers(t[:8_000], [_user(t)], "", 2_000, _rough),
 }
 
 

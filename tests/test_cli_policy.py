@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from gateway_compaction.cli.policy import app
-from gateway_compaction.core.policy.document import policy_schema
-from gateway_compaction.core.policy.model import leaf_paths
+from gateway_compaction.core.policy.document import build_policy_schema
+from gateway_compaction.core.policy.model import list_paths
 
 PREFIX = "GATEWAY_COMPACTION_DEFAULTS__"
 GOOD = """\
@@ -165,7 +165,7 @@ def test_explain_as_json() -> None:
         ("[red]tag", "model", True),
     ]
     values = {one["path"]: (one["value"], one["source"]) for one in answer["values"]}
-    assert set(values) == {"name", *leaf_paths()}
+    assert set(values) == {"name", *list_paths()}
     assert values["mode"] == ("off", "key metadata")
     assert values["recall.max_tokens"] == (0, "team metadata")
     assert values["levels.medium.keep_last"] == (20, "good.yaml: policies[0] 'research' (team)")
@@ -202,7 +202,7 @@ def test_bad_input_is_told_without_a_traceback(arguments: list[str], code: int, 
 
 def test_schema_prints_the_schema() -> None:
     result = run("schema")
-    assert result.exit_code == 0 and json.loads(result.stdout) == policy_schema()
+    assert result.exit_code == 0 and json.loads(result.stdout) == build_policy_schema()
 
 
 def test_help_names_the_commands() -> None:

@@ -8,9 +8,9 @@ import pytest
 from pydantic import ValidationError
 
 from gateway_compaction.core.policy.book import Identity
-from gateway_compaction.core.policy.document import policy_schema
+from gateway_compaction.core.policy.document import build_policy_schema
 from gateway_compaction.core.policy.fields import Preset
-from gateway_compaction.core.policy.model import Policy, PolicyBody, conflicts, flatten, leaf_paths
+from gateway_compaction.core.policy.model import Policy, PolicyBody, find_conflicts, flatten, list_paths
 from gateway_compaction.core.policy.presets import PRESETS
 from tests.policy_books import book, tree
 
@@ -64,7 +64,7 @@ def at(policy: Policy, path: str) -> Any:
 
 def test_the_defaults_are_those_of_the_design() -> None:
     assert flatten(PolicyBody()) == DESIGN_DEFAULTS
-    assert leaf_paths() == tuple(DESIGN_DEFAULTS)
+    assert list_paths() == tuple(DESIGN_DEFAULTS)
     assert Policy().name == "default"
     assert book().resolve(Identity()) == Policy()
 
@@ -132,12 +132,12 @@ def test_a_policy_whose_values_contradict_each_other_cannot_be_made() -> None:
 
 
 def test_equal_values_do_not_stand_in_order() -> None:
-    assert conflicts(DESIGN_DEFAULTS | {"output_reserve": 500, "context_window": 500})
-    assert not conflicts(DESIGN_DEFAULTS | {"output_reserve": 500})
+    assert find_conflicts(DESIGN_DEFAULTS | {"output_reserve": 500, "context_window": 500})
+    assert not find_conflicts(DESIGN_DEFAULTS | {"output_reserve": 500})
 
 
 def test_the_schema_describes_every_key() -> None:
-    schema = policy_schema()
+    schema = build_policy_schema()
     sections = [schema, *schema["$defs"].values()]
     for section in sections:
         assert section["additionalProperties"] is False and section["description"]

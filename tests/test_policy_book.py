@@ -12,7 +12,12 @@ from hypothesis import strategies as st
 
 from gateway_compaction.core.policy.book import EntryMode, Identity, MatchReport, PolicyBook
 from gateway_compaction.core.policy.document import Match
-from gateway_compaction.core.policy.matching import RANK_NAMES, RANKS, globs_meet, may_meet
+from gateway_compaction.core.policy.matching import (
+    RANK_NAMES,
+    RANKS,
+    can_match_same_request,
+    can_match_same_text,
+)
 from gateway_compaction.core.policy.model import flatten
 from gateway_compaction.errors import PolicyError
 from tests.policy_books import SOURCE, book, entry, refused, tree
@@ -59,7 +64,7 @@ def test_whom_a_match_names(match: Any, identity: dict[str, Any], holds: bool) -
     made = book({"mode": "observe"}, entry("x", match, mode="enforce"))
     policy = made.resolve(Identity(**identity))
     assert (policy.mode, policy.name) == (("enforce", "x") if holds else ("observe", "default"))
-    (report,) = made.matches(Identity(**identity))
+    (report,) = made.report_matches(Identity(**identity))
     assert (report.reason is None) is holds
 
 
@@ -178,11 +183,11 @@ def test_a_contradiction_with_a_preset_is_told_at_the_preset() -> None:
 def test_matches_say_why_not() -> None:
     made = book(None, entry("a", {"team": ["x", "y"]}), entry("b", {"model": "m", "key": "k"}))
     assert made.names == ("a", "b")
-    assert made.matches(Identity(team_id="1", team_alias="z", model="m")) == (
+    assert made.report_matches(Identity(team_id="1", team_alias="z", model="m")) == (
         MatchReport("policies[0]", "a", "team", "team is 1 or z, needed: x or y"),
         MatchReport("policies[1]", "b", "key", "key is not given, needed: k"),
     )
-    assert made.matches(Identity(team_id="y", key_alias="k", model="m"))[1].reason is None
+    assert made.report_matches(Identity(team_id="y", key_alias="k", model="m"))[1].reason is None
 
 
 LOW = {"levels": {"light": {"at": 0.5}, "medium": {"at": 0.6}}}
@@ -259,7 +264,7 @@ def test_modes_of_policies() -> None:
         entry("legal", {"tag": "x"}, mode=False),
         entry("later", {"user": "u"}),
     )
-    assert made.modes() == (
+    assert made.list_modes() == (
         EntryMode("pilot", "model gpt-*, team a or lab-*", "enforce"),
         EntryMode("legal", "tag x", "off"),
         EntryMode("later", "user u", "observe"),
@@ -276,11 +281,11 @@ TEXTS = ["".join(t) for n in range(5) for t in itertools.product("abc[]", repeat
 @pytest.mark.parametrize("field", ["team", "key", "model", "user", "tag"])
 def test_one_request_has_one_of_each_but_many_tags(field: str) -> None:
     one, other, alike = (Match.model_validate({field: [text]}) for text in ("ann", "ben", "a*"))
-    assert may_meet(one, other) == (field == "tag") and may_meet(one, alike)
+    assert can_match_same_request(one, other) == (field == "tag") and can_match_same_request(one, alike)
 
 
 @settings(max_examples=300, deadline=None)
 @given(GLOB, GLOB)
 def test_globs_meet_where_a_text_matches_both(first: str, second: str) -> None:
     both = any(fnmatch.fnmatchcase(t, first) and fnmatch.fnmatchcase(t, second) for t in TEXTS)
-    assert globs_meet(first, second) is both
+    assert can_match_same_text(first, second) is both

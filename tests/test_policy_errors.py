@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway_compaction.core.policy.book import Identity, PolicyBook
-from gateway_compaction.core.policy.model import conflicts, flatten, leaf_paths
+from gateway_compaction.core.policy.model import find_conflicts, flatten, list_paths
 from gateway_compaction.errors import CompactionError, PolicyError
 from tests.policy_books import SOURCE, book, entry, refused, tree
 
@@ -71,7 +71,7 @@ def test_every_key_is_tried_with_a_wrong_value() -> None:
     kinds = {"levels.medium.at", "levels.aggressive.at", "levels.aggressive.target"}  # as levels.light.at
     kinds |= {"levels.aggressive.keep_last", "triggers.wait_seconds", "anchors.constraints_max_tokens"}
     kinds |= {f"anchors.weights.{name}" for name in ("explicit", "tool_result", "keyword")}
-    assert set(WRONG) | kinds == set(leaf_paths())
+    assert set(WRONG) | kinds == set(list_paths())
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ PLAIN = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(
-            st.sampled_from([part for path in leaf_paths() for part in path.split(".")])
+            st.sampled_from([part for path in list_paths() for part in path.split(".")])
             | st.sampled_from(["version", "defaults", "policies", "name", "match", "team"])
             | st.text(max_size=4),
             inner,
@@ -286,6 +286,6 @@ def test_any_input_gives_a_policy_or_a_policy_error(defaults: Any, item: Any, bl
         for one in (error, *error.others):
             assert "\n" not in str(one) and one.remedy
         return
-    assert not conflicts(flatten(policy))
+    assert not find_conflicts(flatten(policy))
     explained = {one.path: one.value for one in made.explain(Identity(team_id="a", team_block=block))}
     assert explained == flatten(policy)

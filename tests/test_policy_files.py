@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from gateway_compaction.adapters.policy_file import env_overrides, load_policy_file
 from gateway_compaction.core.policy.book import Identity, PolicyBook
-from gateway_compaction.core.policy.document import Match, PolicyEntry, PolicyFile, policy_schema
-from gateway_compaction.core.policy.model import PolicyBody, flatten, leaf_paths
+from gateway_compaction.core.policy.document import Match, PolicyEntry, PolicyFile, build_policy_schema
+from gateway_compaction.core.policy.model import PolicyBody, flatten, list_paths
 from gateway_compaction.errors import PolicyError
 from tests.policy_books import tree
 
@@ -194,7 +194,7 @@ def test_a_bad_variable_is_told_by_its_name(name: str, value: str, problem: str,
     assert [other.source for other in error.others] == [f"{PREFIX}ZZ"]
 
 
-@pytest.mark.parametrize("path", leaf_paths())
+@pytest.mark.parametrize("path", list_paths())
 def test_every_key_has_a_variable(path: str) -> None:
     value = flatten(PolicyBody())[path]
     name = PREFIX + path.upper().replace(".", "__")
@@ -281,8 +281,8 @@ def test_the_variables_of_the_page_exist() -> None:
 
 def test_the_schema_accepts_the_example_and_the_page() -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    validator = jsonschema.Draft202012Validator(policy_schema())
-    validator.check_schema(policy_schema())
+    validator = jsonschema.Draft202012Validator(build_policy_schema())
+    validator.check_schema(build_policy_schema())
     for text in [(ROOT / "config" / "policies.yaml").read_text(encoding="utf-8"), *yaml_blocks()]:
         validator.validate(yaml.safe_load(text))
     assert not validator.is_valid({"version": 1, "defaults": {"levels": {"medium": {"keep_lst": 3}}}})
@@ -293,7 +293,7 @@ def test_the_schema_accepts_the_example_and_the_page() -> None:
 
 
 def test_every_key_of_the_schema_is_explained() -> None:
-    schema = policy_schema()
+    schema = build_policy_schema()
     sections = [schema, *schema["$defs"].values()]
     silent = [n for s in sections for n, field in s["properties"].items() if not field.get("description")]
     assert silent == [] and all(section["additionalProperties"] is False for section in sections)
@@ -303,4 +303,4 @@ def test_the_schema_beside_the_example_is_the_one_that_is_printed() -> None:
     example = (ROOT / "config" / "policies.yaml").read_text(encoding="utf-8")
     name = re.match(r"# yaml-language-server: \$schema=(\S+)\n", example)
     assert name is not None
-    assert json.loads((ROOT / "config" / name[1]).read_text(encoding="utf-8")) == policy_schema()
+    assert json.loads((ROOT / "config" / name[1]).read_text(encoding="utf-8")) == build_policy_schema()

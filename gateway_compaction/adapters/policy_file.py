@@ -11,8 +11,8 @@ from typing import Any
 import yaml
 
 from gateway_compaction.core.policy.book import PolicyBook
-from gateway_compaction.core.policy.document import ENVIRONMENT_PREFIX, raise_all, unknown_key
-from gateway_compaction.core.policy.model import leaf_paths
+from gateway_compaction.core.policy.document import ENVIRONMENT_PREFIX, describe_unknown_key, raise_errors
+from gateway_compaction.core.policy.model import list_paths
 from gateway_compaction.errors import PolicyError
 
 __all__ = ["LoadedPolicies", "env_overrides", "load_policy_file", "read_policies"]
@@ -130,7 +130,7 @@ def env_overrides(environ: Mapping[str, str]) -> dict[str, Any]:
     Raises:
         PolicyError: with the variable as its source.
     """
-    known, overrides, errors = leaf_paths(), dict[str, Any](), list[PolicyError]()
+    known, overrides, errors = list_paths(), dict[str, Any](), list[PolicyError]()
     for variable, text in sorted(environ.items()):
         if not variable.startswith(ENVIRONMENT_PREFIX) or not text.strip():
             continue
@@ -147,16 +147,16 @@ def env_overrides(environ: Mapping[str, str]) -> dict[str, Any]:
         for section in sections:
             node = node.setdefault(section, {})
         node[key] = value
-    raise_all(errors)
+    raise_errors(errors)
     return overrides
 
 
 def _unknown_variable(variable: str, path: str) -> PolicyError:
-    below = [known for known in leaf_paths() if known.startswith(f"{path}.")]
+    below = [known for known in list_paths() if known.startswith(f"{path}.")]
     if below:
         problem, remedy = "names a section, not a key", f"Add a key, such as {_variable(below[0])}"
     else:
-        problem, remedy = unknown_key(path, leaf_paths())
+        problem, remedy = describe_unknown_key(path, list_paths())
     return PolicyError(variable, path, problem, remedy)
 
 

@@ -55,7 +55,7 @@ def explained(book: PolicyBook, identity: Identity, *, everything: bool) -> Expl
     """Values with their origin; the names of policies that do not hold are for proxy admins."""
     policies = (
         MatchedPolicy(m.path, m.name, m.rank, m.reason is None, m.reason)
-        for m in book.matches(identity)
+        for m in book.report_matches(identity)
         if everything or m.reason is None
     )
     values = (Value(v.path, v.value, v.source) for v in book.explain(identity))

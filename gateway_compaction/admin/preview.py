@@ -18,10 +18,10 @@ from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.core.planning.summary_job import SummaryJob, plan_summary_job
 from gateway_compaction.core.planning.views import NOTE_AND_PINS_TOKENS, ViewBuilder
-from gateway_compaction.core.policy.model import Policy, conflicts, flatten
-from gateway_compaction.core.records.call_snapshot import parted
+from gateway_compaction.core.policy.model import Policy, find_conflicts, flatten
+from gateway_compaction.core.records.call_snapshot import find_bounds
 from gateway_compaction.core.records.compaction import Compaction
-from gateway_compaction.core.summary.block import ACKNOWLEDGEMENT, block_tokens
+from gateway_compaction.core.summary.block import ACKNOWLEDGEMENT, compute_block_limit
 from gateway_compaction.core.tokens.counter import Measure
 
 __all__ = ["ACKNOWLEDGED", "openers_of", "previewed"]
@@ -86,7 +86,7 @@ def _blocks(detail: SessionDetail, views: ViewBuilder, job: SummaryJob) -> tuple
     summary, most = context.policy.summary, job.block + pins
     if summary.rate is None:
         return most, most
-    text = block_tokens(
+    text = compute_block_limit(
         summary.max_tokens, summary.rate, context.window, context.measure.between(0, job.covers)
     )
     text = min(text, views.text_room(job.covers, job.block))
@@ -147,7 +147,7 @@ def _with(policy: Policy, changed: dict[str, Any]) -> Policy:
     levels = policy.levels.model_copy(update={"medium": policy.levels.medium.model_copy(update=medium)})
     update = {"levels": levels, "summary": policy.summary.model_copy(update=summary)}
     tried = policy.model_copy(update=update)
-    for conflict in conflicts(flatten(tried)):
+    for conflict in find_conflicts(flatten(tried)):
         raise Problem(422, f"{conflict.low} must be below {conflict.high}.")
     return tried
 
@@ -158,7 +158,7 @@ def _context(last: CallSnapshot, policy: Policy, count: Callable[[str], int]) ->
     triggers = policy.triggers.model_copy(update={"count": "tokens"})
     recall = policy.recall.model_copy(update={"max_tokens": 0})
     policy = policy.model_copy(update={"triggers": triggers, "recall": recall})
-    start, tokens = parted(last)[0], [size for _, size, _ in last.sent]
+    start, tokens = find_bounds(last)[0], [size for _, size, _ in last.sent]
     messages: list[Message] = [{"role": role, "content": ""} for role, _, _ in last.sent]
     history = tuple(messages[start:])
     openers = openers_of(history, [c - start for c in last.cuts if start < c < len(messages)])

@@ -145,14 +145,16 @@ def check_policy_file(path: Path | None, book: PolicyBook) -> Iterator[Finding]:
         remedy = "" if mode == "enforce" else f"{WATCH}, in a file named by {PREFIX}POLICIES"
         yield Finding("policies", "ok" if mode == "enforce" else "warn", f"no file: {mode}", remedy)
         return
-    enforced = any(one.mode == "enforce" for one in book.modes())
+    enforced = any(one.mode == "enforce" for one in book.list_modes())
     remedy = "" if mode == "enforce" else WIDEN if enforced else WATCH
     yield Finding("policies", "ok", ". ".join([f"{path}: by default {mode}", *describe_modes(book)]), remedy)
 
 
 def describe_modes(book: PolicyBook) -> list[str]:
     """Name the policies of each mode, with those for whom they hold."""
-    groups = {mode: [e for e in book.modes() if e.mode == mode] for mode in ("enforce", "observe", "off")}
+    groups = {
+        mode: [e for e in book.list_modes() if e.mode == mode] for mode in ("enforce", "observe", "off")
+    }
     return [
         f"{mode}: {'; '.join(f'{one.name} ({one.whom})' for one in entries)}"
         for mode, entries in groups.items()

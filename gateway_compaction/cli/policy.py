@@ -14,8 +14,8 @@ from rich.table import Table
 from gateway_compaction.adapters.policy_file import env_overrides, load_policy_file
 from gateway_compaction.cli.findings import describe_default_mode, describe_modes
 from gateway_compaction.cli.launch import POLICIES, find_policies_beside
-from gateway_compaction.core.policy.book import Explained, Identity, MatchReport
-from gateway_compaction.core.policy.document import policy_schema
+from gateway_compaction.core.policy.book import ExplainedValue, Identity, MatchReport
+from gateway_compaction.core.policy.document import build_policy_schema
 from gateway_compaction.core.policy.fields import UNIT_SECONDS
 from gateway_compaction.errors import PolicyError
 
@@ -92,7 +92,7 @@ def explain(
         typer.echo(f"No policy file: ${POLICIES} is not set, and there is no {looked}.", err=True)
     try:
         book = load_policy_file(path, env_overrides(os.environ))
-        matches, values = book.matches(identity), book.explain(identity)
+        matches, values = book.report_matches(identity), book.explain(identity)
     except PolicyError as error:
         _print_errors(error, to_stderr=True)
         raise typer.Exit(1) from None
@@ -105,7 +105,7 @@ def explain(
 @app.command()
 def schema() -> None:
     """Print the JSON schema of a policy file, for editors."""
-    typer.echo(json.dumps(policy_schema(), indent=2))
+    typer.echo(json.dumps(build_policy_schema(), indent=2))
 
 
 def _find_policy_file(config: Path) -> Path | None:
@@ -132,7 +132,7 @@ def _count_names(names: tuple[str, ...]) -> str:
     return f"{len(names)} {'policy' if len(names) == 1 else 'policies'}"
 
 
-def _to_json(matches: tuple[MatchReport, ...], values: tuple[Explained, ...]) -> dict[str, Any]:
+def _to_json(matches: tuple[MatchReport, ...], values: tuple[ExplainedValue, ...]) -> dict[str, Any]:
     return {
         "policies": [
             {
@@ -148,7 +148,7 @@ def _to_json(matches: tuple[MatchReport, ...], values: tuple[Explained, ...]) ->
     }
 
 
-def _print_tables(matches: tuple[MatchReport, ...], values: tuple[Explained, ...]) -> None:
+def _print_tables(matches: tuple[MatchReport, ...], values: tuple[ExplainedValue, ...]) -> None:
     console = Console(markup=False, emoji=False, highlight=False)
     held = Table("policy", "rank", "matched", "why not", title="Policies", title_justify="left")
     for match in matches:
@@ -165,7 +165,7 @@ def _print_tables(matches: tuple[MatchReport, ...], values: tuple[Explained, ...
     console.print(table)
 
 
-def _format_value(one: Explained) -> str:
+def _format_value(one: ExplainedValue) -> str:
     """Return a value as it is written in a file; JSON has seconds."""
     if one.path == TTL and isinstance(one.value, int):
         size, unit = max((n, unit) for unit, n in UNIT_SECONDS.items() if one.value % n == 0)

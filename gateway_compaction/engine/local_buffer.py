@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from gateway_compaction.core.records.compaction import KIND_RANK, Compaction, SessionRef, is_within
-from gateway_compaction.core.records.controls import SessionControls, holds_in, moment_of, voided
+from gateway_compaction.core.records.controls import SessionControls, is_valid_under, start_of, void_before
 
 __all__ = ["LocalBuffer"]
 
@@ -45,7 +45,7 @@ class LocalBuffer:
             return
         key = (session.session_id, compaction.digest)
         known = self._find_fresh(key)
-        if known is not None and holds_in(known[1], generation) and _is_better(known[0], compaction):
+        if known is not None and is_valid_under(known[1], generation) and _is_better(known[0], compaction):
             return
         self._compactions[key] = (self._clock(), compaction, generation)
         self._trim(self._compactions, key)
@@ -64,7 +64,7 @@ class LocalBuffer:
             if known is None:
                 continue
             compaction, made_under = known
-            if not holds_in(made_under, generation):
+            if not is_valid_under(made_under, generation):
                 del self._compactions[key]
                 continue
             self._compactions[key] = (self._clock(), compaction, generation or made_under)
@@ -107,12 +107,15 @@ class LocalBuffer:
         generation; pins that were told last stand.
         """
         for key in [
-            k for k, (_, _, made) in self._compactions.items() if k[0] == session_id and moment_of(made) < at
+            k for k, (_, _, made) in self._compactions.items() if k[0] == session_id and start_of(made) < at
         ]:
             del self._compactions[key]
         known = self._last_controls(session_id)
-        if moment_of(known.generation) < at:
-            self._controls[session_id] = (self._clock(), replace(known, generation=voided(at), rebuild=False))
+        if start_of(known.generation) < at:
+            self._controls[session_id] = (
+                self._clock(),
+                replace(known, generation=void_before(at), rebuild=False),
+            )
             self._trim(self._controls, session_id)
         self._begun[session_id] = (self._clock(), at)
         self._trim(self._begun, session_id)
@@ -121,10 +124,10 @@ class LocalBuffer:
         """Whether what was decided under a generation was decided before its session was erased or reset."""
         for name in (session.session_id, session.tenant):
             noted, at = self._forgotten.get(name, (0.0, -1.0))
-            if at >= moment_of(generation) and self._clock() - noted <= FORGOTTEN_SECONDS:
+            if at >= start_of(generation) and self._clock() - noted <= FORGOTTEN_SECONDS:
                 return True
         noted, began = self._begun.get(session.session_id, (0.0, -1.0))
-        return moment_of(generation) < began and self._clock() - noted <= FORGOTTEN_SECONDS
+        return start_of(generation) < began and self._clock() - noted <= FORGOTTEN_SECONDS
 
     def set_bypass(
         self, session: SessionRef, reason: str | None, seconds: float, generation: str = ""
@@ -136,7 +139,7 @@ class LocalBuffer:
     def get_bypass(self, session: SessionRef, stored: str | None, generation: str = "") -> str | None:
         """Why the session is left alone, or None; ``stored`` is what the store says."""
         until, reason, made_under = self._bypassed.get(session.session_id, (0.0, None, ""))
-        return reason if until > self._clock() and holds_in(made_under, generation) else stored
+        return reason if until > self._clock() and is_valid_under(made_under, generation) else stored
 
     def _trim(self, entries: OrderedDict[K, V], key: K) -> None:
         entries.move_to_end(key)

@@ -13,19 +13,24 @@ from typing import Any, TypeVar
 from gateway_compaction.core.conversation.messages import Message, text_of
 from gateway_compaction.core.planning.shared_prefix import SharedPrefix
 from gateway_compaction.core.records.compaction import Compaction, Kind, Segment
-from gateway_compaction.core.summary.acceptance import accept
-from gateway_compaction.core.summary.identifier_check import checked
-from gateway_compaction.core.summary.prompts import merge_question, question, sizes_of, split_messages
+from gateway_compaction.core.summary.acceptance import accept_summary
+from gateway_compaction.core.summary.identifier_check import check_identifiers
+from gateway_compaction.core.summary.prompts import (
+    build_policy_merge_prompt,
+    build_policy_prompt,
+    measure_messages,
+    split_messages,
+)
 from gateway_compaction.core.summary.segments import (
-    LEAST_TEXT,
+    MIN_SEGMENT_TOKENS,
     Piece,
-    extracted,
-    least_text,
-    merged,
-    merges,
-    pieces_of,
-    run_to_merge,
-    within,
+    build_extract_segments,
+    find_merge_run,
+    find_min_length,
+    fit_pieces,
+    is_merge_needed,
+    replace_run,
+    split_into_pieces,
 )
 from gateway_compaction.core.text.language import language_of_talk, phrases
 from gateway_compaction.engine.worker import SummaryTask
@@ -138,10 +143,10 @@ class SummaryPipeline:
         rolling = policy.summary.strategy == "rolling"
         kept = () if rolling or base is None else base.segments
         left = longest - sum(_count_segments(task, kept))
-        if left < least_text(longest):
+        if left < find_min_length(longest):
             return None
         source = task.covered_tokens if rolling else task.source_tokens
-        limit = min(left, max(LEAST_TEXT, source // 2))
+        limit = min(left, max(MIN_SEGMENT_TOKENS, source // 2))
         request = self._build_request(attempt, ("", prefix.question(policy, limit)), limit)
         request = replace(request, prefix=prefix.messages, tools=prefix.tools)
         try:
@@ -160,32 +165,34 @@ class SummaryPipeline:
         used = _count_segments(task, kept)
         left = longest - sum(used)
         start = task.job.base.covers if task.job.base else 0
-        sizes = await self._run_apart(sizes_of, task.messages, task.count)
-        pieces = await self._run_apart(pieces_of, task.messages, start, sizes, task.policy, longest, left)
+        sizes = await self._run_apart(measure_messages, task.messages, task.count)
+        pieces = await self._run_apart(
+            split_into_pieces, task.messages, start, sizes, task.policy, longest, left
+        )
         refused: SummaryRejected | None = None
-        while refused is None and merges(kept, used, pieces, longest):
+        while refused is None and is_merge_needed(kept, used, pieces, longest):
             try:
                 kept = await self._merge_segments(attempt, kept)
             except SummaryRejected as error:
                 refused = error
             used = _count_segments(task, kept)
             left = longest - sum(used)
-        if left < least_text(longest):
+        if left < find_min_length(longest):
             raise refused or SummaryRejected("no room is left for a new segment")
-        fitting = within(pieces, left)
+        fitting = fit_pieces(pieces, left)
         new = [Segment(p.start, p.end, await self._ask_in_parts(attempt, p, "")) for p in fitting]
         return (*kept, *new)
 
     async def _merge_segments(self, attempt: _Attempt, kept: tuple[Segment, ...]) -> tuple[Segment, ...]:
         """The segments with four neighbours condensed into one that is as long as one of them."""
-        task, run = attempt.task, run_to_merge(kept)
+        task, run = attempt.task, find_merge_run(kept)
         parts = kept[run[0] : run[1]]
         source = sum(_count_segments(task, parts))
-        limit = max(LEAST_TEXT, source // max(2, len(parts)))
-        request = self._build_request(attempt, merge_question(parts, task.policy, limit), limit)
+        limit = max(MIN_SEGMENT_TOKENS, source // max(2, len(parts)))
+        request = self._build_request(attempt, build_policy_merge_prompt(parts, task.policy, limit), limit)
         text = await self._ask_until_accepted(attempt, request, source, limit)
         before = "\n\n".join(p.text for p in parts)
-        return merged(kept, run, await self._check_identifiers(attempt, text, (), before, limit))
+        return replace_run(kept, run, await self._check_identifiers(attempt, text, (), before, limit))
 
     async def _ask_in_parts(self, attempt: _Attempt, piece: Piece, previous: str) -> str:
         """One text, made part by part where the messages exceed the summariser's own window."""
@@ -196,9 +203,9 @@ class SummaryPipeline:
         parts = await self._run_apart(split_messages, piece.messages, room, task.policy, task.count)
         for part, tokens in parts:
             source += tokens
-            limit = min(piece.limit, max(LEAST_TEXT, source // 2))
+            limit = min(piece.limit, max(MIN_SEGMENT_TOKENS, source // 2))
             ask = partial(
-                question,
+                build_policy_prompt,
                 start=start,
                 limit=limit,
                 chars=piece.chars if len(part) == len(piece.messages) else None,
@@ -214,7 +221,7 @@ class SummaryPipeline:
     async def _check_identifiers(
         self, attempt: _Attempt, text: str, messages: Sequence[Message], previous: str, limit: int
     ) -> str:
-        found = await self._run_apart(checked, text, messages, previous, limit, attempt.task.count)
+        found = await self._run_apart(check_identifiers, text, messages, previous, limit, attempt.task.count)
         attempt.unsourced += found.unsourced
         return found.text
 
@@ -235,7 +242,9 @@ class SummaryPipeline:
                 attempt.answered = answer.model
                 attempt.cost = answer.cost if attempt.cost is None else attempt.cost + (answer.cost or 0.0)
                 ended, called = answer.finish_reason, answer.has_tool_calls
-                text = accept(answer.text, ended, called, source, limit, count, _source_texts(attempt.task))
+                text = accept_summary(
+                    answer.text, ended, called, source, limit, count, _source_texts(attempt.task)
+                )
             except (SummaryDenied, SummaryRejected):
                 # About one caller or one conversation: the model itself works.
                 raise
@@ -284,7 +293,9 @@ def _build_note(task: SummaryTask) -> tuple[Segment, ...]:
 
 def _build_extract(task: SummaryTask, longest: int) -> tuple[Segment, ...]:
     job, shown = task.job, task.shown()
-    return extracted(task.messages, job.covers, job.base, task.policy, longest, task.count, shown)
+    return build_extract_segments(
+        task.messages, job.covers, job.base, task.policy, longest, task.count, shown
+    )
 
 
 def _count_segments(task: SummaryTask, segments: Sequence[Segment]) -> list[int]:

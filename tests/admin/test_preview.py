@@ -26,7 +26,7 @@ from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.policy.presets import PRESETS
 from gateway_compaction.core.records.compaction import Compaction, Segment
-from gateway_compaction.core.summary.block import ACKNOWLEDGEMENT, facts_told
+from gateway_compaction.core.summary.block import ACKNOWLEDGEMENT, render_operator_pins
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.runtime import use_bundled_encodings
 from tests.admin.conftest import bearer
@@ -163,7 +163,7 @@ def test_what_makes_a_preset_compact_is_what_it_says() -> None:
 
 def test_pins_take_room_in_tokens() -> None:
     without, pinned = asked(call(window=4000)), asked(call(window=4000), controls=SessionControls("g", PINS))
-    told = TokenCounter().text("\n".join(facts_told(PINS)), "gpt")
+    told = TokenCounter().text("\n".join(render_operator_pins(PINS)), "gpt")
     assert without.covers is not None and pinned.covers is not None
     assert pinned.summary == without.summary + told and told < len("".join(PINS)) / 2
     assert pinned.total <= 0.35 * 4000 and pinned.covers > without.covers

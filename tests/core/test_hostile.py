@@ -22,9 +22,9 @@ from gateway_compaction.core.pins.pins import pins_of
 from gateway_compaction.core.recall.index import Query, build_index, query_of
 from gateway_compaction.core.recall.passages import passages
 from gateway_compaction.core.recall.recall import recalled
-from gateway_compaction.core.summary.acceptance import accept
-from gateway_compaction.core.summary.block import build_summary_message, frame
-from gateway_compaction.core.summary.prompts import rendered
+from gateway_compaction.core.summary.acceptance import accept_summary
+from gateway_compaction.core.summary.block import build_frame, build_summary_message
+from gateway_compaction.core.summary.prompts import render_messages
 from gateway_compaction.core.text import identifiers as identifiers_
 from gateway_compaction.core.text import terms
 from gateway_compaction.core.text.escaping import escape_markup
@@ -131,7 +131,7 @@ class TestEveryText:
         talk = [user(large[name]), {"role": "assistant", "content": large[name]}]
         pins = pins_of(talk, 100, 200, rough)
         assert rough(pins.task) <= 100 and sum(map(rough, pins.rules)) <= 200
-        around = frame(
+        around = build_frame(
             talk,
             limit=1_000,
             rule_tokens=200,
@@ -159,11 +159,11 @@ class TestEveryText:
     def test_it_is_shown_to_a_summariser(self, large: dict[str, str], name: str) -> None:
         safe = escape_markup(large[name])
         assert escape_markup(safe) == safe
-        assert rough(rendered([user(large[name])], 0, 500, rough)) <= 700
+        assert rough(render_messages([user(large[name])], 0, 500, rough)) <= 700
 
     def test_it_is_judged_as_a_summary(self, large: dict[str, str], name: str) -> None:
         try:
-            assert rough(accept(large[name], "stop", False, SIZE, 300, rough)) <= 300
+            assert rough(accept_summary(large[name], "stop", False, SIZE, 300, rough)) <= 300
         except SummaryRejected as rejected:
             assert str(rejected)
 

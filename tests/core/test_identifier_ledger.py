@@ -18,7 +18,7 @@ from gateway_compaction.core.extractive.identifier_ledger import (
 )
 from gateway_compaction.core.extractive.selection import by_gain, rough_tokens
 from gateway_compaction.core.recall.passages import searched_text
-from gateway_compaction.core.summary.identifier_check import checked
+from gateway_compaction.core.summary.identifier_check import check_identifiers
 from gateway_compaction.core.text.identifiers import identifiers, spelled_in
 from gateway_compaction.core.text.shorten import shorten
 from gateway_compaction.core.tokens.counter import TokenCounter
@@ -247,29 +247,33 @@ class TestChecked:
     )
 
     def test_lost_identifiers_follow_the_text(self) -> None:
-        result = checked("The customer's order is late.", self.SOURCE, "", 200, count)
+        result = check_identifiers("The customer's order is late.", self.SOURCE, "", 200, count)
         assert result.text.startswith("The customer's order is late.\nidentifiers: ")
         assert "ORD-4711" in result.text and result.unsourced == 0
 
     def test_where_none_is_lost_the_text_is_all(self) -> None:
         whole = "ORD-4711 of ops@example.org is late; shipped; INV-2024-17; total 12,500."
-        assert checked(whole, self.SOURCE, "", 200, count).text == whole
+        assert check_identifiers(whole, self.SOURCE, "", 200, count).text == whole
 
     def test_a_line_of_its_own_is_replaced(self) -> None:
-        result = checked("It is late.\nidentifiers: ORD-1", self.SOURCE, "", 200, count)
+        result = check_identifiers("It is late.\nidentifiers: ORD-1", self.SOURCE, "", 200, count)
         assert result.text.count("identifiers:") == 1 and "ORD-1," not in result.text
 
     def test_what_stands_nowhere_in_the_source_is_counted(self) -> None:
-        result = checked("The order ORD-9999 was sent from src/made_up.py.", self.SOURCE, "", 200, count)
+        result = check_identifiers(
+            "The order ORD-9999 was sent from src/made_up.py.", self.SOURCE, "", 200, count
+        )
         assert result.unsourced == 2
 
     @pytest.mark.parametrize("text", ["The total is 12500.", "The total is 12,500.", "order ord-4711"])
     def test_other_spellings_are_not_made_up(self, text: str) -> None:
-        assert checked(text, self.SOURCE, "", 200, count).unsourced == 0
+        assert check_identifiers(text, self.SOURCE, "", 200, count).unsourced == 0
 
     def test_the_summary_so_far_is_a_source_too(self) -> None:
         assert (
-            checked("See src/old_file.py.", self.SOURCE, "They read src/old_file.py.", 200, count).unsourced
+            check_identifiers(
+                "See src/old_file.py.", self.SOURCE, "They read src/old_file.py.", 200, count
+            ).unsourced
             == 0
         )
 
@@ -279,7 +283,7 @@ class TestChecked:
         """What it lost has a quarter of the limit, and the text makes room for it."""
         named = said("user", " ".join(f"See src/part_{n}/old_file.py." for n in range(lost)))
         whole = shorten(f"They met. {text * 9}", limit, count)
-        found = checked(whole, [*talk.messages, named], "", limit, count).text
+        found = check_identifiers(whole, [*talk.messages, named], "", limit, count).text
         assert count(found) <= limit
         body, _, line = found.partition("\nidentifiers: ")
         assert count(line) <= limit // 4 and body.startswith("They")

@@ -9,7 +9,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.summary.prompts import PACKS, prompt, rendered
+from gateway_compaction.core.summary.prompts import PACKS, build_prompt, render_messages
 from gateway_compaction.core.text.escaping import escape_tags
 from tests.core.scripts import CALL, THOUGHT, script
 from tests.core.search import search
@@ -22,12 +22,12 @@ OURS = regex.compile(r"(?i)</?(?:" + "|".join(TAGS) + r")\b")
 def asked(messages: list[Any], previous: str = "", **options: Any) -> str:
     """The user text of a prompt."""
     options = {"start": 0, "words": 100, "instructions": "the facts", "keys": (), **options}
-    return prompt(messages, previous, message_tokens=1000, count=len, **options)[1]
+    return build_prompt(messages, previous, message_tokens=1000, count=len, **options)[1]
 
 
 def told(message: Json, limit: int = 10_000) -> str:
     """One message, as a summariser sees it."""
-    return rendered([message], 0, limit, len)
+    return render_messages([message], 0, limit, len)
 
 
 class TestPrompt:
@@ -64,7 +64,9 @@ class TestPrompt:
         assert "Write in Korean," in asked([{"role": "user", "content": "주문을 확인해 주세요."}, result])
 
     def test_the_system_text_says_that_the_transcript_is_data(self) -> None:
-        system, _ = prompt([], "", start=0, words=9, instructions="x", keys=(), message_tokens=9, count=len)
+        system, _ = build_prompt(
+            [], "", start=0, words=9, instructions="x", keys=(), message_tokens=9, count=len
+        )
         assert "never follow" in system
 
     @pytest.mark.parametrize("name", PACKS)
@@ -83,7 +85,7 @@ class TestRendered:
     """Messages in prose."""
 
     def test_numbers_begin_where_the_messages_do(self) -> None:
-        assert rendered(script("user text"), 7, 100, len).splitlines() == [
+        assert render_messages(script("user text"), 7, 100, len).splitlines() == [
             "[7] user wrote: Hello?",
             "[8] assistant wrote: Hello.",
         ]
@@ -170,9 +172,9 @@ class TestRendered:
     @search
     @given(odd_messages, st.integers(0, 300))
     def test_every_json_message_can_be_told(self, messages: list[Any], limit: int) -> None:
-        text = rendered(messages, 0, limit, len)
+        text = render_messages(messages, 0, limit, len)
         assert not OURS.search(text)
-        assert rendered(messages, 0, limit, len) == text
+        assert render_messages(messages, 0, limit, len) == text
 
 
 class TestFenced:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.summary.acceptance import accept
-from gateway_compaction.core.summary.block import block_tokens
+from gateway_compaction.core.summary.acceptance import accept_summary
+from gateway_compaction.core.summary.block import compute_block_limit
 from gateway_compaction.errors import SummaryRejected
 from tests.core.search import search
 from tests.core.strategies import texts
@@ -17,7 +17,7 @@ GOOD = "The user asked for a report on harbour lights; the assistant counted 14 
 
 def accepted(text: str, reason: str | None = "stop", *, calls: bool = False, source: int = 10_000) -> str:
     """What is made of an answer, with characters for tokens."""
-    return accept(text, reason, calls, source, 1000, len)
+    return accept_summary(text, reason, calls, source, 1000, len)
 
 
 HONEST = (
@@ -368,10 +368,12 @@ class TestAccept:
         russian = "Пользователь хочет заменить насос и живёт в Гулле. " * 3
         for answer in (russian, f"<summary>{russian}</summary>"):
             with pytest.raises(SummaryRejected, match="another script"):
-                accept(answer, "stop", False, 10_000, 1000, len, [GOOD, LONG])
-            assert accept(answer, "stop", False, 10_000, 1000, len, [GOOD, russian]) == russian.strip()
-            assert accept(answer, "stop", False, 10_000, 1000, len) == russian.strip()
-        assert accept(GOOD, "stop", False, 10_000, 1000, len, [russian]) == GOOD
+                accept_summary(answer, "stop", False, 10_000, 1000, len, [GOOD, LONG])
+            assert (
+                accept_summary(answer, "stop", False, 10_000, 1000, len, [GOOD, russian]) == russian.strip()
+            )
+            assert accept_summary(answer, "stop", False, 10_000, 1000, len) == russian.strip()
+        assert accept_summary(GOOD, "stop", False, 10_000, 1000, len, [russian]) == GOOD
 
     @pytest.mark.parametrize("opening", OPENINGS)
     def test_a_long_summary_in_its_tags_may_begin_like_one(self, opening: str) -> None:
@@ -405,7 +407,7 @@ class TestAccept:
 
     def test_one_that_is_too_long_is_shortened_to_both_ends(self) -> None:
         text = "First. " + "word " * 1000 + "Last."
-        short = accept(text, "stop", False, 10_000, 300, len)
+        short = accept_summary(text, "stop", False, 10_000, 300, len)
         assert len(short) <= 300 and short.startswith("First.") and short.endswith("Last.")
 
     @pytest.mark.parametrize("source", [0, 10, len(GOOD), int(len(GOOD) / 0.95)])
@@ -420,7 +422,7 @@ class TestAccept:
     @given(texts, st.integers(24, 500), st.integers(0, 2000))
     def test_what_is_believed_is_within_its_limits(self, text: str, limit: int, source: int) -> None:
         try:
-            summary = accept(text, "stop", False, source, limit, len)
+            summary = accept_summary(text, "stop", False, source, limit, len)
         except SummaryRejected:
             return
         assert summary.strip() and len(summary) <= min(limit, source)
@@ -434,13 +436,13 @@ class TestBlockTokens:
         [(1000, 250), (2000, 500), (16_000, 500), (100_000, 2000), (200_000, 4000), (10**6, 4000)],
     )
     def test_auto_is_two_percent_within_bounds(self, window: int, tokens: int) -> None:
-        assert block_tokens("auto", None, window, 0) == tokens
+        assert compute_block_limit("auto", None, window, 0) == tokens
 
     def test_a_number_is_taken_within_the_window(self) -> None:
-        assert block_tokens(300, None, 10_000, 0) == 300
-        assert block_tokens(5000, None, 4000, 0) < 4000
+        assert compute_block_limit(300, None, 10_000, 0) == 300
+        assert compute_block_limit(5000, None, 4000, 0) < 4000
 
     @pytest.mark.parametrize(("covered", "tokens"), [(10_000, 3000), (100, 100), (0, 100), (10**6, 25_000)])
     def test_a_rate_is_a_share_of_what_is_covered(self, covered: int, tokens: int) -> None:
-        assert block_tokens("auto", 0.3, 100_000, covered) == tokens
-        assert block_tokens(700, 0.3, 100_000, covered) == tokens
+        assert compute_block_limit("auto", 0.3, 100_000, covered) == tokens
+        assert compute_block_limit(700, 0.3, 100_000, covered) == tokens

@@ -17,9 +17,9 @@ from gateway_compaction.core.summary.block import (
     ACKNOWLEDGEMENT,
     LEAST_IMAGES,
     TAG,
-    Frame,
+    BlockFrame,
+    build_frame,
     build_summary_message,
-    frame,
 )
 from gateway_compaction.core.text.language import phrases
 from gateway_compaction.core.tokens.counter import TokenCounter
@@ -39,10 +39,10 @@ def count(text: str) -> int:
     return COUNTER.text(text, "gpt-4o")
 
 
-def around(covered: list[Json], **options: Any) -> Frame:
+def around(covered: list[Json], **options: Any) -> BlockFrame:
     """The frame of some covered messages."""
     options = {"limit": 600, "rule_tokens": 200, "opener": None, "wants_json": False, **options}
-    return frame(covered, count=count, **options)
+    return build_frame(covered, count=count, **options)
 
 
 def carried(covered: list[Json], text: str = "They met.", **options: Any) -> str:
@@ -113,7 +113,7 @@ class TestFence:
     def test_a_cut_lets_no_line_begin_that_was_within_one(self) -> None:
         text = "They met. " * 200 + "He said that the user: should go home. " * 4
         for room in range(30, 120):
-            body = text_in(build_summary_message(text, Frame(("Note.",), room), count))
+            body = text_in(build_summary_message(text, BlockFrame(("Note.",), room), count))
             assert not regex.search(r"(?im)^\s*user\s*:", body)
 
     @pytest.mark.parametrize(

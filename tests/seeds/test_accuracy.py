@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.summary.identifier_check import checked
+from gateway_compaction.core.summary.identifier_check import check_identifiers
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.errors import SummaryError
 from gateway_compaction.ports import SummaryAnswer
@@ -32,34 +32,39 @@ class TestLost:
     """Identifiers that the source ranks highest and the answer lost follow it in one line."""
 
     def test_they_are_appended(self) -> None:
-        text = checked("The user wants a bug fixed.", SOURCE, "", 200, count).text
+        text = check_identifiers("The user wants a bug fixed.", SOURCE, "", 200, count).text
         body, line = text.split("\n")
         assert body == "The user wants a bug fixed." and line.startswith("identifiers: ")
         assert all(name in line for name in NAMES)
 
     def test_what_the_answer_has_is_not_repeated(self) -> None:
         answer = "The user wants apply_discount fixed in src/cart/checkout.py for FX-20417."
-        text = checked(answer, SOURCE, "", 200, count).text
+        text = check_identifiers(answer, SOURCE, "", 200, count).text
         assert all(text.count(name) == 1 for name in NAMES)
 
     @pytest.mark.parametrize("limit", [40, 80, 200])
     def test_within_the_limit_and_a_quarter_of_it(self, limit: int) -> None:
-        text = checked("It went well, all in all. " * 60, SOURCE, "", limit, count).text
+        text = check_identifiers("It went well, all in all. " * 60, SOURCE, "", limit, count).text
         assert count(text) <= limit
         assert sum(count(x) for x in text.split("\n") if x.startswith("identifiers: ")) <= limit // 4
 
     def test_a_previous_summary_is_a_source_as_well(self) -> None:
-        text = checked("All is well.", SOURCE[2:], "They read lib/tax_rates.py twice.", 200, count).text
+        text = check_identifiers(
+            "All is well.", SOURCE[2:], "They read lib/tax_rates.py twice.", 200, count
+        ).text
         assert "lib/tax_rates.py" in text
 
     def test_a_line_that_the_model_copied_is_not_doubled(self) -> None:
         answer = "The user wants a bug fixed.\nidentifiers: FX-20417, old_name"
-        text = checked(answer, SOURCE, "", 200, count).text
+        text = check_identifiers(answer, SOURCE, "", 200, count).text
         assert text.count("identifiers: ") == 1 and text.count("FX-20417") == 1
 
     def test_talk_without_any_is_left_alone(self) -> None:
         talk: list[Message] = [{"role": "user", "content": "How was your day by the sea?"}]
-        assert checked("They talked of the sea.", talk, "", 200, count).text == "They talked of the sea."
+        assert (
+            check_identifiers("They talked of the sea.", talk, "", 200, count).text
+            == "They talked of the sea."
+        )
 
 
 class TestMadeUp:
@@ -76,10 +81,13 @@ class TestMadeUp:
         ],
     )
     def test_how_many(self, answer: str, number: int) -> None:
-        assert checked(answer, SOURCE, "", 200, count).unsourced == number
+        assert check_identifiers(answer, SOURCE, "", 200, count).unsourced == number
 
     def test_what_a_previous_summary_told_is_not_made_up(self) -> None:
-        assert checked("They read lib/tax.py.", SOURCE, "lib/tax.py was read.", 200, count).unsourced == 0
+        assert (
+            check_identifiers("They read lib/tax.py.", SOURCE, "lib/tax.py was read.", 200, count).unsourced
+            == 0
+        )
 
     @pytest.mark.parametrize(
         ("answer", "reason"),

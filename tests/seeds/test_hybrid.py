@@ -13,8 +13,8 @@ from gateway_compaction.core.pins.anchors import Anchor, Scoring, anchors_of, me
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.policy.presets import PRESETS
 from gateway_compaction.core.records.compaction import Compaction
-from gateway_compaction.core.summary.block import build_summary_message, frame
-from gateway_compaction.core.summary.segments import new_limit
+from gateway_compaction.core.summary.block import build_frame, build_summary_message
+from gateway_compaction.core.summary.segments import compute_segment_limit
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.engine.request import Decision
 from gateway_compaction.errors import SummaryLimited, SummaryRejected
@@ -224,7 +224,7 @@ class TestAnchors:
         rule = "Always answer in metric units."
         talk = [said("user", "Plan the trip. " * 30), said("user", rule), *self.TALK]
         options: dict[str, Any] = {"rule_tokens": 400, "opener": None, "wants_json": False}
-        made = frame(talk, limit=limit, count=count, anchors=5, **options)
+        made = build_frame(talk, limit=limit, count=count, anchors=5, **options)
         block = str(build_summary_message("All went well. " * 90, made, count)["content"])
         assert ("<anchors>" in block, rule in block, "<task>" in block) == (anchors, True, True)
         assert count(block) <= limit
@@ -298,4 +298,4 @@ class TestHierarchy:
             assert new.segments[: len(old.segments)] == old.segments
 
     def test_segments_are_about_250_tokens_where_there_is_room(self) -> None:
-        assert new_limit(2_500, 2_500) == new_limit(4_000, 300) == 250
+        assert compute_segment_limit(2_500, 2_500) == compute_segment_limit(4_000, 300) == 250

@@ -15,8 +15,8 @@ from gateway_compaction.core.pins.pins import pins_of
 from gateway_compaction.core.recall.index import build_index, query_of
 from gateway_compaction.core.recall.passages import passages
 from gateway_compaction.core.recall.recall import recalled
-from gateway_compaction.core.summary.block import TAG, build_summary_message, frame
-from gateway_compaction.core.summary.prompts import SYSTEM, merge_prompt, prompt
+from gateway_compaction.core.summary.block import TAG, build_frame, build_summary_message
+from gateway_compaction.core.summary.prompts import SYSTEM, build_merge_prompt, build_prompt
 from gateway_compaction.core.text.language import phrases
 from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.engine.histories import grown, loop
@@ -71,14 +71,14 @@ def tags(text: str) -> list[str]:
 
 def asked(messages: list[Message], previous: str = "") -> str:
     """What a summariser is asked about some messages."""
-    return prompt(
+    return build_prompt(
         messages, previous, start=0, words=50, instructions="facts", keys=(), message_tokens=500, count=count
     )[1]
 
 
 def framed(messages: list[Message], text: str = "They met.") -> str:
     """The block that carries a summary of some messages."""
-    made = frame(
+    made = build_frame(
         messages,
         limit=900,
         rule_tokens=300,
@@ -119,7 +119,7 @@ class TestWherever:
 
     def test_a_merge_keeps_its_form(self, role: str, text: str) -> None:
         parts = [(0, f"{role} said {text}"), (4, "x")]
-        system, user = merge_prompt(parts, words=9, instructions="y", keys=())
+        system, user = build_merge_prompt(parts, words=9, instructions="y", keys=())
         assert system == SYSTEM and tags(user) == ["transcript", "/transcript", "summary", "/summary"]
         assert "admin" not in user.split("</transcript>")[1]
 
@@ -185,7 +185,7 @@ class TestNoAuthority:
 
     def test_a_users_rule_is_pinned_as_a_users(self, rule: str) -> None:
         covered = [{"role": "user", "content": rule}]
-        around = frame(covered, limit=500, rule_tokens=300, opener=None, wants_json=False, count=count)
+        around = build_frame(covered, limit=500, rule_tokens=300, opener=None, wants_json=False, count=count)
         made = build_summary_message("x", around, count)
         assert made["role"] == "user"
 

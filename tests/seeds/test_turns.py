@@ -10,7 +10,7 @@ import pytest
 
 from gateway_compaction.core.conversation.transcript import parse
 from gateway_compaction.core.records.compaction import Compaction, Segment
-from gateway_compaction.core.summary.statistics import SummaryRecord, summary_history, totals
+from gateway_compaction.core.summary.statistics import SummaryRecord, build_summary_records, compute_totals
 from gateway_compaction.engine.request import Decision
 from tests.engine.rig import Rig
 from tests.seeds.talks import Obedient, sent, summary_in, told, turns
@@ -41,7 +41,7 @@ def used(decision: Decision) -> Compaction:
 
 def records(decision: Decision, rate: float = 0.3) -> tuple[SummaryRecord, ...]:
     """The history of the summaries that were sent."""
-    return summary_history(used(decision), parse(decision.request.messages), rate, "session-1")
+    return build_summary_records(used(decision), parse(decision.request.messages), rate, "session-1")
 
 
 async def test_summaries_are_made_at_turns_four_seven_and_ten(rig: Rig) -> None:
@@ -125,17 +125,17 @@ async def test_the_record_has_the_fields_of_the_document(rig: Rig) -> None:
 
 async def test_the_statistics_add_up(rig: Rig) -> None:
     history = records((await told(rig, turns(10)))[-1])
-    found = totals(history)
+    found = compute_totals(history)
     assert (found.summaries, found.turns) == (3, 9)
     assert found.original_chars == sum(r.original_chars for r in history)
     assert found.summary_chars == sum(r.summary_chars for r in history)
     assert 0.65 < found.saved < 0.75
-    assert totals(()).saved == 0.0
+    assert compute_totals(()).saved == 0.0
 
 
 async def test_without_a_rate_the_one_that_came_out_is_told(rig: Rig) -> None:
     decision = (await told(rig, turns(4)))[-1]
-    [record] = summary_history(used(decision), parse(decision.request.messages))
+    [record] = build_summary_records(used(decision), parse(decision.request.messages))
     assert record.compression_rate == pytest.approx(record.summary_chars / record.original_chars, abs=0.01)
     assert record.thread_id == ""
 
@@ -171,5 +171,5 @@ async def test_a_turn_that_is_divided_belongs_to_both_sides() -> None:
     talk: list[Any] = turns(2, tools=3)
     transcript = parse(talk)
     compaction = Compaction("d" * 32, 6, "model", (Segment(0, 4, "a"), Segment(4, 6, "b")))
-    assert [r.turns for r in summary_history(compaction, transcript)] == [(1,), (1,)]
-    assert totals(summary_history(compaction, transcript)).turns == 1
+    assert [r.turns for r in build_summary_records(compaction, transcript)] == [(1,), (1,)]
+    assert compute_totals(build_summary_records(compaction, transcript)).turns == 1

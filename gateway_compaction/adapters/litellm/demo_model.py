@@ -21,7 +21,7 @@ from litellm.types.utils import Message as LiteLLMMessage
 
 from gateway_compaction.core.conversation.messages import Message, declared_role, text_of
 from gateway_compaction.core.summary.block import TAG
-from gateway_compaction.core.summary.prompts import words_in
+from gateway_compaction.core.summary.prompts import to_words
 from gateway_compaction.core.text.sentences import sentences
 from gateway_compaction.core.text.shorten import shorten
 from gateway_compaction.core.tokens.counter import TokenCounter
@@ -159,7 +159,7 @@ class DemoModel(CustomLLM):
         if length[2] == "characters":
             return len(text) <= most
         # Text full of numbers has more tokens to a word than whoever asks reckons with.
-        return len(text.split()) <= most and tokens * words_in(1_000) / 1_000 <= most
+        return len(text.split()) <= most and tokens * to_words(1_000) / 1_000 <= most
 
     def _lead(self, text: str, most: int) -> str:
         """The first sentences, whole ones where that is possible."""

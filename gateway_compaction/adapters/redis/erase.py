@@ -20,7 +20,7 @@ from gateway_compaction.adapters.redis.index import (
 )
 from gateway_compaction.adapters.redis.store import StoreCalls
 from gateway_compaction.core.records.compaction import SessionRef
-from gateway_compaction.core.records.controls import moment_of
+from gateway_compaction.core.records.controls import start_of
 
 __all__ = ["erase_session", "erase_tenant", "note_voided"]
 
@@ -77,7 +77,7 @@ async def note_voided(store: StoreCalls, session: SessionRef, seconds: float) ->
     if generation is None:
         # Forgotten since: that is noted, and is stronger.
         return
-    moment = moment_of(generation.decode("utf-8", "replace"))
+    moment = start_of(generation.decode("utf-8", "replace"))
     await store.send(
         # Of two deeds at once the later stays noted, whoever comes last.
         ("ZADD", VOIDED, "GT", repr(moment), session.session_id),

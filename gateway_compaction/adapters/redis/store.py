@@ -41,7 +41,7 @@ from gateway_compaction.adapters.redis.index import (
 from gateway_compaction.adapters.redis.rows import number_in, read_row
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
-from gateway_compaction.core.records.controls import moment_of
+from gateway_compaction.core.records.controls import start_of
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Buffer, Notices
@@ -251,7 +251,7 @@ class StoreCalls:
         if _expected(generation):
             return False
         [erased] = await self.send(noted(session))
-        return _since(erased, moment_of(generation))
+        return _since(erased, start_of(generation))
 
     async def _traced(
         self,
@@ -298,4 +298,4 @@ def _basis(row: bytes, generation: str) -> float:
     """When what was written was decided: of a known generation the moment of writing, else of asking."""
     if generation and not generation.startswith("+"):
         return number_in(read_row(row) or {}, "rev")
-    return moment_of(generation)
+    return start_of(generation)

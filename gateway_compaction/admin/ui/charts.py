@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway_compaction.admin.ui.text import compact, percent, thousands
-from gateway_compaction.core.records.call_snapshot import messages as named
+from gateway_compaction.core.records.call_snapshot import name_messages
 
 __all__ = [
     "HEIGHT",
@@ -274,7 +274,7 @@ def strip(
             round(edges[min(b, len(messages))] - edges[min(a, len(messages))], 3),
             name,
             current,
-            f"{name} stands for {named(a - first, b - first)}",
+            f"{name} stands for {name_messages(a - first, b - first)}",
         )
         for a, b, name, current in versions
         if a < b
@@ -292,6 +292,6 @@ def _run(
 ) -> Run:
     """One box; ``first`` is where the preamble ends."""
     tokens, fate = sum(t for _, t, _ in messages[start:end]), messages[start][2]
-    which = fate if end <= first else f"{named(start - first, end - first)}: {fate}"
+    which = fate if end <= first else f"{name_messages(start - first, end - first)}: {fate}"
     title = f"{which}, {thousands(tokens)} tokens ({percent(tokens / total)})"
     return Run(round(edges[start], 3), round(edges[end] - edges[start], 3), fate, title)

@@ -10,7 +10,7 @@ from typing import Any
 
 from gateway_compaction.admin.ui.text import Folded, fold, thousands
 from gateway_compaction.archive import CallSnapshot
-from gateway_compaction.core.records.call_snapshot import messages, numbers, parted
+from gateway_compaction.core.records.call_snapshot import find_bounds, name_messages, number_messages
 
 __all__ = ["Comparison", "Item", "Pair", "Stretch", "comparison", "message_text"]
 
@@ -76,13 +76,13 @@ class Comparison:
 
 def comparison(call: CallSnapshot) -> Comparison:
     """Preamble beside preamble, summary beside what it stands for, tail beside tail."""
-    numbered = numbers(call)
+    numbered = number_messages(call)
     sent = _items(call.sent, call.client, numbered[0])
     saw = _items(call.saw, call.model, numbered[1])
-    start, end, tail = parted(call)
+    start, end, tail = find_bounds(call)
     pairs = [Pair((left,), (right,)) for left, right in zip(sent[:start], saw[:start], strict=False)]
     if tail > start:
-        named = messages(0, end - start)
+        named = name_messages(0, end - start)
         pairs.append(Pair(tuple(sent[start:end]), tuple(saw[start:tail]), True, named))
     pairs += [Pair(_one(left), _one(right)) for left, right in zip_longest(sent[end:], saw[tail:])]
     return Comparison(

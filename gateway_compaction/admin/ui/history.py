@@ -18,7 +18,7 @@ from gateway_compaction.admin.ui.text import (
     thousands,
 )
 from gateway_compaction.archive import CallSnapshot, SessionDetail
-from gateway_compaction.core.records.call_snapshot import messages, parted
+from gateway_compaction.core.records.call_snapshot import find_bounds, name_messages
 from gateway_compaction.core.records.compaction import Compaction
 
 __all__ = [
@@ -100,7 +100,7 @@ class VersionView:
 
 def preamble_of(call: CallSnapshot | None) -> int:
     """How many leading messages of a call are its preamble."""
-    return parted(call)[0] if call else 0
+    return find_bounds(call)[0] if call else 0
 
 
 def turns_of(call: CallSnapshot | None) -> tuple[int, ...]:
@@ -114,7 +114,7 @@ def turns_of(call: CallSnapshot | None) -> tuple[int, ...]:
 
 def range_of(start: int, end: int, turns: Sequence[int]) -> tuple[str, str]:
     """Messages ``start`` to ``end`` (after the preamble, end excluded) in words, and their turns if known."""
-    named = messages(start, end)
+    named = name_messages(start, end)
     if not turns or end > len(turns) or end <= start:
         return named, ""
     first, last = max(turns[start], 1), max(turns[end - 1], 1)

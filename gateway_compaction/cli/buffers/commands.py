@@ -30,7 +30,7 @@ from gateway_compaction.cli.buffers.view import (
     version_in_use,
     version_table,
 )
-from gateway_compaction.core.records.call_snapshot import messages, numbers
+from gateway_compaction.core.records.call_snapshot import name_messages, number_messages
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.errors import NotThere, PartNotThere
 
@@ -208,7 +208,7 @@ def _print_messages(detail: SessionDetail, full: bool) -> None:
     if not full:
         out.print("The messages themselves are kept too; --full shows them.", soft_wrap=True)
         return
-    both = zip(("Client sent", "Model saw"), (call.client, call.model), numbers(call), strict=True)
+    both = zip(("Client sent", "Model saw"), (call.client, call.model), number_messages(call), strict=True)
     for head, listed, numbered in both:
         print_text(out, Text(head, style="bold"))
         # Contents and structure were written together; were they not, none is numbered as another.
@@ -229,11 +229,11 @@ def _format_content(message: Any) -> str:
 def _print_diff(before: Compaction, after: Compaction, found: Sequence[Change], full: bool) -> None:
     out = make_console()
     for mark, one in (("---", before), ("+++", after)):
-        line = f"{mark} version {one.version}: {one.kind}, {messages(0, one.covers)}"
+        line = f"{mark} version {one.version}: {one.kind}, {name_messages(0, one.covers)}"
         out.print(Text(f"{line}, {one.tokens_after:,} tokens", style="bold"), soft_wrap=True)
     for change in found:
         ranges = [
-            messages(part[0].start, part[-1].end) if part else "none"
+            name_messages(part[0].start, part[-1].end) if part else "none"
             for part in (change.before, change.after)
         ]
         where = ranges[0] if ranges[0] == ranges[1] else " → ".join(ranges)

@@ -17,7 +17,7 @@ from rich.text import Text
 from gateway_compaction.archive import CallSnapshot, Owner, SessionDetail, SessionRow
 from gateway_compaction.cli.buffers.names import short_ids
 from gateway_compaction.cli.buffers.text import format_block, format_cell, pluralize
-from gateway_compaction.core.records.call_snapshot import messages, numbers
+from gateway_compaction.core.records.call_snapshot import name_messages, number_messages
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.records.event import CompactionEvent
 
@@ -107,14 +107,14 @@ def version_table(detail: SessionDetail) -> Table:
 
 def summary_text(compaction: Compaction, *, full: bool) -> list[Text]:
     """Return a version's summary: each segment with the messages it stands for."""
-    head = f"Version {compaction.version}: {compaction.kind}, for {messages(0, compaction.covers)}"
+    head = f"Version {compaction.version}: {compaction.kind}, for {name_messages(0, compaction.covers)}"
     if not compaction.segments:
         return [
             Text(f"{head}; it has no text: long tool results are cleared, the messages stay", style="bold")
         ]
     shown = [Text(head, style="bold")]
     for segment in compaction.segments:
-        shown.append(Text(messages(segment.start, segment.end), style="dim"))
+        shown.append(Text(name_messages(segment.start, segment.end), style="dim"))
         shown.append(Text(format_block(segment.text, full=full)))
     return shown
 
@@ -124,7 +124,7 @@ def call_table(call: CallSnapshot) -> Table:
     title = f"Last call looked at: {_format_time(call.at)} UTC"
     table = Table("messages", "role", "tokens", "became", title=title, title_justify="left")
     table.columns[2].justify = "right"
-    both = zip(("client sent", "model saw"), (call.sent, call.saw), numbers(call), strict=True)
+    both = zip(("client sent", "model saw"), (call.sent, call.saw), number_messages(call), strict=True)
     for head, listed, numbered in both:
         total = sum(tokens for _, tokens, _ in listed)
         table.add_section()

@@ -13,7 +13,7 @@ from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.render import View
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.records.compaction import Clip, Compaction, Segment
-from gateway_compaction.core.summary.block import LEAST_TEXT
+from gateway_compaction.core.summary.block import MIN_TEXT_TOKENS
 from gateway_compaction.core.text.shorten import is_clearable, shorten
 
 LEAST_BLOCK = 100
@@ -148,11 +148,11 @@ def _extend(views: ViewBuilder, base: Compaction | None, cut: int, limit: int) -
     if base is not None and base.kind == "model":
         start, parent = base.covers, base.digest
         if base.text:
-            longest = max(LEAST_TEXT, int(room * OLD_SHARE))
+            longest = max(MIN_TEXT_TOKENS, int(room * OLD_SHARE))
             old = shorten(base.text, longest, context.raw_tokens, "[…]")
             segments.append(Segment(0, start, old))
             room -= context.raw_tokens(old)
-    if room >= LEAST_TEXT:
+    if room >= MIN_TEXT_TOKENS:
         text = _extract(context, start, cut, room, views.text_beside_summary(cut, limit))
         if text:
             segments.append(Segment(start, cut, text))

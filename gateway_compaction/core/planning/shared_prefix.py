@@ -15,7 +15,7 @@ from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.summary_job import SummaryJob
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction
-from gateway_compaction.core.summary.prompts import SYSTEM, instructions_of, order, words_in
+from gateway_compaction.core.summary.prompts import SYSTEM, build_order, instructions_of, to_words
 from gateway_compaction.core.text.language import language_of_talk
 
 __all__ = ["SharedPrefix", "find_shared_prefix"]
@@ -47,7 +47,7 @@ class SharedPrefix:
             first += " It begins with a summary of what came before: leave that out, it stays as it is."
         code = language_of_talk(self.messages)
         keys, keep = summary.preserve_keys, instructions_of(policy)
-        return order(first + " Use no tool.", keep, keys, code, words_in(limit))
+        return build_order(first + " Use no tool.", keep, keys, code, to_words(limit))
 
 
 def find_shared_prefix(

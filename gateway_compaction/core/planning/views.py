@@ -27,11 +27,11 @@ from gateway_compaction.core.recall.recall import Recall, prepare, recall_tokens
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.summary.block import (
     ACKNOWLEDGEMENT,
-    Frame,
-    block_tokens,
+    BlockFrame,
+    build_frame,
     build_summary_message,
-    facts_told,
-    frame,
+    compute_block_limit,
+    render_operator_pins,
 )
 from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.language import language_of, phrases
@@ -64,7 +64,7 @@ class ViewBuilder:
         """Return the most tokens of a summary block for the first ``cut`` messages."""
         summary, window = self.context.policy.summary, self.context.window
         covered = self.context.measure.between(0, cut)
-        tokens = block_tokens(summary.max_tokens, summary.rate, window, covered)
+        tokens = compute_block_limit(summary.max_tokens, summary.rate, window, covered)
         if summary.rate is None:
             return tokens
         # A rate is that of the text, in characters, with a quarter to spare; note and pins come on top.
@@ -173,23 +173,23 @@ class ViewBuilder:
         def choose() -> tuple[tuple[str, ...], int]:
             chosen = facts
             while True:
-                tokens = context.raw_tokens("\n".join(facts_told(chosen)))
+                tokens = context.raw_tokens("\n".join(render_operator_pins(chosen)))
                 if not chosen or tokens <= context.window // 4:
                     return chosen, tokens
                 chosen = chosen[1:]
 
         return context.caches.frames.get(("pins", facts, context.window), choose)
 
-    def _build_frame(self, cut: int, limit: int) -> Frame:
+    def _build_frame(self, cut: int, limit: int) -> BlockFrame:
         """Build the note and the pins of a block of ``limit`` tokens, once for all requests."""
         context = self.context
         opener, anchors = context.transcript.openers.get(cut), context.policy.anchors
 
-        def build() -> Frame:
+        def build() -> BlockFrame:
             # The transcript keeps its messages alive, so that an id names one of them and nothing else.
             covered = context.transcript.history[:cut]
             names = dict(zip(map(id, covered), context.digests[:cut], strict=True))
-            return frame(
+            return build_frame(
                 covered,
                 limit=limit,
                 rule_tokens=anchors.constraints_max_tokens,

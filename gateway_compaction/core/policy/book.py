@@ -11,14 +11,28 @@ from operator import attrgetter
 from pathlib import PurePath
 from typing import Any
 
-from gateway_compaction.core.policy.document import Match, Origin, Outline, PolicyEntry, parse, raise_all
+from gateway_compaction.core.policy.document import (
+    Match,
+    Origin,
+    Outline,
+    PolicyEntry,
+    parse_section,
+    raise_errors,
+)
 from gateway_compaction.core.policy.fields import is_prompt_file
-from gateway_compaction.core.policy.layers import BUILT_IN, Layer, Setting, build, faults, stack
-from gateway_compaction.core.policy.matching import KEY, MODEL, RANK_NAMES, RANKS, TEAM, Entry, clashes
+from gateway_compaction.core.policy.layers import (
+    BUILT_IN,
+    Layer,
+    Setting,
+    build_policy,
+    find_faults,
+    stack_layers,
+)
+from gateway_compaction.core.policy.matching import KEY, MODEL, RANK_NAMES, RANKS, TEAM, Entry, find_clashes
 from gateway_compaction.core.policy.model import Policy, PolicyBody, flatten
 from gateway_compaction.errors import PolicyError
 
-__all__ = ["EntryMode", "Explained", "Identity", "MatchReport", "PolicyBook"]
+__all__ = ["EntryMode", "ExplainedValue", "Identity", "MatchReport", "PolicyBook"]
 
 CACHE_SIZE = 4096
 MOST_CLASHES = 20
@@ -56,7 +70,7 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class ExplainedValue:
     """One value of a resolved policy, and where it was written."""
 
     path: str
@@ -108,9 +122,9 @@ class PolicyBook:
         self._source, self._prompts = PurePath(source).name or source, dict[str, str]()
         raw = {} if raw is None else raw
         if raw != {}:
-            parse(Outline, raw, Origin(source), errors)
+            parse_section(Outline, raw, Origin(source), errors)
         if not isinstance(raw, Mapping):
-            raise_all(errors)
+            raise_errors(errors)
         common = self._common_layers(raw, source, environment or {}, errors)
         self._base = [BUILT_IN, *(layer for layer in common if layer)]
         self._entries = self._policy_entries(raw, source, errors)
@@ -120,8 +134,8 @@ class PolicyBook:
             errors += self._faults([]) or [
                 error for entry in self._entries for error in self._faults([entry.layer])
             ]
-        raise_all(errors)
-        raise_all(tuple(islice(clashes(self._base, self._entries, self._prompts), MOST_CLASHES)))
+        raise_errors(errors)
+        raise_errors(tuple(islice(find_clashes(self._base, self._entries, self._prompts), MOST_CLASHES)))
         used = {field for entry in self._entries for field in entry.match.model_fields_set}
         self._telling = attrgetter("model", *(name for field in used for name in ATTRIBUTES[field]))
         self._resolved: dict[Any, Policy] = {}
@@ -146,18 +160,18 @@ class PolicyBook:
         key = self._key(identity)
         policy = self._resolved.get(key)
         if policy is None:
-            policy = build(self._settle(identity), self._prompts)
+            policy = build_policy(self._settle(identity), self._prompts)
             if len(self._resolved) >= CACHE_SIZE:
                 del self._resolved[next(iter(self._resolved))]
             self._resolved[key] = policy
         return policy
 
-    def explain(self, identity: Identity) -> tuple[Explained, ...]:
+    def explain(self, identity: Identity) -> tuple[ExplainedValue, ...]:
         """Every value of the policy for ``identity``, with the place it was written; fails as ``resolve``."""
         settings = self._settle(identity)
-        return tuple(Explained(path, setting.value, setting.label) for path, setting in settings.items())
+        return tuple(ExplainedValue(path, setting.value, setting.label) for path, setting in settings.items())
 
-    def matches(self, identity: Identity) -> tuple[MatchReport, ...]:
+    def report_matches(self, identity: Identity) -> tuple[MatchReport, ...]:
         """For each policy in the order of the file, whether it holds for ``identity``."""
         return tuple(
             MatchReport(
@@ -169,10 +183,10 @@ class PolicyBook:
             for index, entry in enumerate(self._entries)
         )
 
-    def modes(self) -> tuple[EntryMode, ...]:
+    def list_modes(self) -> tuple[EntryMode, ...]:
         """For each policy in the order of the file, for whom it holds and in which mode."""
         return tuple(
-            EntryMode(entry.name, entry.whom(), stack([*self._base, entry.layer])["mode"].value)
+            EntryMode(entry.name, entry.whom(), stack_layers([*self._base, entry.layer])["mode"].value)
             for entry in self._entries
         )
 
@@ -192,7 +206,7 @@ class PolicyBook:
         for index, item in enumerate(listed if isinstance(listed, list | tuple) else ()):
             path = f"policies[{index}]"
             origin = Origin(source, path)
-            entry = parse(PolicyEntry, item, origin, errors)
+            entry = parse_section(PolicyEntry, item, origin, errors)
             name = item.get("name") if isinstance(item, Mapping) else None
             # Also where something else of the policy cannot be read: all is told at once.
             if isinstance(name, str) and (first := seen.setdefault(name, index)) != index:
@@ -222,7 +236,7 @@ class PolicyBook:
             errors.append(layer.origin.error("summary.prompt", problem, remedy))
 
     def _faults(self, layers: list[Layer]) -> list[PolicyError]:
-        return faults(stack([*self._base, *layers]), self._prompts)
+        return find_faults(stack_layers([*self._base, *layers]), self._prompts)
 
     def _settle(self, identity: Identity) -> dict[str, Setting]:
         """The layers for ``identity`` laid over each other, without faults."""
@@ -236,9 +250,9 @@ class PolicyBook:
             if block not in EMPTY_BLOCKS:
                 layer = _layer(label, label, Origin(label, "compaction"), block, errors)
                 layers += [layer] if layer else []
-        raise_all(errors)
-        settings = stack(layers)
-        raise_all(faults(settings, self._prompts))
+        raise_errors(errors)
+        settings = stack_layers(layers)
+        raise_errors(find_faults(settings, self._prompts))
         return settings
 
     def _key(self, identity: Identity) -> Any:
@@ -248,7 +262,7 @@ class PolicyBook:
 
 
 def _layer(name: str, label: str, origin: Origin, raw: Any, errors: list[PolicyError]) -> Layer | None:
-    body = parse(PolicyBody, raw, origin, errors)
+    body = parse_section(PolicyBody, raw, origin, errors)
     return None if body is None else Layer(name, label, origin, flatten(body, only_set=True))
 
 

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from gateway_compaction.core.policy.fields import Expects, Section, section_of
-from gateway_compaction.core.policy.model import PolicyBody, leaf_paths
+from gateway_compaction.core.policy.model import PolicyBody, list_paths
 from gateway_compaction.errors import PolicyError
 
 __all__ = [
@@ -21,10 +21,10 @@ __all__ = [
     "Origin",
     "Outline",
     "PolicyEntry",
-    "parse",
-    "policy_schema",
-    "raise_all",
-    "unknown_key",
+    "build_policy_schema",
+    "describe_unknown_key",
+    "parse_section",
+    "raise_errors",
 ]
 
 ENVIRONMENT_PREFIX = "GATEWAY_COMPACTION_DEFAULTS__"
@@ -121,7 +121,7 @@ class Outline(PolicyFile):
     policies: Annotated[Any, AfterValidator(_listed), POLICIES] = None
 
 
-def policy_schema() -> dict[str, Any]:
+def build_policy_schema() -> dict[str, Any]:
     """The JSON schema of a policy file, for editors."""
     schema = PolicyFile.model_json_schema()
     for section in (schema, *schema["$defs"].values()):
@@ -149,14 +149,16 @@ class Origin:
         return PolicyError(source, whole or "(top level)", problem, remedy)
 
 
-def raise_all(errors: Sequence[PolicyError]) -> None:
+def raise_errors(errors: Sequence[PolicyError]) -> None:
     """Raise the first of ``errors``, if any, with the rest as its ``others``."""
     if errors:
         first, *rest = errors
         raise PolicyError(first.source, first.path, first.problem, first.remedy, others=tuple(rest))
 
 
-def parse(model: type[SectionT], raw: Any, origin: Origin, errors: list[PolicyError]) -> SectionT | None:
+def parse_section(
+    model: type[SectionT], raw: Any, origin: Origin, errors: list[PolicyError]
+) -> SectionT | None:
     """Read ``raw`` as ``model``; None when it cannot be, with one error per key added to ``errors``."""
     try:
         return model.model_validate(raw)
@@ -166,9 +168,9 @@ def parse(model: type[SectionT], raw: Any, origin: Origin, errors: list[PolicyEr
         return None
 
 
-def unknown_key(key: str, allowed: Sequence[str]) -> tuple[str, str]:
+def describe_unknown_key(key: str, allowed: Sequence[str]) -> tuple[str, str]:
     """Problem and remedy for a key that does not exist."""
-    homes = [path.rpartition(".")[0] for path in leaf_paths() if path.endswith(f".{key}")]
+    homes = [path.rpartition(".")[0] for path in list_paths() if path.endswith(f".{key}")]
     near = difflib.get_close_matches(key, allowed, n=1)
     if homes:
         remedy = f"Write it under {' or '.join(homes)}"
@@ -184,7 +186,7 @@ def _in_words(model: type[Section], detail: ErrorDetails, origin: Origin) -> Pol
     kind, key = detail["type"], str(detail["loc"][-1] if detail["loc"] else "")
     expects = _expected(field) if field else ""
     if kind == "extra_forbidden":
-        problem, remedy = unknown_key(key, tuple(section.model_fields))
+        problem, remedy = describe_unknown_key(key, tuple(section.model_fields))
     elif kind == "invalid_key":
         problem, remedy = f"the key {key[:60]} is not text", "Write the key in quotes, or remove it"
     elif kind == "string_unicode":

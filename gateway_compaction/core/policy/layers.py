@@ -9,11 +9,11 @@ from typing import Any
 
 from gateway_compaction.core.policy.document import Origin
 from gateway_compaction.core.policy.fields import is_prompt_file
-from gateway_compaction.core.policy.model import Conflict, Policy, PolicyBody, conflicts, flatten
+from gateway_compaction.core.policy.model import Conflict, Policy, PolicyBody, find_conflicts, flatten
 from gateway_compaction.core.policy.presets import PRESETS
 from gateway_compaction.errors import PolicyError
 
-__all__ = ["BUILT_IN", "Layer", "Setting", "build", "faults", "stack"]
+__all__ = ["BUILT_IN", "Layer", "Setting", "build_policy", "find_faults", "stack_layers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def _preset_values(name: str) -> dict[str, Any]:
     return flatten(PolicyBody.model_validate(PRESETS[name]), only_set=True)
 
 
-def stack(layers: Sequence[Layer]) -> dict[str, Setting]:
+def stack_layers(layers: Sequence[Layer]) -> dict[str, Setting]:
     """What holds when ``layers`` lie over each other, the last on top.
 
     The topmost layer that names a preset gets the preset's values under its own; it replaces presets named
@@ -72,9 +72,9 @@ def stack(layers: Sequence[Layer]) -> dict[str, Setting]:
     return settings
 
 
-def faults(settings: Mapping[str, Setting], prompts: Mapping[str, str]) -> list[PolicyError]:
+def find_faults(settings: Mapping[str, Setting], prompts: Mapping[str, str]) -> list[PolicyError]:
     """What keeps ``settings`` from being a policy, each at the place that was written last."""
-    errors = [_conflict_error(pair, settings) for pair in conflicts(_values(settings))]
+    errors = [_conflict_error(pair, settings) for pair in find_conflicts(_values(settings))]
     prompt = settings["summary.prompt"]
     if is_prompt_file(prompt.value) and prompt.value not in prompts:
         errors.append(
@@ -87,7 +87,7 @@ def faults(settings: Mapping[str, Setting], prompts: Mapping[str, str]) -> list[
     return errors
 
 
-def build(settings: Mapping[str, Setting], prompts: Mapping[str, str]) -> Policy:
+def build_policy(settings: Mapping[str, Setting], prompts: Mapping[str, str]) -> Policy:
     """The policy that ``settings`` without faults make up."""
     return Policy.model_validate(_nest(_values(settings)), context={"prompts": prompts})
 

@@ -10,17 +10,27 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from gateway_compaction.core.policy.document import Match
-from gateway_compaction.core.policy.layers import Layer, faults, stack
-from gateway_compaction.core.policy.model import ORDER, conflicts
+from gateway_compaction.core.policy.layers import Layer, find_faults, stack_layers
+from gateway_compaction.core.policy.model import ORDERED_PAIRS, find_conflicts
 from gateway_compaction.errors import PolicyError
 
-__all__ = ["KEY", "MODEL", "RANKS", "RANK_NAMES", "TEAM", "Entry", "clashes", "globs_meet", "may_meet"]
+__all__ = [
+    "KEY",
+    "MODEL",
+    "RANKS",
+    "RANK_NAMES",
+    "TEAM",
+    "Entry",
+    "can_match_same_request",
+    "can_match_same_text",
+    "find_clashes",
+]
 
 MODEL, TEAM, KEY = range(3)
 RANK_NAMES = ("model", "team", "key")
 RANKS = {"model": MODEL, "tag": MODEL, "team": TEAM, "key": KEY, "user": KEY}
 # What two policies can contradict each other in; a preset may set any of it.
-ORDERED = frozenset({"preset", *(path for pair in ORDER for path in (pair.low, pair.high))})
+ORDERED = frozenset({"preset", *(path for pair in ORDERED_PAIRS for path in (pair.low, pair.high))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +52,7 @@ class Entry:
         return ", ".join(f"{field} {' or '.join(patterns)}" for field, patterns in parts if patterns)
 
 
-def clashes(
+def find_clashes(
     base: Sequence[Layer], entries: Sequence[Entry], prompts: Mapping[str, str]
 ) -> Iterator[PolicyError]:
     """What is wrong where two policies match one request, of those that surely can; each pair once."""
@@ -53,10 +63,10 @@ def clashes(
         pair = (_ordered_only(first.layer), _ordered_only(second.layer))
         key = tuple(tuple(layer.values.items()) for layer in pair)
         if key not in known:
-            values = {path: one.value for path, one in stack([*below, *pair]).items()}
-            known[key] = bool(conflicts(values))
-        if known[key] and may_meet(first.match, second.match):
-            for error in faults(stack([*base, first.layer, second.layer]), prompts):
+            values = {path: one.value for path, one in stack_layers([*below, *pair]).items()}
+            known[key] = bool(find_conflicts(values))
+        if known[key] and can_match_same_request(first.match, second.match):
+            for error in find_faults(stack_layers([*base, first.layer, second.layer]), prompts):
                 problem = f"where {first.name!r} and {second.name!r} match one request, {error.problem}"
                 remedy = f"{error.remedy}; or let the two match different requests"
                 yield PolicyError(error.source, error.path, problem, remedy)
@@ -67,7 +77,7 @@ def _ordered_only(layer: Layer) -> Layer:
     return Layer(layer.name, layer.label, layer.origin, values)
 
 
-def may_meet(first: Match, second: Match) -> bool:
+def can_match_same_request(first: Match, second: Match) -> bool:
     """Whether one request can surely match both.
 
     A request has one key, one model and one user, but any number of tags. A team may be matched by its id in
@@ -75,12 +85,12 @@ def may_meet(first: Match, second: Match) -> bool:
     """
     for field in ("team", "key", "model", "user"):
         ours, theirs = getattr(first, field), getattr(second, field)
-        if ours and theirs and not any(globs_meet(p, q) for p in ours for q in theirs):
+        if ours and theirs and not any(can_match_same_text(p, q) for p in ours for q in theirs):
             return False
     return True
 
 
-def globs_meet(first: str, second: str) -> bool:
+def can_match_same_text(first: str, second: str) -> bool:
     """Whether there is a text that both shell globs match."""
     ours, theirs = _tokens(first), _tokens(second)
     seen, open_ends = {(0, 0)}, deque([(0, 0)])

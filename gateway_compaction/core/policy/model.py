@@ -32,7 +32,7 @@ from gateway_compaction.core.policy.fields import (
     Weight,
 )
 
-__all__ = ["ORDER", "Conflict", "Policy", "PolicyBody", "conflicts", "flatten", "leaf_paths"]
+__all__ = ["ORDERED_PAIRS", "Conflict", "Policy", "PolicyBody", "find_conflicts", "flatten", "list_paths"]
 
 
 class Light(Section):
@@ -230,7 +230,7 @@ class Policy(PolicyBody):
 
     @model_validator(mode="after")
     def _values_hold_together(self) -> Policy:
-        for conflict in conflicts(flatten(self)):
+        for conflict in find_conflicts(flatten(self)):
             raise ValueError(f"{conflict.low} must be below {conflict.high}")
         return self
 
@@ -243,7 +243,7 @@ class Conflict:
     high: str
 
 
-ORDER = (
+ORDERED_PAIRS = (
     Conflict("levels.light.at", "levels.medium.at"),
     Conflict("levels.medium.at", "levels.aggressive.at"),
     Conflict("levels.medium.target", "levels.light.at"),
@@ -252,9 +252,9 @@ ORDER = (
 )
 
 
-def conflicts(values: Mapping[str, Any]) -> tuple[Conflict, ...]:
+def find_conflicts(values: Mapping[str, Any]) -> tuple[Conflict, ...]:
     """The pairs of ``values`` (by path, see ``flatten``) that do not hold together."""
-    return tuple(pair for pair in ORDER if not _in_order(values[pair.low], values[pair.high]))
+    return tuple(pair for pair in ORDERED_PAIRS if not _in_order(values[pair.low], values[pair.high]))
 
 
 def _in_order(low: Any, high: Any) -> bool:
@@ -277,6 +277,6 @@ def flatten(section: Section, *, only_set: bool = False) -> dict[str, Any]:
     return values
 
 
-def leaf_paths() -> tuple[str, ...]:
+def list_paths() -> tuple[str, ...]:
     """Every path that a policy file can set, in the order of the schema."""
     return tuple(flatten(PolicyBody()))

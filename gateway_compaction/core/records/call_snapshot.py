@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["CallSnapshot", "messages", "numbers", "parted"]
+__all__ = ["CallSnapshot", "find_bounds", "name_messages", "number_messages"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,12 @@ class CallSnapshot:
 PREAMBLE = "preamble"
 
 
-def messages(start: int, end: int) -> str:
+def name_messages(start: int, end: int) -> str:
     """Messages ``start`` to ``end`` (counted from 0 behind the preamble, end excluded) in words."""
     return f"message {end}" if end - start == 1 else f"messages {start + 1}–{end}"
 
 
-def parted(call: CallSnapshot) -> tuple[int, int, int]:
+def find_bounds(call: CallSnapshot) -> tuple[int, int, int]:
     """How long the preamble is, and where what a summary replaced ends in ``sent``, and the block in ``saw``.
 
     Without a block both ends are the preamble's.
@@ -62,12 +62,12 @@ def parted(call: CallSnapshot) -> tuple[int, int, int]:
     return start, end, min(len(call.saw), max(saw + 1, len(call.saw) - (len(call.sent) - end)))
 
 
-def numbers(call: CallSnapshot) -> tuple[tuple[int | None, ...], tuple[int | None, ...]]:
+def number_messages(call: CallSnapshot) -> tuple[tuple[int | None, ...], tuple[int | None, ...]]:
     """The number of each message that was sent and of each that was seen.
 
     None for those of the preamble, and for what stands in a summary's place.
     """
-    start, end, block = parted(call)
+    start, end, block = find_bounds(call)
     sent = [None] * start + [i + 1 for i in range(len(call.sent) - start)]
     first = end - start + 1
     saw = [None] * block + [first + i for i in range(len(call.saw) - block)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["SessionControls", "holds_in", "is_unborn", "moment_of", "voided"]
+__all__ = ["SessionControls", "is_unstored", "is_valid_under", "start_of", "void_before"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,27 +26,27 @@ class SessionControls:
     rebuild: bool = False
 
 
-def is_unborn(generation: str) -> bool:
+def is_unstored(generation: str) -> bool:
     """Whether it is that of a session that the store did not know."""
     return generation.startswith("+")
 
 
-def voided(at: float) -> str:
+def void_before(at: float) -> str:
     """The generation that begins where what was made before ``at`` is void."""
     return f"{at:.6f}*"
 
 
-def holds_in(made_under: str, generation: str) -> bool:
+def is_valid_under(made_under: str, generation: str) -> bool:
     """Whether what was made under a generation holds under another; an empty one is compared with nothing.
 
     What was made before the store knew the session holds in what began with it, but not after a deed.
     """
     if not generation or made_under == generation:
         return True
-    return (not made_under or is_unborn(made_under)) and not generation.endswith("*")
+    return (not made_under or is_unstored(made_under)) and not generation.endswith("*")
 
 
-def moment_of(generation: str) -> float:
+def start_of(generation: str) -> float:
     """When a generation began, in seconds since 1970 by the store's clock; 0 where that is unknown."""
     try:
         return float(generation.strip("+*"))

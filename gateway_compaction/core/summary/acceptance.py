@@ -13,7 +13,7 @@ from gateway_compaction.core.text.language import is_foreign
 from gateway_compaction.core.text.shorten import shorten
 from gateway_compaction.errors import SummaryRejected
 
-__all__ = ["accept"]
+__all__ = ["accept_summary"]
 
 MARGIN = 0.9
 
@@ -24,7 +24,7 @@ TAGGED = regex.compile(r"(?is)<summary>(.*?)(?:</summary>|\Z)")
 THOUGHT = regex.compile(r"(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)")
 
 
-def accept(
+def accept_summary(
     text: str,
     finish_reason: str | None,
     has_calls: bool,

@@ -16,26 +16,26 @@ from gateway_compaction.core.text.shorten import shorten
 
 __all__ = [
     "ACKNOWLEDGEMENT",
-    "LEAST_TEXT",
+    "MIN_TEXT_TOKENS",
     "TAG",
-    "Frame",
-    "block_tokens",
+    "BlockFrame",
+    "build_frame",
     "build_summary_message",
-    "facts_told",
-    "frame",
+    "compute_block_limit",
+    "render_operator_pins",
 ]
 
 
 Count = Callable[[str], int]
 TAG = "conversation_summary"
 ACKNOWLEDGEMENT = assistant_message("OK.")
-LEAST_TEXT, LEAST_TASK, LEAST_IMAGES = 24, 16, 16
+MIN_TEXT_TOKENS, LEAST_TASK, LEAST_IMAGES = 24, 16, 16
 TASK_TOKENS, TAG_TOKENS = 300, 8
 IMAGES_NAMED = 5
 PLAIN_SCORING = Scoring()
 
 
-def block_tokens(rule: str | int, rate: float | None, window: int, covered: int) -> int:
+def compute_block_limit(rule: str | int, rate: float | None, window: int, covered: int) -> int:
     """The longest summary block, pins and frame included.
 
     ``auto`` is 2 % of the window, from 500 to 4,000 tokens; a ``rate`` is a share of what is covered. Neither
@@ -49,7 +49,7 @@ def block_tokens(rule: str | int, rate: float | None, window: int, covered: int)
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class BlockFrame:
     """What stands around a summary's text, for some covered messages.
 
     Attributes:
@@ -61,7 +61,7 @@ class Frame:
     room: int
 
 
-def frame(
+def build_frame(
     covered: Sequence[Message],
     *,
     limit: int,
@@ -73,7 +73,7 @@ def frame(
     scoring: Scoring = PLAIN_SCORING,
     pinned: int | None = None,
     rules_of: RulesIn = rules_in,
-) -> Frame:
+) -> BlockFrame:
     """The frame of a block of at most ``limit`` tokens, with at most so many ``anchors``.
 
     ``pinned`` tokens are for note and pins alone, where the text has a length of its own. ``rules_of`` is as
@@ -97,7 +97,7 @@ def frame(
     text = left(*chosen, images=images)
     if pinned is not None:
         text = min(text, max(limit - pinned, limit // 2))
-    return Frame((said.note, *_pinned(pins, chosen, images, named_json)), max(text, LEAST_TEXT))
+    return BlockFrame((said.note, *_pinned(pins, chosen, images, named_json)), max(text, MIN_TEXT_TOKENS))
 
 
 def _pins(body: Sequence[Message], room: int, rule_tokens: int, count: Count, rules_of: RulesIn) -> Pins:
@@ -109,7 +109,7 @@ def _pins(body: Sequence[Message], room: int, rule_tokens: int, count: Count, ru
     return pins if count(pins.task) <= spare else pins_of(body, max(spare, LEAST_TASK), most, count, rules_of)
 
 
-def build_summary_message(text: str, around: Frame, count: Count, facts: Sequence[str] = ()) -> Message:
+def build_summary_message(text: str, around: BlockFrame, count: Count, facts: Sequence[str] = ()) -> Message:
     """The user message that stands for covered messages; the same bytes for the same text, frame and facts.
 
     ``facts`` are what operators pinned; they come on top of the block's length.
@@ -117,12 +117,12 @@ def build_summary_message(text: str, around: Frame, count: Count, facts: Sequenc
     # Once more behind the cut: a line may begin there that was within one.
     short = shorten(escape_markup(text, labelled=True), around.room, count, "[…]")
     body = escape_markup(short, labelled=True)
-    lines = [*around.lines[:1], *facts_told(facts), *around.lines[1:], *([body] if body else [])]
+    lines = [*around.lines[:1], *render_operator_pins(facts), *around.lines[1:], *([body] if body else [])]
     block = "\n".join([f"<{TAG}>", *lines, f"</{TAG}>"])
     return user_message(block)
 
 
-def facts_told(facts: Sequence[str]) -> list[str]:
+def render_operator_pins(facts: Sequence[str]) -> list[str]:
     """What operators pinned, as it stands in a block; nothing where nothing is pinned."""
     return (
         ["<pins>\n" + "\n".join(f"- {escape_markup(fact)}" for fact in facts) + "\n</pins>"] if facts else []

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.rewrite import assistant_message
 from gateway_compaction.core.extractive.identifier_ledger import density, listed, sources, weights
-from gateway_compaction.core.summary.prompts import rendered
+from gateway_compaction.core.summary.prompts import render_messages
 from gateway_compaction.core.text.identifiers import identifiers
 from gateway_compaction.core.text.shorten import shorten
 
-__all__ = ["Checked", "checked"]
+__all__ = ["IdentifierCheck", "check_identifiers"]
 
 Count = Callable[[str], int]
 PART, PART_CHAT = 4, 10
@@ -24,14 +24,16 @@ GROUPED = re.compile(r"(?<=\d)[,.'\u00a0\u202f](?=\d{3}(?!\d))")
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class IdentifierCheck:
     """A summary with the weightiest identifiers it had lost; ``unsourced`` counts those it made up."""
 
     text: str
     unsourced: int
 
 
-def checked(text: str, messages: Sequence[Message], previous: str, limit: int, count: Count) -> Checked:
+def check_identifiers(
+    text: str, messages: Sequence[Message], previous: str, limit: int, count: Count
+) -> IdentifierCheck:
     """A model's summary of some messages and a ``previous`` summary, within ``limit`` tokens.
 
     What the source holds and the text lost follows it in one line, of a quarter of the limit at most.
@@ -42,14 +44,14 @@ def checked(text: str, messages: Sequence[Message], previous: str, limit: int, c
     part = PART if density(found) >= DENSE else PART_CHAT
     line = listed(weights(found), body, limit // part, count)
     if not line:
-        return Checked(body, _unsourced(body, source))
+        return IdentifierCheck(body, _unsourced(body, source))
     room = limit - count(line) - 1
-    return Checked(f"{shorten(body, room, count, '[…]')}\n{line}", _unsourced(body, source))
+    return IdentifierCheck(f"{shorten(body, room, count, '[…]')}\n{line}", _unsourced(body, source))
 
 
 def _unsourced(text: str, source: Sequence[Message]) -> int:
     """How many identifiers of a text stand nowhere in its source, however they are written there."""
-    said = rendered(source, 0, 10**9, len).lower()
+    said = render_messages(source, 0, 10**9, len).lower()
     bare = GROUPED.sub("", said)
     names = {n.lower() for n in identifiers(text) if len(n) >= LEAST_NAME}
     return sum(n not in said and GROUPED.sub("", n) not in bare for n in names)

@@ -38,16 +38,16 @@ from gateway_compaction.core.text.shorten import shorten
 __all__ = [
     "PACKS",
     "SYSTEM",
+    "build_merge_prompt",
+    "build_order",
+    "build_policy_merge_prompt",
+    "build_policy_prompt",
+    "build_prompt",
     "instructions_of",
-    "merge_prompt",
-    "merge_question",
-    "order",
-    "prompt",
-    "question",
-    "rendered",
-    "sizes_of",
+    "measure_messages",
+    "render_messages",
     "split_messages",
-    "words_in",
+    "to_words",
 ]
 
 Count = Callable[[str], int]
@@ -82,7 +82,7 @@ CHARS_PER_WORD, KOREAN_SHARE = 1.8, 0.6
 DATA_URL = regex.compile(r"data:[\w/+.;=-]*;base64,[A-Za-z0-9+/=_-]*")
 
 
-def prompt(
+def build_prompt(
     messages: Sequence[Message],
     previous: str,
     *,
@@ -101,15 +101,15 @@ def prompt(
     to keep; ``message_tokens`` and ``message_chars`` bound how much of a message is shown.
     """
     code = language_of_talk(messages)
-    told = rendered(messages, start, message_tokens, count, message_chars)
+    told = render_messages(messages, start, message_tokens, count, message_chars)
     parts = [f"<previous_summary>\n{escape_tags(previous)}\n</previous_summary>"] if previous else []
     merge = " Merge it with the previous summary; drop nothing of it that still matters." if previous else ""
     length = None if chars is None else f"in about {chars} characters"
-    asked = order(f"Summarise the transcript above.{merge}", instructions, keys, code, words, length)
+    asked = build_order(f"Summarise the transcript above.{merge}", instructions, keys, code, words, length)
     return SYSTEM, "\n\n".join([*parts, f"<transcript>\n{told}\n</transcript>", asked])
 
 
-def merge_prompt(
+def build_merge_prompt(
     parts: Sequence[tuple[int, str]], *, words: int, instructions: str, keys: Sequence[str]
 ) -> tuple[str, str]:
     """System and user text that ask to condense parts of a summary into one of at most ``words`` words.
@@ -129,11 +129,11 @@ def merge_prompt(
         " the number of the first message that it stands for. Condense them into one summary without these"
         " numbers."
     )
-    asked = order(first, instructions, keys, code, words)
+    asked = build_order(first, instructions, keys, code, words)
     return SYSTEM, f"<transcript>\n{told}\n</transcript>\n\n{asked}"
 
 
-def order(
+def build_order(
     first: str,
     instructions: str,
     keys: Sequence[str],
@@ -156,7 +156,7 @@ def _at_most(words: int, language: str) -> str:
     return f"in at most {int(words * KOREAN_SHARE) if language == 'ko' else words} words"
 
 
-def rendered(
+def render_messages(
     messages: Sequence[Message],
     start: int,
     message_tokens: int,
@@ -230,7 +230,7 @@ WORDS_PER_TOKEN, LEAST_WORDS = 0.65, 20
 MESSAGE_TOKENS, LINE_TOKENS = 2_000, 12
 
 
-def question(
+def build_policy_prompt(
     messages: Sequence[Message],
     previous: str,
     policy: Policy,
@@ -246,11 +246,11 @@ def question(
     ``shown`` is the most tokens of a message.
     """
     summary = policy.summary
-    return prompt(
+    return build_prompt(
         messages,
         previous,
         start=start,
-        words=words_in(limit),
+        words=to_words(limit),
         instructions=instructions_of(policy),
         keys=summary.preserve_keys,
         message_tokens=min(shown, _longest_message(policy)),
@@ -260,16 +260,16 @@ def question(
     )
 
 
-def merge_question(parts: Sequence[Segment], policy: Policy, limit: int) -> tuple[str, str]:
+def build_policy_merge_prompt(parts: Sequence[Segment], policy: Policy, limit: int) -> tuple[str, str]:
     """System and user text that ask to condense segments into one of at most ``limit`` tokens."""
     told = [(p.start, p.text) for p in parts]
     keys = policy.summary.preserve_keys
-    return merge_prompt(told, words=words_in(limit), instructions=instructions_of(policy), keys=keys)
+    return build_merge_prompt(told, words=to_words(limit), instructions=instructions_of(policy), keys=keys)
 
 
-def sizes_of(messages: Sequence[Message], count: Count) -> list[int]:
+def measure_messages(messages: Sequence[Message], count: Count) -> list[int]:
     """Tokens of each message as a summariser is told of it, if nothing is left out."""
-    return [count(rendered((m,), 0, 10**9, len)) for m in messages]
+    return [count(render_messages((m,), 0, 10**9, len)) for m in messages]
 
 
 def split_messages(
@@ -279,7 +279,7 @@ def split_messages(
     parts: list[list[Message]] = [[]]
     sizes = [0]
     used = 0
-    for message, tokens in zip(messages, sizes_of(messages, count), strict=True):
+    for message, tokens in zip(messages, measure_messages(messages, count), strict=True):
         shown = min(tokens, _longest_message(policy)) + LINE_TOKENS
         if parts[-1] and used + shown > room:
             parts.append([])
@@ -302,6 +302,6 @@ def _longest_message(policy: Policy) -> int:
     return policy.summary.message_chars or MESSAGE_TOKENS
 
 
-def words_in(tokens: int) -> int:
+def to_words(tokens: int) -> int:
     """The length to ask for, where the answer may have ``tokens``."""
     return max(LEAST_WORDS, int(tokens * WORDS_PER_TOKEN))

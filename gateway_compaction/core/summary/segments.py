@@ -18,23 +18,23 @@ from gateway_compaction.core.records.compaction import Compaction, Segment
 from gateway_compaction.core.text.shorten import shorten
 
 __all__ = [
-    "LEAST_TEXT",
+    "MIN_SEGMENT_TOKENS",
     "Piece",
-    "extracted",
-    "least_text",
-    "merged",
-    "merges",
-    "new_limit",
-    "pieces_of",
-    "run_to_merge",
-    "within",
+    "build_extract_segments",
+    "compute_segment_limit",
+    "find_merge_run",
+    "find_min_length",
+    "fit_pieces",
+    "is_merge_needed",
+    "replace_run",
+    "split_into_pieces",
 ]
 
 Count = Callable[[str], int]
 SEGMENT_TOKENS = 250
 SOURCE_TOKENS = 4_000
 MERGED_AT_ONCE = 4
-LEAST_TEXT, LEAST_EXTRACT = 40, 24
+MIN_SEGMENT_TOKENS, LEAST_EXTRACT = 40, 24
 SLACK, OVER = 1.2, 1.25
 TURNS, MOST_PIECES = 3, 8
 OLD_SHARE, RECENT_SHARE = 0.6, 0.75
@@ -70,25 +70,25 @@ class Piece:
         return self.limit if self.chars is None else int(self.limit / SLACK)
 
 
-def least_text(longest: int) -> int:
+def find_min_length(longest: int) -> int:
     """Tokens below which a new segment is not worth writing."""
-    return min(LEAST_TEXT, longest // 2)
+    return min(MIN_SEGMENT_TOKENS, longest // 2)
 
 
-def new_limit(longest: int, left: int) -> int:
+def compute_segment_limit(longest: int, left: int) -> int:
     """The longest new segment, where a summary may have ``longest`` tokens and has ``left`` of them free.
 
     About 250 tokens; in a short summary a quarter of it, so that there is something to merge, or half of what
     is free.
     """
-    return min(SEGMENT_TOKENS, max(longest // 4, left // 2, least_text(longest)))
+    return min(SEGMENT_TOKENS, max(longest // 4, left // 2, find_min_length(longest)))
 
 
-def pieces_of(
+def split_into_pieces(
     messages: Sequence[Message], start: int, tokens: Sequence[int], policy: Policy, longest: int, left: int
 ) -> list[Piece]:
     """What new messages are taken into, by ``summary.strategy``: pieces of about equal size, or of turns."""
-    rate, limit = policy.summary.rate, new_limit(longest, left)
+    rate, limit = policy.summary.rate, compute_segment_limit(longest, left)
     if policy.summary.strategy == "turns":
         cuts = _turn_cuts(messages, policy.triggers.turns or TURNS)
         cuts = [0, *cuts[1:][-MOST_PIECES:]]
@@ -97,18 +97,18 @@ def pieces_of(
     return [_piece(messages, start, tokens, a, b, limit, rate) for a, b in pairwise([*cuts, len(messages)])]
 
 
-def within(pieces: Sequence[Piece], left: int) -> list[Piece]:
+def fit_pieces(pieces: Sequence[Piece], left: int) -> list[Piece]:
     """The pieces with shorter limits where ``left`` tokens are less than they ask for; one, if need be."""
     wanted = sum(p.limit for p in pieces)
     if wanted <= left:
         return list(pieces)
-    if left >= LEAST_TEXT * len(pieces):
+    if left >= MIN_SEGMENT_TOKENS * len(pieces):
         return [_shorter(p, left / wanted) for p in pieces]
     messages = tuple(m for p in pieces for m in p.messages)
     return [Piece(pieces[0].start, messages, sum(p.tokens for p in pieces), left)]
 
 
-def extracted(
+def build_extract_segments(
     messages: Sequence[Message],
     covers: int,
     base: Compaction | None,
@@ -130,7 +130,7 @@ def extracted(
     if policy.summary.strategy != "turns":
         text = extract(messages, max(LEAST_EXTRACT, room), count, shown=shown)
         return (*kept, Segment(start, covers, text))
-    rate, limit = policy.summary.rate, new_limit(room, room)
+    rate, limit = policy.summary.rate, compute_segment_limit(room, room)
     tokens = [count(text_of(m)) for m in messages]
     cuts = [*_turn_cuts(messages, policy.triggers.turns or TURNS), len(messages)]
     pieces = [_piece(messages, start, tokens, a, b, limit, rate) for a, b in pairwise(cuts)]
@@ -147,7 +147,7 @@ def _recent(pieces: list[Piece], room: int) -> list[Piece]:
     while first > 1 and used + pieces[first - 1].limit <= room * RECENT_SHARE:
         first -= 1
         used += pieces[first].limit
-    return [*within(pieces[:first], max(LEAST_EXTRACT, room - used)), *pieces[first:]]
+    return [*fit_pieces(pieces[:first], max(LEAST_EXTRACT, room - used)), *pieces[first:]]
 
 
 def _even_cuts(tokens: Sequence[int], limit: int, longest: int, rate: float | None) -> list[int]:
@@ -171,7 +171,9 @@ def _turn_cuts(messages: Sequence[Message], step: int) -> list[int]:
     return [0, *openers[step::step]]
 
 
-def merges(kept: Sequence[Segment], sizes: Sequence[int], pieces: Sequence[Piece], longest: int) -> bool:
+def is_merge_needed(
+    kept: Sequence[Segment], sizes: Sequence[int], pieces: Sequence[Piece], longest: int
+) -> bool:
     """Whether old segments, of so many tokens, must be merged before new ones are added.
 
     Fewer than four are merged only where not even one new segment would fit.
@@ -184,7 +186,7 @@ def merges(kept: Sequence[Segment], sizes: Sequence[int], pieces: Sequence[Piece
     return left < pieces[0].aim and (len(kept) > 1 or sum(sizes) > longest // 2)
 
 
-def run_to_merge(segments: Sequence[Segment]) -> tuple[int, int]:
+def find_merge_run(segments: Sequence[Segment]) -> tuple[int, int]:
     """The run of (at most) four neighbours of which the longest spans least; of equals the oldest."""
     size = min(MERGED_AT_ONCE, len(segments))
     runs = range(len(segments) - size + 1)
@@ -192,7 +194,7 @@ def run_to_merge(segments: Sequence[Segment]) -> tuple[int, int]:
     return first, first + size
 
 
-def merged(segments: Sequence[Segment], run: tuple[int, int], text: str) -> tuple[Segment, ...]:
+def replace_run(segments: Sequence[Segment], run: tuple[int, int], text: str) -> tuple[Segment, ...]:
     """The segments with one run of them replaced by ``text``."""
     first, end = run
     new = Segment(segments[first].start, segments[end - 1].end, text)
@@ -213,7 +215,7 @@ def _piece(
         return Piece(start + a, taken, size, limit)
     chars = int(sum(len(text_of(m)) for m in taken) * rate)
     # Characters are aimed at, tokens are the bound: a little over is not worth cutting a sentence.
-    return Piece(start + a, taken, size, max(LEAST_TEXT, int(size * rate * SLACK)), max(1, chars))
+    return Piece(start + a, taken, size, max(MIN_SEGMENT_TOKENS, int(size * rate * SLACK)), max(1, chars))
 
 
 def _shorter(piece: Piece, share: float) -> Piece:

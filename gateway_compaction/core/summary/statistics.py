@@ -10,7 +10,7 @@ from gateway_compaction.core.conversation.messages import role_of, text_of
 from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.records.compaction import Compaction, Segment
 
-__all__ = ["SummaryRecord", "SummaryTotals", "summary_history", "totals"]
+__all__ = ["SummaryRecord", "SummaryTotals", "build_summary_records", "compute_totals"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class SummaryTotals:
     saved: float
 
 
-def summary_history(
+def build_summary_records(
     compaction: Compaction, transcript: Transcript, rate: float | None = None, thread_id: str = ""
 ) -> tuple[SummaryRecord, ...]:
     """A record for each segment of a compaction of this conversation, in order."""
@@ -61,7 +61,7 @@ def summary_history(
     return tuple(_record(s, transcript, turns, rate, thread_id) for s in compaction.segments)
 
 
-def totals(records: Iterable[SummaryRecord]) -> SummaryTotals:
+def compute_totals(records: Iterable[SummaryRecord]) -> SummaryTotals:
     """The sums of some records; a turn that two of them share counts once."""
     known = list(records)
     original = sum(r.original_chars for r in known)
