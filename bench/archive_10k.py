@@ -19,7 +19,8 @@ from dataclasses import replace
 from typing import Any
 
 from gateway_compaction.adapters.redis.archive import RedisArchive
-from gateway_compaction.adapters.redis.connection import RedisStore, connect
+from gateway_compaction.adapters.redis.connection import connect
+from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.archive import Query, Scope
 from gateway_compaction.core.conversation.digest import fingerprint
 from gateway_compaction.core.records.compaction import SessionRef
@@ -97,7 +98,7 @@ async def timed(name: str, ask: Callable[[], Awaitable[Any]], times: int = 5) ->
 
 async def questions(store: RedisStore, sessions: int, teams: int) -> None:
     """What the page asks."""
-    archive = RedisArchive(store)
+    archive = RedisArchive(store.connection)
     one = sessions // 2
     where, (team_id, team) = session_of(one, teams), team_of(one % teams)
     own = Scope(teams=frozenset({team_id}))
@@ -123,7 +124,7 @@ async def questions(store: RedisStore, sessions: int, teams: int) -> None:
 
 async def beside(store: RedisStore, sessions: int, teams: int, asking: bool, seconds: float = 8.0) -> float:
     """The median of a request's question to the store, in ms, while conversations go on."""
-    archive, took, stop = RedisArchive(store), list[float](), time.perf_counter() + seconds
+    archive, took, stop = RedisArchive(store.connection), list[float](), time.perf_counter() + seconds
 
     async def page() -> None:
         while asking and time.perf_counter() < stop:
@@ -148,7 +149,7 @@ async def beside(store: RedisStore, sessions: int, teams: int, asking: bool, sec
 
 async def run(url: str, sessions: int, teams: int) -> None:
     """Fill, ask, print."""
-    store = connect(url, timeout_seconds=5.0)
+    store = RedisStore(connect(url), timeout_seconds=5.0)
     started = time.perf_counter()
     await fill(store, sessions, teams)
     print(f"{sessions} sessions of {teams} teams written in {time.perf_counter() - started:.1f} s")
@@ -157,10 +158,10 @@ async def run(url: str, sessions: int, teams: int) -> None:
     used = await beside(store, sessions, teams, asking=True)
     print(f"a request's question to the store: {alone:.2f} ms, while the page is used {used:.2f} ms")
     started = time.perf_counter()
-    gone = await RedisArchive(store).forget(ADMIN, session_of(sessions // 2, teams))
+    gone = await RedisArchive(store.connection).forget(ADMIN, session_of(sessions // 2, teams))
     print(f"forget one: {gone} keys in {(time.perf_counter() - started) * 1000:.0f} ms")
     started = time.perf_counter()
-    many = await RedisArchive(store).forget_tenant(ADMIN, session_of(0, teams).tenant)
+    many = await RedisArchive(store.connection).forget_tenant(ADMIN, session_of(0, teams).tenant)
     print(f"forget a tenant: {many} sessions in {(time.perf_counter() - started) * 1000:.0f} ms")
     await store.aclose()
 

@@ -14,6 +14,7 @@ import httpx
 
 from bench.archive_10k import fill, team_of
 from gateway_compaction.adapters.redis.connection import connect
+from gateway_compaction.adapters.redis.store import RedisStore
 from tests.lab import Client, Model, Proxy, RedisServer, Reply, Upstream
 from tests.lab.proxy import MASTER_KEY, proxy_config
 
@@ -52,7 +53,7 @@ async def look(http: httpx.AsyncClient, over: asyncio.Event) -> dict[str, float]
 
 async def run(server: RedisServer, upstream: Upstream) -> None:
     """Fill the store, start the proxy, and compare."""
-    store = connect(server.url, timeout_seconds=5.0)
+    store = RedisStore(connect(server.url), timeout_seconds=5.0)
     await fill(store, SESSIONS, TEAMS)
     await store.aclose()
     config = proxy_config([Model("chat", 6_500)], upstream.url)

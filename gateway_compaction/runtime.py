@@ -15,7 +15,8 @@ from typing import Any
 from gateway_compaction.adapters.policy_file import env_overrides
 from gateway_compaction.adapters.policy_watcher import PolicySource, PolicyState
 from gateway_compaction.adapters.redis.archive import RedisArchive
-from gateway_compaction.adapters.redis.connection import RedisStore, connect
+from gateway_compaction.adapters.redis.connection import connect
+from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.engine.compactor import Compactor
@@ -117,7 +118,8 @@ def build(
     """Wire one process. Connects to nothing yet."""
     telemetry = telemetry or Silent()
     use_bundled_encodings()
-    store = connect(settings.redis_url, timeout_seconds=settings.redis_timeout_seconds)
+    connection = connect(settings.redis_url)
+    store = RedisStore(connection, timeout_seconds=settings.redis_timeout_seconds)
     # A request never waits for the work of the background.
     front = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gateway-compaction-front")
     back = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gateway-compaction-back")
@@ -130,7 +132,7 @@ def build(
         store, worker, policies, models, counter, front, local, rewrite_detector, cold, enabled=on
     )
     post_call = PostCall(store, worker, counter, local, rewrite_detector, back, telemetry=telemetry)
-    archive = RedisArchive(store)
+    archive = RedisArchive(connection)
     return Runtime(
         settings=settings,
         store=store,

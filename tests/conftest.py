@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.adapters.redis.connection import RedisStore, connect
+from gateway_compaction.adapters.redis.connection import connect
+from gateway_compaction.adapters.redis.store import RedisStore
 from tests.lab.redis_server import RedisServer
 from tests.lab.skips import REASONS
 from tests.lab.upstream import Upstream
@@ -41,7 +42,7 @@ def store_url(request: pytest.FixtureRequest) -> str | None:
 async def store(store_url: str | None) -> AsyncIterator[RedisStore]:
     """An empty store, over an in-process Redis and over a real one."""
     # A request's own deadline is tested elsewhere; a busy machine must not fail these tests.
-    store = connect(store_url, timeout_seconds=2.0)
+    store = RedisStore(connect(store_url), timeout_seconds=2.0)
     yield store
     await store.aclose()
 

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from gateway_compaction.adapters.redis.archive import RedisArchive
-from gateway_compaction.adapters.redis.connection import RedisStore
+from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.archive import Query, Scope
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction, Kind, Segment, SessionRef
@@ -78,7 +78,7 @@ def knows_nothing(buffer: Buffer) -> bool:
 
 def raw(store: RedisStore) -> Any:
     """The client below a store, for looking at what only operators see; its annotations are incomplete."""
-    return store._client
+    return store.connection._client
 
 
 async def fill(store: RedisStore) -> None:

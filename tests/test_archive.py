@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from gateway_compaction.adapters.redis.archive import RedisArchive
-from gateway_compaction.adapters.redis.connection import RedisStore
+from gateway_compaction.adapters.redis.connection import RedisConnection
+from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.archive import Archive, Owner, Query, Scope, SessionRow
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import SessionRef
@@ -28,7 +29,7 @@ USER = {"user_id": "ben", "key_hash": digest("k2")}
 
 @pytest.fixture
 def archive(store: RedisStore) -> RedisArchive:
-    return RedisArchive(store)
+    return RedisArchive(store.connection)
 
 
 def call(**changes: Any) -> CompactionEvent:
@@ -210,9 +211,9 @@ class TestList:
         key = f"gwc:{{{where.tenant}}}:rows"
         old = await raw(store).hget(key, where.key)
         await talk(store)
-        from gateway_compaction.adapters.redis.index import listing
+        from gateway_compaction.adapters.redis.index import build_listing
 
-        await store.send(*listing(where, old, TTL))
+        await store.connection.send(*build_listing(where, old, TTL))
         assert [r.calls for r in await listed(archive)] == [2]
 
     async def test_a_list_kept_by_the_process_follows_what_others_do(
@@ -224,7 +225,7 @@ class TestList:
         await talk(store, "s1")
         await talk(store, "s9")
         assert sorted(r.calls for r in await listed(archive)) == [1, 1, 1, 2]
-        other = RedisArchive(store)
+        other = RedisArchive(store.connection)
         for number in (0, 1, 2, 9):
             await other.forget(ADMIN, session(f"s{number}"))
         assert await listed(archive) == []
@@ -473,32 +474,32 @@ class TestWatch:
     """Rows as they change."""
 
     async def test_tenants_in_which_nothing_happens_are_not_asked_for(self, store: RedisStore) -> None:
-        watching = RedisStore(raw(store), timeout_seconds=2.0)
+        watching = RedisStore(RedisConnection(raw(store)), timeout_seconds=2.0)
         for number in range(40):
             await talk(store, tenant=f"team, end user {number}")
         for key in ("gwc:tenants", *await raw(store).keys("gwc:owner:*")):
             for name in await raw(store).zrange(key, 0, -1):
                 await raw(store).zadd(key, {name: 1})
-        rows = RedisArchive(watching).watch(Scope(teams=frozenset({"7c1f"})))
+        rows = RedisArchive(watching.connection).watch(Scope(teams=frozenset({"7c1f"})))
         told = asyncio.create_task(anext(rows))
-        await until(lambda: watching.round_trips > 1, "the watch to have begun")
+        await until(lambda: watching.connection.round_trips > 1, "the watch to have begun")
         where = await talk(store, "now", tenant="team, end user 7")
         assert (await told).session == where
-        assert watching.round_trips < 20
+        assert watching.connection.round_trips < 20
 
     async def test_it_tells_what_happens_from_now_on(self, store: RedisStore, archive: RedisArchive) -> None:
         await talk(store, "before")
         rows: list[SessionRow] = []
-        stores = [RedisStore(raw(store), timeout_seconds=2.0) for _ in range(2)]
+        stores = [RedisStore(RedisConnection(raw(store)), timeout_seconds=2.0) for _ in range(2)]
 
         async def follow(store: RedisStore, scope: Scope) -> None:
-            async for row in RedisArchive(store).watch(scope):
+            async for row in RedisArchive(store.connection).watch(scope):
                 rows[len(rows) :] = [row]
 
         scopes = (ADMIN, Scope(user_id="ben"))
         both = [asyncio.create_task(follow(*one)) for one in zip(stores, scopes, strict=True)]
         # The first thing that is asked is the time from which on it tells.
-        await until(lambda: all(one.round_trips > 1 for one in stores), "both to have begun")
+        await until(lambda: all(one.connection.round_trips > 1 for one in stores), "both to have begun")
         first = await talk(store, "one")
         await talk(store, "two", "ben", USER)
         await archive.compact(ADMIN, session("before"))

@@ -13,9 +13,12 @@ from typing import Any
 import pytest
 
 from gateway_compaction.adapters.redis.archive import RedisArchive
-from gateway_compaction.adapters.redis.connection import RedisStore, connect
+from gateway_compaction.adapters.redis.breaker import Breaker
+from gateway_compaction.adapters.redis.connection import OPERATOR_SECONDS, RedisConnection, connect
 from gateway_compaction.adapters.redis.erase import note_voided
-from gateway_compaction.adapters.redis.index import Command, dropping
+from gateway_compaction.adapters.redis.index import build_erasure
+from gateway_compaction.adapters.redis.scripts import Command
+from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.archive import Owner, Query, Scope
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import SessionRef
@@ -90,9 +93,9 @@ def called(**changes: Any) -> str:
 async def other(store: RedisStore, store_url: str | None) -> AsyncIterator[RedisStore]:
     """Another process of the gateway."""
     if store_url is None:
-        made = RedisStore(raw(store), timeout_seconds=2.0, embedded=True)
+        made = RedisStore(RedisConnection(raw(store), embedded=True), timeout_seconds=2.0)
     else:
-        made = connect(store_url, timeout_seconds=2.0)
+        made = RedisStore(connect(store_url), timeout_seconds=2.0)
     yield made
     await made.aclose()
 
@@ -100,22 +103,24 @@ async def other(store: RedisStore, store_url: str | None) -> AsyncIterator[Redis
 @pytest.fixture
 def archive(other: RedisStore) -> RedisArchive:
     """In the other process."""
-    return RedisArchive(other)
+    return RedisArchive(other.connection)
 
 
-class Hesitant(RedisStore):
-    """A store that waits before it writes indexes."""
+class Hesitant(RedisConnection):
+    """A connection that waits before indexes are written."""
 
-    def __init__(self, client: Any, timeout_seconds: float) -> None:
-        super().__init__(client, timeout_seconds=timeout_seconds)
+    def __init__(self, client: Any) -> None:
+        super().__init__(client)
         self.about_to_index, self.may_index = asyncio.Event(), asyncio.Event()
 
-    async def send(self, *commands: Command, seconds: float | None = None) -> list[Any]:
-        """Indexes are written beside the breaker."""
-        if seconds is not None and not self.may_index.is_set():
+    async def send(
+        self, *commands: Command, seconds: float = OPERATOR_SECONDS, breaker: Breaker | None = None
+    ) -> list[Any]:
+        """Indexes are written without the breaker."""
+        if breaker is None and not self.may_index.is_set():
             self.about_to_index.set()
             await self.may_index.wait()
-        return await super().send(*commands, seconds=seconds)
+        return await super().send(*commands, seconds=seconds, breaker=breaker)
 
 
 async def versions(store: RedisStore, *names: Any) -> dict[str, int]:
@@ -411,7 +416,7 @@ class TestForget:
         await self.full(store)
         await archive.rollback(OWN, S, 1)
         await archive.forget(OWN, S)
-        await note_voided(store, S, 5.0)
+        await note_voided(store.connection, S)
         assert await trace(store, S.key) == []
 
     async def test_with_its_last_session_a_tenant_is_gone(
@@ -497,12 +502,13 @@ class TestForget:
     async def test_one_that_is_erased_while_its_indexes_are_written_is_in_none(
         self, store: RedisStore, other: RedisStore
     ) -> None:
-        writer = Hesitant(raw(store), timeout_seconds=2.0)
+        hesitant = Hesitant(raw(store))
+        writer = RedisStore(hesitant, timeout_seconds=2.0)
         late = asyncio.create_task(writer.append(S, call(), ttl=TTL, labels=["x"], about=TEAM))
-        await writer.about_to_index.wait()
+        await hesitant.about_to_index.wait()
         # As an erasure that began before ends.
-        await other.send(*dropping(S))
-        writer.may_index.set()
+        await other.connection.send(*build_erasure(S))
+        hesitant.may_index.set()
         await late
         assert await trace(other, S.key) == []
 

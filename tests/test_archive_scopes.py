@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from gateway_compaction.adapters.redis.archive import RedisArchive
 from gateway_compaction.adapters.redis.connection import connect
+from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.archive import Owner, Query, Scope
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import NotThere
@@ -43,7 +44,7 @@ def test_only_what_a_scope_allows_is_ever_seen(
 
 async def look(owners: list[Owner], scope: Scope, sort: Any, limit: int) -> None:
     """Every session is told apart by its size, so that sums show whose calls are in them."""
-    store = connect(None, timeout_seconds=5.0)
+    store = RedisStore(connect(None), timeout_seconds=5.0)
     archive, made = RedisArchive(store), dict[SessionRef, Owner]()
     for number, owner in enumerate(owners):
         where = session(str(number), tenant_of(owner))

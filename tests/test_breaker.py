@@ -27,14 +27,14 @@ class Clock:
 
 def fail(breaker: Breaker) -> None:
     probe = breaker.enter()
-    breaker.failed(probe)
-    breaker.left(probe)
+    breaker.record_failure(probe)
+    breaker.leave(probe)
 
 
 def succeed(breaker: Breaker) -> None:
     probe = breaker.enter()
-    breaker.succeeded(probe)
-    breaker.left(probe)
+    breaker.record_success(probe)
+    breaker.leave(probe)
 
 
 def test_two_failures_in_a_row_open_it() -> None:
@@ -88,8 +88,8 @@ def test_one_call_probes_while_the_others_are_refused() -> None:
     with pytest.raises(StoreBusy):
         breaker.enter()
     assert breaker.state == "open"
-    breaker.succeeded(True)
-    breaker.left(True)
+    breaker.record_success(True)
+    breaker.leave(True)
     assert not breaker.enter()
 
 
@@ -99,7 +99,7 @@ def test_a_cancelled_probe_leaves_its_place() -> None:
     fail(breaker)
     fail(breaker)
     clock.now += 3
-    breaker.left(breaker.enter())
+    breaker.leave(breaker.enter())
     assert breaker.state == "open"
     assert breaker.enter()
 
@@ -109,8 +109,8 @@ def test_calls_from_before_it_opened_change_nothing() -> None:
     breaker = Breaker(clock, failures=2)
     calls = [breaker.enter() for _ in range(6)]
     for probe in calls[:5]:
-        breaker.failed(probe)
-    breaker.succeeded(calls[5])
+        breaker.record_failure(probe)
+    breaker.record_success(calls[5])
     assert breaker.state == "open"
     clock.now += 2.1
     assert breaker.enter()

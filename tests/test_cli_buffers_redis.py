@@ -17,6 +17,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from gateway_compaction.adapters.redis.connection import connect
+from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.cli.buffers.reach import Source, open_archive
 from gateway_compaction.cli.main import app
 from gateway_compaction.core.records.compaction import Segment, SessionRef
@@ -38,7 +39,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 async def fill(url: str) -> None:
     """Three sessions of two tenants; the first has two versions, the last was named by a stranger."""
-    store = connect(url, timeout_seconds=2.0)
+    store = RedisStore(connect(url), timeout_seconds=2.0)
     owner = {"team_id": "7c1f", "team": "research", "user_id": "ana"}
     happened = replace(event(), at=time.time(), model="gpt-4o", tokens_before=9_000, tokens_after=3_000)
     for session, labels, about in (
@@ -269,10 +270,10 @@ def test_values_that_somebody_broke_are_shown_as_absent(url: str, value: str) ->
     )
 
     async def broken() -> None:
-        store = connect(url, timeout_seconds=2.0)
+        store = RedisStore(connect(url), timeout_seconds=2.0)
         key = f"gwc:{{{CHAT.session_id}}}"
         fields = [part for name in names for part in (name, value)]
-        await store.send(
+        await store.connection.send(
             ("HSET", f"{key}:session", *fields),
             ("HSET", f"{key}:claims", "x", f"1:{value}"),
             ("LPUSH", f"{key}:events", value, '{"type":[],"at":1e300,"outcome":{},"reason":3}'),

@@ -15,7 +15,8 @@ import pytest
 from redis.asyncio import Redis
 
 from gateway_compaction.adapters.redis.archive import RedisArchive
-from gateway_compaction.adapters.redis.connection import RedisStore, connect
+from gateway_compaction.adapters.redis.connection import connect
+from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.archive import Scope
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import SessionRef
@@ -76,7 +77,7 @@ def timeless(text: str) -> str:
 
 async def prepare(url: str) -> None:
     """The conversations that the page looks at."""
-    store = connect(url, timeout_seconds=2.0)
+    store = RedisStore(connect(url), timeout_seconds=2.0)
     event = replace(happened(), at=1_795_000_000.0, model="gpt-4o", tokens_before=91_408, tokens_after=33_120)
     about = {"team_id": "7c1f", "team": "research"}
     last = CallSnapshot(1_795_000_000.0, (("user", 900, "covered"),), (("user", 90, "summary"),), covers=1)
@@ -113,9 +114,9 @@ async def test_every_command_of_the_page_answers_as_printed(prepared: str) -> No
 
 async def test_the_page_names_every_kind_of_key_and_every_field(prepared: str) -> None:
     page = PAGE.read_text(encoding="utf-8")
-    store = connect(prepared, timeout_seconds=2.0)
+    store = RedisStore(connect(prepared), timeout_seconds=2.0)
     await fill(store)
-    archive, everything = RedisArchive(store), Scope(everything=True, actor="somebody")
+    archive, everything = RedisArchive(store.connection), Scope(everything=True, actor="somebody")
     await archive.rollback(everything, session(), 0)
     await archive.rebuild(everything, session())
     await archive.compact(everything, session())
@@ -157,7 +158,7 @@ async def test_the_rights_of_the_page_are_enough(quiet_server: RedisServer, prep
         ("CONFIG", "GET", "*"),
     ):
         with pytest.raises(StoreError, match="NoPermission"):
-            await store.send(refused)
+            await store.connection.send(refused)
     await store.aclose()
 
 
@@ -180,7 +181,7 @@ async def test_each_right_of_the_page_is_needed(quiet_server: RedisServer, prepa
 
 def gateway_at(url: str) -> RedisStore:
     """A store as the page's user."""
-    return connect(url.replace("//", "//gateway:secret@"), timeout_seconds=2.0)
+    return RedisStore(connect(url.replace("//", "//gateway:secret@")), timeout_seconds=2.0)
 
 
 def denied(server: RedisServer) -> set[str]:
@@ -198,7 +199,7 @@ async def everything_at_all(store: RedisStore) -> None:
     await store.release(session("other"), digest("x"), token, failure="late", ttl=WEEK)
     assert await store.factors() == {"gpt": 1.1}
     assert (await store.notices()).requested == frozenset()
-    await everything_an_operator_does(RedisArchive(store))
+    await everything_an_operator_does(RedisArchive(store.connection))
 
 
 async def write() -> None:

@@ -9,8 +9,9 @@ from hashlib import sha1
 
 import pytest
 
-from gateway_compaction.adapters.redis.codec import Script
-from gateway_compaction.adapters.redis.connection import RedisStore, connect
+from gateway_compaction.adapters.redis.connection import connect
+from gateway_compaction.adapters.redis.scripts import Script
+from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.core.records.compaction import KIND_RANK, Clip, Compaction, Kind, Segment, SessionRef
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Buffer, Store
@@ -33,7 +34,7 @@ async def test_an_unknown_session_has_nothing(store: RedisStore) -> None:
 
 async def test_no_digests_ask_nothing(store: RedisStore) -> None:
     assert await store.load(S, []) == Buffer()
-    assert store.round_trips == 0
+    assert store.connection.round_trips == 0
 
 
 @pytest.mark.parametrize(
@@ -62,9 +63,9 @@ async def test_load_gives_what_was_asked_for_in_one_round_trip(store: RedisStore
     for name in "abc":
         await store.put(S, record(name), token=None, ttl=TTL, limit=9)
     await store.load(S, [digest("a")])
-    before = store.round_trips
+    before = store.connection.round_trips
     buffer = await store.load(S, [*(digest(i) for i in range(3000)), digest("c"), digest("a")])
-    assert store.round_trips == before + 1
+    assert store.connection.round_trips == before + 1
     assert {c.digest for c in buffer.compactions} == {digest("a"), digest("c")}
 
 
@@ -239,8 +240,8 @@ async def test_a_lost_script_is_sent_again(store: RedisStore) -> None:
 async def test_lost_scripts_are_sent_again_each_in_its_place(store: RedisStore) -> None:
     texts = [f"return {number}" for number in (1, 2, 3)]
     one, two, three = (("EVAL", Script(text, sha1(text.encode()).hexdigest()), 0) for text in texts)
-    assert await store.send(two) == [2]
-    assert await store.send(one, two, ("ECHO", "x"), three) == [1, 2, b"x", 3]
+    assert await store.connection.send(two) == [2]
+    assert await store.connection.send(one, two, ("ECHO", "x"), three) == [1, 2, b"x", 3]
 
 
 async def test_a_value_of_the_wrong_type_is_a_store_error(store: RedisStore) -> None:
@@ -271,7 +272,7 @@ async def test_names_that_are_no_text_do_no_harm(store: RedisStore) -> None:
 
 async def test_values_that_are_no_text_do_no_harm(quiet_server: RedisServer) -> None:
     quiet_server.flush()
-    store = connect(quiet_server.url, timeout_seconds=2.0)
+    store = RedisStore(connect(quiet_server.url), timeout_seconds=2.0)
     about = {"team_id": "t", "key_hash": "k"}
     await store.append(S, event(), ttl=TTL, labels=["x"], about=about, view="raw")
     bad = {"policy": b"\xff", "about:key_hash": b"\xfe\xff", "backoff_reason": b"\xc3"}

@@ -13,7 +13,8 @@ from redis.exceptions import TimeoutError as SlowError
 
 from gateway_compaction.adapters.redis.archive import RedisArchive
 from gateway_compaction.adapters.redis.breaker import Breaker
-from gateway_compaction.adapters.redis.connection import RedisStore, connect
+from gateway_compaction.adapters.redis.connection import RedisConnection, connect
+from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.archive import Query, Scope
 from gateway_compaction.errors import StoreBusy, StoreError
 from tests.lab.ports import HOST, free_port
@@ -51,10 +52,7 @@ async def open_store() -> AsyncIterator[Callable[..., RedisStore]]:
     stores: list[RedisStore] = []
 
     def make(url: str, *, seconds: float = 0.05, background: float = 0.1, **more: Any) -> RedisStore:
-        pool: Any = raw(connect(url)).connection_pool
-        store = RedisStore(
-            Redis.from_pool(pool), timeout_seconds=seconds, background_seconds=background, **more
-        )
+        store = RedisStore(connect(url), timeout_seconds=seconds, background_seconds=background, **more)
         stores.append(store)
         return store
 
@@ -114,7 +112,7 @@ async def test_operators_are_told_that_the_store_is_down_and_requests_do_not_not
     store = open_store(f"redis://{HOST}:{free_port()}")
     for _ in range(3):
         with pytest.raises(StoreError) as caught:
-            await OPERATORS[ask](RedisArchive(store))
+            await OPERATORS[ask](RedisArchive(store.connection))
         assert not isinstance(caught.value, StoreBusy)
     assert store.state == "closed"
 
@@ -135,7 +133,7 @@ async def test_busy_asks_nobody(open_store: Callable[..., RedisStore]) -> None:
         for _ in range(5):
             with pytest.raises(StoreError):
                 await store.load(S, [A])
-        assert store.round_trips == 3
+        assert store.connection.round_trips == 3
 
 
 async def test_a_server_that_comes_back_is_found_by_one_probe(
@@ -152,10 +150,10 @@ async def test_a_server_that_comes_back_is_found_by_one_probe(
     with pytest.raises(StoreBusy):
         await store.load(S, [A])
     now[0] += 2.1
-    before = store.round_trips
+    before = store.connection.round_trips
     answers = await asyncio.gather(*(store.ping() for _ in range(5)), return_exceptions=True)
     assert [type(answer) for answer in answers].count(StoreBusy) == 4
-    assert store.round_trips == before + 1
+    assert store.connection.round_trips == before + 1
     assert store.state == "closed"
 
 
@@ -167,9 +165,9 @@ async def test_a_cancelled_probe_does_not_lock_the_breaker(open_store: Callable[
             with pytest.raises(StoreError):
                 await store.load(S, [A])
         now[0] += 2.1
-        before = store.round_trips
+        before = store.connection.round_trips
         probe = asyncio.create_task(store.ping())
-        await until(lambda: store.round_trips > before, "the probe to be on its way")
+        await until(lambda: store.connection.round_trips > before, "the probe to be on its way")
         probe.cancel()
         with pytest.raises(asyncio.CancelledError):
             await probe
@@ -254,11 +252,11 @@ async def test_waiting_for_a_connection_is_not_the_servers_fault(
     with HungServer() as server:
         store = open_store(server.url, background=5.0)
         slow = [asyncio.create_task(store.ping()) for _ in range(32)]
-        await until(lambda: store.round_trips == 32, "every connection to be taken")
+        await until(lambda: store.connection.round_trips == 32, "every connection to be taken")
         for _ in range(3):
             with pytest.raises(StoreError):
                 await store.load(S, [A])
-        assert store.round_trips == 32
+        assert store.connection.round_trips == 32
         assert store.state == "closed"
         for task in slow:
             task.cancel()
@@ -314,7 +312,8 @@ def test_a_store_is_made_without_a_loop_and_without_a_server() -> None:
 
 
 async def test_what_the_url_says_of_the_driver_does_not_undo_the_stores_own(redis: RedisServer) -> None:
-    store = connect(f"{redis.url}?decode_responses=true&max_connections=1&protocol=3", timeout_seconds=2.0)
+    url = f"{redis.url}?decode_responses=true&max_connections=1&protocol=3"
+    store = RedisStore(connect(url), timeout_seconds=2.0)
     await store.put(S, record("a"), token=None, ttl=TTL, limit=9)
     assert (await store.load(S, [A])).compactions
     options = raw(store).connection_pool.connection_kwargs
@@ -324,7 +323,7 @@ async def test_what_the_url_says_of_the_driver_does_not_undo_the_stores_own(redi
 
 
 async def test_closing_twice_and_closing_a_store_never_used(redis: RedisServer) -> None:
-    store = connect(redis.url)
+    store = RedisStore(connect(redis.url))
     await store.aclose()
     await store.aclose()
 
@@ -363,7 +362,7 @@ async def test_what_the_driver_raises_is_said_in_words(error: Exception, said: s
         async def connect(self) -> None:
             raise error
 
-    store = RedisStore(Redis.from_pool(ConnectionPool(connection_class=Failing)))
+    store = RedisStore(RedisConnection(Redis.from_pool(ConnectionPool(connection_class=Failing))))
     with pytest.raises(StoreError) as caught:
         await store.load(S, [A])
     assert str(caught.value) == said
@@ -373,6 +372,6 @@ async def test_what_the_driver_raises_is_said_in_words(error: Exception, said: s
 async def test_a_hung_server_is_told_as_one(open_store: Callable[..., RedisStore]) -> None:
     with HungServer() as server:
         store = open_store(server.url)
-        for ask in (store.ping, store.notices, lambda: store.send(("PING",), seconds=0.05)):
+        for ask in (store.ping, store.notices, lambda: store.connection.send(("PING",), seconds=0.05)):
             with pytest.raises(StoreError, match=r"^it did not answer in time$"):
                 await ask()

@@ -9,7 +9,8 @@ from functools import partial
 import pytest
 from redis.crc import key_slot
 
-from gateway_compaction.adapters.redis.connection import RedisStore, connect
+from gateway_compaction.adapters.redis.connection import connect
+from gateway_compaction.adapters.redis.store import RedisStore
 from tests.lab.redis_server import RedisServer
 from tests.lab.waiting import until
 from tests.store_contract import TTL, digest, event, fill, raw, record, session
@@ -159,7 +160,7 @@ async def test_releasing_without_failure_frees_at_once(store: RedisStore) -> Non
 
 async def test_of_many_claims_at_once_exactly_one_wins(quiet_server: RedisServer) -> None:
     quiet_server.flush()
-    one, two = connect(quiet_server.url, timeout_seconds=5.0), connect(quiet_server.url, timeout_seconds=5.0)
+    one, two = (RedisStore(connect(quiet_server.url), timeout_seconds=5.0) for _ in range(2))
     for attempt in range(3):
         name = digest(attempt)
         tokens = await asyncio.gather(*(s.claim(S, name, [], 60) for _ in range(25) for s in (one, two)))
@@ -265,7 +266,7 @@ async def test_labels_that_cannot_be_read_are_replaced(store: RedisStore) -> Non
 
 
 async def test_the_in_process_store_lets_go_of_what_expired() -> None:
-    store = connect(None)
+    store = RedisStore(connect(None))
     for number in range(20):
         await store.append(session(str(number)), event(), ttl=0.01)
     # Longer than they live, however slow the machine is.
@@ -277,7 +278,7 @@ async def test_the_in_process_store_lets_go_of_what_expired() -> None:
 
 
 async def test_two_in_process_stores_share_nothing() -> None:
-    one, two = connect(None), connect(None)
+    one, two = RedisStore(connect(None)), RedisStore(connect(None))
     await one.bypass(S, "400", 60)
     assert (await two.load(S, [A])).bypass is None
     await one.aclose()

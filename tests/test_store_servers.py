@@ -12,7 +12,8 @@ from pathlib import Path
 from redis.asyncio import Redis
 
 from gateway_compaction.adapters.redis.archive import RedisArchive
-from gateway_compaction.adapters.redis.connection import RedisStore, connect
+from gateway_compaction.adapters.redis.connection import connect
+from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.errors import StoreError
 from tests.lab.ports import HOST, free_port
 from tests.lab.redis_server import redis_binary
@@ -37,7 +38,7 @@ async def running(directory: Path, url: str, *options: str) -> AsyncIterator[Red
     binary = redis_binary() or skip_loudly("no redis-server: unix socket and cluster are not tested")
     command = [binary, *options, "--save", "", "--dir", str(directory)]
     server = await asyncio.create_subprocess_exec(*command, stdout=subprocess.DEVNULL)
-    store = connect(url, timeout_seconds=2.0)
+    store = RedisStore(connect(url), timeout_seconds=2.0)
     try:
         for _ in range(200):
             assert server.returncode is None, "redis-server ended at once"
@@ -73,7 +74,7 @@ async def test_a_cluster_node(tmp_path: Path) -> None:
         await store.put(S, record("b", "extractive"), token=None, ttl=TTL, limit=1)
         await store.append(session("other"), event(), ttl=TTL, labels=["x", "y"], about={"team": "t"})
         assert await store.factors() == {"gpt": 1.1}
-        await everything_an_operator_does(RedisArchive(store))
+        await everything_an_operator_does(RedisArchive(store.connection))
         assert store.state == "closed"
 
 

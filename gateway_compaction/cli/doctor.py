@@ -112,9 +112,10 @@ def _check_environment() -> Iterator[Finding]:
 
 async def _check_store(url: str | None) -> list[Finding]:
     from gateway_compaction.adapters.redis.connection import connect
+    from gateway_compaction.adapters.redis.store import RedisStore
 
     try:
-        store = connect(url, timeout_seconds=1.0)
+        store = RedisStore(connect(url), timeout_seconds=1.0)
     except StoreError as error:
         return [Finding("redis", "fail", str(error), "Write redis://host:6379/0, or rediss:// for TLS")]
     try:
@@ -129,11 +130,11 @@ async def _check_store(url: str | None) -> list[Finding]:
 
 
 async def _ask_store(store: Any, url: str | None) -> AsyncIterator[Finding]:
-    from gateway_compaction.adapters.litellm.probes import round_trip, server_facts
+    from gateway_compaction.adapters.redis.probe import fetch_server_facts, measure_round_trip
     from gateway_compaction.settings import Settings
 
     await store.ping()
-    seconds = await round_trip(store)
+    seconds = await measure_round_trip(store)
     if url is None:
         remedy = "Set GATEWAY_COMPACTION_REDIS_URL to share them between workers and to keep them"
         yield Finding("redis", "ok", "none: each process keeps its own summaries until it ends", remedy)
@@ -141,7 +142,8 @@ async def _ask_store(store: Any, url: str | None) -> AsyncIterator[Finding]:
     allowed = Settings.model_fields["redis_timeout_seconds"].default
     with suppress(ValueError):
         allowed = Settings().redis_timeout_seconds
-    for one in findings.check_server(hide_password(url), seconds, allowed, await server_facts(store)):
+    facts = await fetch_server_facts(store.connection)
+    for one in findings.check_server(hide_password(url), seconds, allowed, facts):
         yield one
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from gateway_compaction.adapters.redis.codec import session_keys
+from gateway_compaction.adapters.redis.keys import session_keys
 from tests.cases.evidence import Call, Evidence
 from tests.cases.prepared import Pass, served
 from tests.cases.scripts import MainModel, SummariserModel

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from gateway_compaction.adapters.redis.connection import RedisStore
+from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.call_state import tenant_of
 from gateway_compaction.core.conversation.digest import OPENING, chain, message_digest
 from gateway_compaction.core.conversation.transcript import Transcript, parse

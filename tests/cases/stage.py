@@ -9,7 +9,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from gateway_compaction.adapters.redis.connection import RedisStore, connect
+from gateway_compaction.adapters.redis.connection import connect
+from gateway_compaction.adapters.redis.store import RedisStore
 from tests.cases.prepared import Prepared
 from tests.cases.redis_node import ClusterNode
 from tests.lab import Client, Model, Proxy, Upstream
@@ -84,7 +85,7 @@ class Stage:
     def store(self) -> RedisStore:
         """The product's own store, on a connection of ours."""
         if self._store is None:
-            self._store = connect(self.redis.url, timeout_seconds=5.0)
+            self._store = RedisStore(connect(self.redis.url), timeout_seconds=5.0)
         return self._store
 
     async def forget_store(self) -> None:

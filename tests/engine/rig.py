@@ -10,7 +10,8 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any
 
 from gateway_compaction.adapters.redis.archive import RedisArchive
-from gateway_compaction.adapters.redis.connection import RedisStore, connect
+from gateway_compaction.adapters.redis.connection import connect
+from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.text import identifiers, terms
@@ -132,7 +133,7 @@ class Rig:
         policy_book: PolicyBook | None = None,
         executor: ThreadPoolExecutor | None = None,
     ) -> None:
-        self.redis = redis or connect(None, timeout_seconds=5.0)
+        self.redis = redis or RedisStore(connect(None), timeout_seconds=5.0)
         self.client = raw(self.redis)
         self.store = FaultyStore(self.redis)
         self.summarizer = Scripted()
@@ -154,7 +155,7 @@ class Rig:
             self.rewrite_detector,
         )  # fmt: skip
         self.post_call = self.make_post_call()
-        self.archive = RedisArchive(self.redis)
+        self.archive = RedisArchive(self.redis.connection)
         self.notice_poller = NoticePoller(
             store, self.worker, self.compactor, self.local, [self.archive.clear]
         )

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from time import perf_counter, time
 from typing import Any
 
 import litellm
@@ -16,59 +13,6 @@ from litellm.router import Router
 from pydantic import ValidationError
 
 from gateway_compaction.adapters.litellm.models import ProxyModels
-from gateway_compaction.adapters.redis.connection import FAULTS, RedisStore
-from gateway_compaction.adapters.redis.index import dropping, tenant_key, vacating
-from gateway_compaction.core.conversation.digest import fingerprint
-from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
-from gateway_compaction.core.records.event import CompactionEvent
-from gateway_compaction.errors import StoreError
-
-__all__ = ["ConfigModels", "config_models", "refused_key", "round_trip", "server_facts"]
-
-PROBE_SECONDS = 2.0
-PROBE_TTL = 1.0
-LOADS = 5
-
-
-async def server_facts(store: RedisStore) -> Mapping[str, str]:
-    """What a server says of itself (``INFO``); empty where it may not be asked."""
-    client: Any = store._client
-    try:
-        async with asyncio.timeout(PROBE_SECONDS):
-            found: dict[str, Any] = await client.info()
-    except FAULTS:
-        return {}
-    return {str(name): str(value) for name, value in found.items()}
-
-
-async def round_trip(store: RedisStore) -> float:
-    """Claim, store, read back, count and erase a record: with the scripts of one call and of its summary.
-
-    Nothing of it is left, not even a note. Returns the seconds that reading took, the middle one of a few.
-
-    Raises:
-        StoreError: the server refused, or what was read is not what was written.
-    """
-    # Another one each time: somebody else may be looking at the same server.
-    name = os.urandom(8).hex()
-    session = SessionRef(fingerprint("doctor", name), fingerprint("doctor", "session", name))
-    digest = fingerprint("doctor", "record")
-    record = Compaction(digest, 1, "model", (Segment(0, 1, "doctor"),))
-    token = await store.claim(session, digest, (), PROBE_TTL)
-    if not await store.put(session, record, token=token, ttl=PROBE_TTL, limit=1):
-        raise StoreError("the record was refused")
-    taken = []
-    for _ in range(LOADS):
-        started = perf_counter()
-        buffer = await store.load(session, [digest])
-        taken.append(perf_counter() - started)
-    if [c.text for c in buffer.compactions] != ["doctor"]:
-        raise StoreError("what was read is not what was written")
-    called = CompactionEvent("request", time(), "none", "doctor", "light", "doctor", tokens_before=1)
-    await store.append(session, called, ttl=PROBE_TTL, used=digest, view=digest)
-    counts = ("UNLINK", tenant_key(session.tenant, "hours"))
-    await store.send(*dropping(session), *vacating(session.tenant), counts, seconds=PROBE_SECONDS)
-    return sorted(taken)[LOADS // 2]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""How long to wait for a store, and when to stop asking it."""
+"""Deadlines, and the breaker that keeps requests from a store that does not answer."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ from typing import Literal
 
 from gateway_compaction.errors import StoreBusy
 
-__all__ = ["Breaker", "Waiting", "deadline"]
+# So long a wait goes on after its time was up: an answer that has arrived is read in the meantime.
+GRACE_SECONDS = 0.005
 
-GRACE_SECONDS, STALL_SECONDS, TIMES = 0.005, 0.01, 4
+# When the timer fires this late, the event loop itself stood still.
+STALL_SECONDS = 0.01
+
+# So often a wait may begin in all while the loop stands still again and again.
+MOST_BEGINNINGS = 4
 
 
 @dataclass(slots=True)
-class Waiting:
+class Wait:
     """A wait under a deadline.
 
     Attributes:
@@ -28,37 +33,44 @@ class Waiting:
 
 
 @asynccontextmanager
-async def deadline(seconds: float) -> AsyncIterator[Waiting]:
-    """Raise ``TimeoutError`` when the block takes longer.
+async def deadline(seconds: float) -> AsyncIterator[Wait]:
+    """Raise ``TimeoutError`` when the block takes longer than ``seconds``.
 
     Where the loop stood still meanwhile (a burst of other requests), the answer may have arrived long ago and
-    only wait to be read: the time counts anew then, four times at most.
+    only wait to be read: the time counts anew then, four times at most. With a plain ``asyncio.timeout`` of
+    50 ms, a busy gateway would take its own delays for failures of Redis and open the breaker.
     """
-    loop, waiting = asyncio.get_running_loop(), Waiting()
+    loop, wait = asyncio.get_running_loop(), Wait()
     async with asyncio.timeout(None) as limit:
         timers: list[asyncio.TimerHandle] = []
 
-        def begin(times: int) -> None:
-            timers[:] = [loop.call_later(seconds, up, loop.time() + seconds, times)]
+        def begin(beginnings: int) -> None:
+            timers[:] = [loop.call_later(seconds, expire, loop.time() + seconds, beginnings)]
 
-        def up(due: float, times: int) -> None:
-            waiting.stalled = loop.time() - due > STALL_SECONDS
-            if waiting.stalled and times > 1:
-                begin(times - 1)
+        def expire(due: float, beginnings: int) -> None:
+            wait.stalled = loop.time() - due > STALL_SECONDS
+            if wait.stalled and beginnings > 1:
+                begin(beginnings - 1)
             else:
                 limit.reschedule(loop.time() + GRACE_SECONDS)
 
-        begin(TIMES)
+        begin(MOST_BEGINNINGS)
         try:
-            yield waiting
+            yield wait
         finally:
             timers[0].cancel()
 
 
 class Breaker:
-    """Opens after ``failures`` failures in a row; then one call at a time probes.
+    """A circuit breaker: opens after some failures in a row, then lets one call at a time probe.
 
-    A pause starts at ``first`` seconds and doubles, up to ``longest``, with each probe that fails.
+    Without it every request would wait its 50 ms for a Redis that is gone. A caller calls ``enter`` before,
+    one of ``record_success`` and ``record_failure`` after, and ``leave`` in any case.
+
+    Args:
+        failures: so many in a row open it.
+        first: seconds of the first pause; it doubles with each probe that fails.
+        longest: seconds of the longest pause.
     """
 
     __slots__ = ("_clock", "_failures", "_first", "_limit", "_longest", "_open_until", "_pause", "_probing")
@@ -72,7 +84,9 @@ class Breaker:
         longest: float = 30.0,
     ) -> None:
         self._clock = clock
-        self._limit, self._first, self._longest = failures, first, longest
+        self._limit = failures
+        self._first = first
+        self._longest = longest
         self._failures = 0
         self._pause = first
         self._open_until: float | None = None
@@ -104,13 +118,15 @@ class Breaker:
         self._probing = True
         return True
 
-    def succeeded(self, probe: bool) -> None:
-        """The store answered. A call from before the breaker opened proves nothing about now."""
+    def record_success(self, probe: bool) -> None:
+        """Note that the store answered; a call from before it opened proves nothing about now."""
         if probe or self._open_until is None:
-            self._failures, self._pause, self._open_until = 0, self._first, None
+            self._failures = 0
+            self._pause = self._first
+            self._open_until = None
 
-    def failed(self, probe: bool) -> None:
-        """The store did not answer. Calls that were under way when it opened do not prolong the pause."""
+    def record_failure(self, probe: bool) -> None:
+        """Note that the store did not answer; calls under way when it opened do not prolong the pause."""
         if probe:
             self._pause = min(self._pause * 2, self._longest)
             self._open_until = self._clock() + self._pause
@@ -119,7 +135,7 @@ class Breaker:
             if self._failures >= self._limit:
                 self._open_until = self._clock() + self._pause
 
-    def left(self, probe: bool) -> None:
-        """The call is over, however it ended; a probe that was cancelled leaves its place to the next."""
+    def leave(self, probe: bool) -> None:
+        """End a call, however it ended; a probe that was cancelled leaves its place to the next."""
         if probe:
             self._probing = False

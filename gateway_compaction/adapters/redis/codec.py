@@ -1,92 +1,74 @@
-"""How compactions, events and facts are written in Redis, and read back; and the scripts that do it."""
+"""Records, events and texts as bytes in Redis, and back.
+
+What is stored outlives an upgrade and may have been cut, evicted or edited by hand: whatever is decoded here
+may be unreadable, and then counts as absent instead of failing a request.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from importlib.resources import files
+from dataclasses import fields, replace
 from math import isfinite
 from typing import Any
 
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
-from gateway_compaction.core.records.compaction import SCHEMA, Compaction, SessionRef
+from gateway_compaction.core.records.compaction import SCHEMA, Compaction
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.ports import Buffer
 
-__all__ = [
-    "BEGINNING",
-    "Script",
-    "exact_text",
-    "milliseconds",
-    "read_buffer",
-    "read_controls",
-    "read_event",
-    "read_factors",
-    "read_last",
-    "read_record",
-    "script",
-    "session_keys",
-    "short_text",
-    "texts_in",
-    "unversioned",
-    "written_event",
-    "written_last",
-]
+# Characters of a label, a reason or a name: clients choose them, so a bound must be somewhere.
+TEXT_CHARS = 200
 
+# By how a record begins the scripts tell those of today's schema: ``to_dict`` puts the schema first.
+RECORD_PREFIX = f'{{"v":{SCHEMA},'
 
-CHARS = 200
-# By this the scripts tell records that can be read; to_dict puts the schema first.
-BEGINNING = f'{{"v":{SCHEMA},'
+# A snapshot larger than this is kept without its messages; it is read and sent with every session detail.
+SNAPSHOT_BYTES = 2_000_000
+
 EVENT_FIELDS = tuple(f.name for f in fields(CompactionEvent))
-LAST_FIELDS = tuple(f.name for f in fields(CallSnapshot))
-LAST_BYTES = 2_000_000
+SNAPSHOT_FIELDS = tuple(f.name for f in fields(CallSnapshot))
+
+# Fields of an event that are texts; all others are numbers.
 TEXT_FIELDS = frozenset({"type", "outcome", "reason", "level", "model", "policy", "by"})
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
-    """A Lua script and the hash under which a server knows it."""
-
-    text: str
-    sha: str
-
-
-def script(name: str) -> Script:
-    """Read ``lua/<name>.lua``, with what all scripts share before it."""
-    folder = files(__package__).joinpath("lua")
-    text = "".join(folder.joinpath(f"{part}.lua").read_text(encoding="utf-8") for part in ("prelude", name))
-    return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
-
-
-def session_keys(session: SessionRef, *names: str) -> list[str]:
-    """Keys of a session; the hash tag keeps them in one cluster slot."""
-    return [f"gwc:{{{session.session_id}}}:{name}" for name in names]
-
-
-def milliseconds(seconds: float) -> int:
-    """For expiry and leases, which must not be 0."""
+def to_milliseconds(seconds: float) -> int:
+    """Return a time to live or a lease in ms, at least 1: Redis refuses 0."""
     return max(1, round(seconds * 1000))
 
 
-def short_text(text: str) -> bytes:
-    """A label, reason or fact: at most 200 characters, and UTF-8 whatever the client sent."""
-    return text[:CHARS].encode("utf-8", "replace")
+def encode_text(text: str) -> bytes:
+    """Return a label, a reason or a name, cut to 200 characters; UTF-8 even for lone surrogates."""
+    return text[:TEXT_CHARS].encode("utf-8", "replace")
 
 
-def exact_text(text: str) -> bytes:
-    """Like ``short_text``, but two texts never become one: what had to be changed ends with its hash."""
-    short = short_text(text)
+def encode_exact_text(text: str) -> bytes:
+    """Return a text of at most 200 characters that no other text is written as.
+
+    Two owners whose long ids begin alike must not become one, or each would see the other's sessions: a text
+    that had to be changed ends with its hash.
+    """
+    short = encode_text(text)
     if short.decode() == text:
         return short
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    return short_text(text[: CHARS - 33]) + b"#" + digest.encode()
+    return encode_text(text[: TEXT_CHARS - 33]) + b"#" + digest.encode()
 
 
-def unversioned(compaction: Compaction) -> bytes:
-    """The record as JSON up to the number of its version, which the server assigns and appends.
+def decode_texts(text: str) -> tuple[str, ...]:
+    """Return the texts of a list that Lua wrote as JSON; what is no text is left out."""
+    try:
+        items = json.loads(text or "[]")
+    except (ValueError, RecursionError):
+        return ()
+    return tuple(item for item in items if isinstance(item, str)) if isinstance(items, list) else ()
+
+
+def encode_record(compaction: Compaction) -> bytes:
+    """Return a compaction as JSON up to the number of its version, which ``put.lua`` assigns and appends.
 
     Nothing re-encodes the record: Lua's JSON would turn empty lists into objects and round numbers.
     """
@@ -96,90 +78,8 @@ def unversioned(compaction: Compaction) -> bytes:
     return f'{text[:-1]},"version":'.encode("utf-8", "surrogatepass")
 
 
-def written_event(event: CompactionEvent) -> str:
-    """An event as it stands in the list."""
-    return json.dumps(event.to_dict(), separators=(",", ":"))
-
-
-def read_event(raw: bytes | str) -> CompactionEvent | None:
-    """An event of today's or an earlier form, or None for what is none."""
-    try:
-        found = json.loads(raw)
-        known = {name: found[name] for name in EVENT_FIELDS if name in found}
-        numbers = {k: v for k, v in known.items() if k not in TEXT_FIELDS}
-        texts = {k: str(v)[: 10 * CHARS] for k, v in known.items() if k in TEXT_FIELDS}
-        if not all(isinstance(v, int | float) and isfinite(v) for v in numbers.values()):
-            return None
-        return CompactionEvent(**numbers, **texts)  # type: ignore[arg-type]
-    except (ValueError, TypeError, RecursionError, ArithmeticError):
-        return None
-
-
-def written_last(last: CallSnapshot) -> bytes:
-    """The last call as JSON; without the messages, which it says, where that would be over 2 MB."""
-    for kept in (last, replace(last, client=None, model=None, omitted=True)):
-        # A client's messages came as JSON; whatever else a host put into them is shown as text.
-        facts = {name: getattr(kept, name) for name in LAST_FIELDS}
-        text = json.dumps(facts, separators=(",", ":"), default=str).encode()
-        if len(text) <= LAST_BYTES:
-            return text
-    return b""
-
-
-def read_last(raw: bytes | None) -> CallSnapshot | None:
-    """The last call, or None where none is kept or it cannot be read."""
-    try:
-        found = json.loads(raw or b"null")
-        if not isinstance(found, dict):
-            return None
-        for name in ("sent", "saw"):
-            found[name] = tuple((str(r), int(t), str(w)) for r, t, w in found[name])
-        for name in ("client", "model"):
-            found[name] = (
-                None if found[name] is None else tuple(m for m in found[name] if isinstance(m, dict))
-            )
-        light, medium, aggressive = found["levels"]
-        found |= {"levels": (int(light), int(medium), int(aggressive)), "cuts": tuple(found["cuts"])}
-        return CallSnapshot(**found)
-    except (ValueError, TypeError, LookupError, RecursionError):
-        return None
-
-
-def read_buffer(raw: Any, wanted: frozenset[str]) -> Buffer:
-    """What ``load.lua`` answers; records that cannot be read or were not asked for are left out."""
-    fits, leased, bypass, backoff, controls = raw
-    found = [read_record(digest, value) for digest, value in zip(fits[::2], fits[1::2], strict=True)]
-    return Buffer(
-        compactions=tuple(record for record in found if record and record.digest in wanted),
-        in_flight=wanted.intersection(digest.decode("utf-8", "replace") for digest in leased),
-        bypass=bypass.decode("utf-8", "replace") or None,
-        backoff=backoff.decode("utf-8", "replace") or None,
-        controls=read_controls(controls),
-    )
-
-
-def read_controls(raw: Sequence[bytes | None]) -> SessionControls:
-    """Generation, pins, and the two wishes, as they stand in a session's fields."""
-    generation, pins, compact, rebuild = ((part or b"").decode("utf-8", "replace") for part in raw)
-    return SessionControls(generation, texts_in(pins), bool(compact), bool(rebuild))
-
-
-def texts_in(text: str) -> tuple[str, ...]:
-    """A list of texts as Lua writes it; nothing of what is none."""
-    try:
-        found = json.loads(text or "[]")
-    except (ValueError, RecursionError):
-        return ()
-    return tuple(t for t in found if isinstance(t, str)) if isinstance(found, list) else ()
-
-
-def read_factors(raw: Mapping[bytes, bytes]) -> dict[str, float]:
-    """Factors by model; what is not a positive number is left out."""
-    return {name.decode("utf-8", "replace"): value for name, text in raw.items() if (value := _factor(text))}
-
-
-def read_record(digest: bytes, raw: bytes) -> Compaction | None:
-    """The compaction stored under a digest, or None for what cannot be read."""
+def decode_record(digest: bytes, raw: bytes) -> Compaction | None:
+    """Return the compaction stored under a digest; None where it cannot be read or bears another one."""
     try:
         record = Compaction.from_dict(json.loads(raw))
     except (ValueError, ArithmeticError, RecursionError):
@@ -187,7 +87,96 @@ def read_record(digest: bytes, raw: bytes) -> Compaction | None:
     return record if record.digest.encode("utf-8", "surrogatepass") == digest else None
 
 
-def _factor(raw: bytes) -> float | None:
+def encode_event(event: CompactionEvent) -> str:
+    """Return an event as JSON, as it stands in the session's list."""
+    return json.dumps(event.to_dict(), separators=(",", ":"))
+
+
+def decode_event(raw: bytes | str) -> CompactionEvent | None:
+    """Return an event of today's or an earlier form, or None where it cannot be read."""
+    try:
+        document = json.loads(raw)
+        values = {name: document[name] for name in EVENT_FIELDS if name in document}
+        numbers = {k: v for k, v in values.items() if k not in TEXT_FIELDS}
+        texts = {k: str(v)[: 10 * TEXT_CHARS] for k, v in values.items() if k in TEXT_FIELDS}
+        if not all(isinstance(v, int | float) and isfinite(v) for v in numbers.values()):
+            return None
+        return CompactionEvent(**numbers, **texts)  # type: ignore[arg-type]
+    except (ValueError, TypeError, RecursionError, ArithmeticError):
+        return None
+
+
+def encode_snapshot(snapshot: CallSnapshot) -> bytes:
+    """Return the last call as JSON; without its messages, and saying so, where that would be over 2 MB."""
+    for version in (snapshot, replace(snapshot, client=None, model=None, omitted=True)):
+        values = {name: getattr(version, name) for name in SNAPSHOT_FIELDS}
+        # A client's messages came as JSON; whatever else a host put into them is shown as text.
+        text = json.dumps(values, separators=(",", ":"), default=str).encode()
+        if len(text) <= SNAPSHOT_BYTES:
+            return text
+    return b""
+
+
+def decode_snapshot(raw: bytes | None) -> CallSnapshot | None:
+    """Return the last call, or None where none is kept or it cannot be read."""
+    try:
+        values = json.loads(raw or b"null")
+        if not isinstance(values, dict):
+            return None
+        for name in ("sent", "saw"):
+            values[name] = tuple((str(r), int(t), str(w)) for r, t, w in values[name])
+        for name in ("client", "model"):
+            if values[name] is not None:
+                values[name] = tuple(m for m in values[name] if isinstance(m, dict))
+        light, medium, aggressive = values["levels"]
+        values |= {"levels": (int(light), int(medium), int(aggressive)), "cuts": tuple(values["cuts"])}
+        return CallSnapshot(**values)
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return None
+
+
+def decode_buffer(raw: Any, digests: frozenset[str]) -> Buffer:
+    """Return the answer of ``load.lua``.
+
+    Records that cannot be read are left out, and so are those whose digest is not one of ``digests``: the
+    script compares only the first 16 characters.
+    """
+    fits, leased, bypass, backoff, controls = raw
+    records = [decode_record(digest, value) for digest, value in zip(fits[::2], fits[1::2], strict=True)]
+    return Buffer(
+        compactions=tuple(record for record in records if record and record.digest in digests),
+        in_flight=digests.intersection(digest.decode("utf-8", "replace") for digest in leased),
+        bypass=bypass.decode("utf-8", "replace") or None,
+        backoff=backoff.decode("utf-8", "replace") or None,
+        controls=decode_controls(controls),
+    )
+
+
+def decode_controls(raw: Sequence[bytes | None]) -> SessionControls:
+    """Return the controls of a session from its fields ``generation``, ``pins``, ``compact``, ``rebuild``."""
+    generation, pins, compact, rebuild = ((part or b"").decode("utf-8", "replace") for part in raw)
+    return SessionControls(generation, decode_texts(pins), bool(compact), bool(rebuild))
+
+
+def decode_factors(raw: Mapping[bytes, bytes]) -> dict[str, float]:
+    """Return calibration factors by model; what is not a positive number is left out."""
+    factors = {}
+    for model, text in raw.items():
+        factor = _decode_factor(text)
+        if factor is not None:
+            factors[model.decode("utf-8", "replace")] = factor
+    return factors
+
+
+def decode_scores(members: Sequence[bytes]) -> dict[str, float]:
+    """Return the members of a sorted set with their scores, from an answer to ``WITHSCORES``."""
+    return {
+        name.decode("utf-8", "replace"): float(score)
+        for name, score in zip(members[::2], members[1::2], strict=True)
+    }
+
+
+def _decode_factor(raw: bytes) -> float | None:
     try:
         value = float(raw)
     except ValueError:

@@ -1,15 +1,16 @@
-"""The one implementation of ``Store``: Redis, or an in-process Redis when no server is named.
+"""The connection to Redis, or to an in-process Redis where no server is named.
 
-Every key starts with ``gwc:`` and expires; the keys of a session share a cluster slot. The layout is
-described in docs/redis.md.
+This is the only module that knows the driver. It turns commands into one round trip under a deadline, and
+every failure into a ``StoreError``, so that nothing above it has to know what redis-py, the network or an
+unreadable answer can raise. ``RedisStore`` (the request path) and ``RedisArchive`` (operators) are given it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Literal, TypeVar
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.connection import parse_url
@@ -19,28 +20,29 @@ from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as SlowError
 
 from gateway_compaction.adapters.redis.breaker import Breaker, deadline
-from gateway_compaction.adapters.redis.codec import Script
-from gateway_compaction.adapters.redis.index import Command
-from gateway_compaction.adapters.redis.store import StoreCalls
+from gateway_compaction.adapters.redis.scripts import Command, Script
 from gateway_compaction.errors import StoreError
-
-__all__ = ["RedisStore", "connect"]
 
 log = logging.getLogger("gateway_compaction")
 T = TypeVar("T")
 
+# Connections of one process. More callers than that wait their turn.
 CONNECTIONS = 32
+
+# Deadline of what the background waits for, and of connecting.
 BACKGROUND_SECONDS = 1.0
 
-# All that the driver, the network and an unreadable answer can raise: nothing else leaves a store.
+# Deadline of what an operator waits for: a person rather waits than reads an error.
+OPERATOR_SECONDS = 5.0
+
+# All that the driver, the network and an unreadable answer can raise: nothing else leaves a connection.
 FAULTS = (RedisError, OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, RuntimeError)
 
 
-def connect(url: str | None, *, timeout_seconds: float = 0.05) -> RedisStore:
-    """A store for ``redis://``, ``rediss://`` or ``unix://``, or an in-process one; does not connect yet.
+def connect(url: str | None) -> RedisConnection:
+    """Return a connection to ``redis://``, ``rediss://`` or ``unix://``, or to an in-process server.
 
-    Args:
-        timeout_seconds: deadline of what a request waits for (``load``); background calls have 1 s.
+    Nothing is sent yet.
 
     Raises:
         StoreError: the URL cannot be used.
@@ -50,13 +52,13 @@ def connect(url: str | None, *, timeout_seconds: float = 0.05) -> RedisStore:
         from fakeredis import FakeAsyncRedis, FakeServer
 
         client = FakeAsyncRedis(server=FakeServer(), protocol=2, max_connections=CONNECTIONS)
-        return RedisStore(client, timeout_seconds=timeout_seconds, embedded=True)
+        return RedisConnection(client, embedded=True)
     try:
-        named = parse_url(url)
+        options_in_url = parse_url(url)
     except ValueError as error:
         raise StoreError(f"the Redis URL cannot be used: {error}") from error
     options: dict[str, Any] = {
-        **named,
+        **options_in_url,
         "max_connections": CONNECTIONS,
         "socket_connect_timeout": BACKGROUND_SECONDS,
         # The deadline is `_ask`'s. One more inside the driver would run through `asyncio.wait_for`, which in
@@ -69,70 +71,111 @@ def connect(url: str | None, *, timeout_seconds: float = 0.05) -> RedisStore:
         "protocol": 2,
         "decode_responses": False,
     }
-    return RedisStore(Redis.from_pool(ConnectionPool(**options)), timeout_seconds=timeout_seconds)
+    return RedisConnection(Redis.from_pool(ConnectionPool(**options)))
 
 
-class RedisStore(StoreCalls):
-    """A ``Store`` on a redis-py client with at least 32 connections and undecoded answers.
+class RedisConnection:
+    """A pool of connections, asked by whoever is given it.
+
+    ``send`` and ``run`` take ``seconds``, the deadline (by default an operator's 5), and ``breaker``: with
+    one, the call is refused while it is open, and counts as its success or failure. Without one, the call
+    neither minds a breaker nor moves it: operators must be told that the store is down, and what they ask
+    for must not keep requests from it.
 
     Args:
-        client: the store's own from now on: ``aclose`` closes it.
-        embedded: the client talks to an in-process server, which must be reminded of expired keys.
+        client: a redis-py client with undecoded answers and at least 32 connections; it is the connection's
+            own from now on, and ``aclose`` closes it.
+        embedded: the client talks to an in-process server.
 
     Attributes:
-        round_trips: how often the server was asked, since the start.
+        embedded: as above; such a server drops expired keys only when it is reminded of them.
+        round_trips: how often the server was asked since the start.
     """
 
-    def __init__(
-        self,
-        client: Redis,
-        *,
-        timeout_seconds: float = 0.05,
-        background_seconds: float = BACKGROUND_SECONDS,
-        breaker: Breaker | None = None,
-        embedded: bool = False,
-    ) -> None:
+    def __init__(self, client: Redis, *, embedded: bool = False) -> None:
         self._client: Any = client  # the driver's own annotations are incomplete
-        self._seconds, self._background = timeout_seconds, background_seconds
-        self._breaker = breaker or Breaker()
-        self._embedded = embedded
+        self.embedded = embedded
+        self.round_trips = 0
         # Waiting here can be cancelled safely; the driver's pools raise when full, or lose connections.
         self._gate = asyncio.Semaphore(CONNECTIONS)
-        self.round_trips = 0
 
-    @property
-    def state(self) -> Literal["closed", "open"]:
-        """``open`` while the breaker keeps calls from the server."""
-        return self._breaker.state
+    async def send(
+        self, *commands: Command, seconds: float = OPERATOR_SECONDS, breaker: Breaker | None = None
+    ) -> list[Any]:
+        """Send several commands in one round trip and return their answers, in order.
 
-    async def aclose(self) -> None:
-        """See ``Store.aclose``; the breaker has no say in it."""
+        Scripts that the server does not know are sent again in full, in a second round trip.
+
+        Raises:
+            StoreError: one of them failed, or there was no answer in time; ``StoreBusy`` where the breaker
+                is open.
+        """
+
+        async def call() -> list[Any]:
+            answers = await self._send_pipeline([_to_evalsha(command) for command in commands])
+            unknown = [i for i, answer in enumerate(answers) if isinstance(answer, NoScriptError)]
+            if unknown:
+                again = await self._send_pipeline([_to_eval(commands[i]) for i in unknown])
+                for i, answer in zip(unknown, again, strict=True):
+                    answers[i] = answer
+            for answer in answers:
+                if isinstance(answer, Exception):
+                    raise answer
+            return answers
+
+        return await self._ask(call, seconds, breaker)
+
+    async def run(
+        self,
+        script: Script,
+        keys: Sequence[str],
+        args: Sequence[Any],
+        decode: Callable[[Any], T],
+        *,
+        seconds: float = OPERATOR_SECONDS,
+        breaker: Breaker | None = None,
+    ) -> T:
+        """Run one script and return its answer as ``decode`` reads it.
+
+        Raises:
+            StoreError: it failed, there was no answer in time, or ``decode`` could not read it;
+                ``StoreBusy`` where the breaker is open.
+        """
+
+        async def call() -> T:
+            self.round_trips += 1
+            try:
+                answer = await self._client.execute_command("EVALSHA", script.sha, len(keys), *keys, *args)
+            except NoScriptError:
+                self.round_trips += 1
+                answer = await self._client.execute_command("EVAL", script.text, len(keys), *keys, *args)
+            return decode(answer)
+
+        return await self._ask(call, seconds, breaker)
+
+    async def fetch_info(self, *, seconds: float = OPERATOR_SECONDS) -> Mapping[str, Any]:
+        """Return what the server tells of itself (``INFO``).
+
+        Raises:
+            StoreError: it did not answer in time, or this user may not ask.
+        """
+        info: Mapping[str, Any] = await self._ask(self._client.info, seconds, None)
+        return info
+
+    async def aclose(self, *, seconds: float = BACKGROUND_SECONDS) -> None:
+        """Close all connections.
+
+        Raises:
+            StoreError: that did not work, or not in time.
+        """
         try:
-            async with asyncio.timeout(self._background):
+            async with asyncio.timeout(seconds):
                 await self._client.aclose()
         except FAULTS as error:
-            raise StoreError(_said(error)) from error
+            raise StoreError(_describe(error)) from error
 
-    async def _eval(self, named: Script, keys: Sequence[str], args: Sequence[Any]) -> Any:
-        self.round_trips += 1
-        try:
-            return await self._client.execute_command("EVALSHA", named.sha, len(keys), *keys, *args)
-        except NoScriptError:
-            self.round_trips += 1
-            return await self._client.execute_command("EVAL", named.text, len(keys), *keys, *args)
-
-    async def _send(self, *commands: Command) -> list[Any]:
-        answers = await self._pipelined([_by_hash(command) for command in commands])
-        unknown = [i for i, answer in enumerate(answers) if isinstance(answer, NoScriptError)]
-        if unknown:
-            sent = await self._pipelined([_in_full(commands[i]) for i in unknown])
-            answers = [sent.pop(0) if i in unknown else answer for i, answer in enumerate(answers)]
-        for answer in answers:
-            if isinstance(answer, Exception):
-                raise answer
-        return answers
-
-    async def _pipelined(self, commands: Sequence[Command]) -> list[Any]:
+    async def _send_pipeline(self, commands: Sequence[Command]) -> list[Any]:
+        """Return the answers to some commands; an error is an answer too."""
         self.round_trips += 1
         async with self._client.pipeline(transaction=False) as pipeline:
             for command in commands:
@@ -140,59 +183,64 @@ class RedisStore(StoreCalls):
             answers: list[Any] = await pipeline.execute(raise_on_error=False)
         return answers
 
-    async def _ask(self, call: Callable[[], Awaitable[T]], seconds: float, *, counts: bool = True) -> T:
-        """The one way to the server: breaker, deadline, and every failure as a ``StoreError``.
+    async def _ask(self, call: Callable[[], Awaitable[T]], seconds: float, breaker: Breaker | None) -> T:
+        """Make a call, with a deadline, the breaker's leave, and every failure as a ``StoreError``.
 
-        What does not count neither minds the breaker nor moves it.
+        This is the only way to the server.
         """
-        breaker = self._breaker if counts else Breaker()
+        # A new breaker lets one call through, and nobody else ever sees it.
+        breaker = breaker or Breaker()
         probe, asked = breaker.enter(), False
         try:
-            async with deadline(seconds) as waiting, self._gate:
+            async with deadline(seconds) as wait, self._gate:
                 asked = True
                 answer = await call()
         except ResponseError as error:
             # It answered: a server that only refuses to write (full, or a replica) stays readable.
-            self._succeeded(breaker, probe)
-            raise StoreError(_said(error)) from error
+            _record_success(breaker, probe)
+            raise StoreError(_describe(error)) from error
         except FAULTS as error:
             # Our own loop's delay says nothing about the server.
-            if asked and (probe or not (isinstance(error, TimeoutError) and waiting.stalled)):
-                self._failed(breaker, probe, error)
-            raise StoreError(_said(error)) from error
+            if asked and (probe or not (isinstance(error, TimeoutError) and wait.stalled)):
+                _record_failure(breaker, probe, error)
+            raise StoreError(_describe(error)) from error
         else:
-            self._succeeded(breaker, probe)
+            _record_success(breaker, probe)
             return answer
         finally:
-            breaker.left(probe)
-
-    @staticmethod
-    def _failed(breaker: Breaker, probe: bool, error: BaseException) -> None:
-        """One line when it opens, and one for each probe that fails."""
-        before = breaker.state
-        breaker.failed(probe)
-        if breaker.state == "open" and (probe or before == "closed"):
-            told = "store: %s; not asked for %.0f s, requests go on without it"
-            log.warning(told, _said(error), breaker.pause)
-
-    @staticmethod
-    def _succeeded(breaker: Breaker, probe: bool) -> None:
-        before = breaker.state
-        breaker.succeeded(probe)
-        if before == "open" and breaker.state == "closed":
-            log.warning("store: it answers again")
+            breaker.leave(probe)
 
 
-def _by_hash(command: Command) -> Command:
-    name, *rest = command
-    return ("EVALSHA", rest[0].sha, *rest[1:]) if name == "EVAL" else command
+def _record_success(breaker: Breaker, probe: bool) -> None:
+    """Tell the breaker of an answer; log the one that closes it."""
+    before = breaker.state
+    breaker.record_success(probe)
+    if before == "open" and breaker.state == "closed":
+        log.warning("store: it answers again")
 
 
-def _in_full(command: Command) -> Command:
+def _record_failure(breaker: Breaker, probe: bool, error: BaseException) -> None:
+    """Tell the breaker of a failure; log the one that opens it, and each probe that fails."""
+    before = breaker.state
+    breaker.record_failure(probe)
+    if breaker.state == "open" and (probe or before == "closed"):
+        text = "store: %s; not asked for %.0f s, requests go on without it"
+        log.warning(text, _describe(error), breaker.pause)
+
+
+def _to_evalsha(command: Command) -> Command:
+    """Name a script by its hash, which most servers know already, instead of its text."""
+    if command[0] != "EVAL":
+        return command
+    return ("EVALSHA", command[1].sha, *command[2:])
+
+
+def _to_eval(command: Command) -> Command:
+    """Write a script out in full."""
     return ("EVAL", command[1].text, *command[2:])
 
 
-def _said(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     if isinstance(error, TimeoutError | SlowError):
         return "it did not answer in time"
     return f"{type(error).__name__}{f': {error}' if str(error) else ''}"[:200]

@@ -7,57 +7,72 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway_compaction.adapters.redis.codec import (
-    read_controls,
-    read_event,
-    read_last,
-    read_record,
-    session_keys,
+    decode_controls,
+    decode_event,
+    decode_record,
+    decode_snapshot,
 )
-from gateway_compaction.adapters.redis.index import Command, row_of_now
-from gateway_compaction.adapters.redis.rows import Fields, number_in, owner_in, read_row, row_of
-from gateway_compaction.adapters.redis.store import StoreCalls
-from gateway_compaction.adapters.redis.transfer_checks import is_sound, last_fault
+from gateway_compaction.adapters.redis.connection import RedisConnection
+from gateway_compaction.adapters.redis.index import build_row_query
+from gateway_compaction.adapters.redis.keys import session_keys
+from gateway_compaction.adapters.redis.rows import (
+    Fields,
+    decode_row,
+    read_number,
+    read_owner,
+    to_session_row,
+)
+from gateway_compaction.adapters.redis.scripts import Command
+from gateway_compaction.adapters.redis.transfer_checks import find_snapshot_fault, is_sound
 from gateway_compaction.archive import Scope, SessionDetail
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.errors import NotThere
 
-__all__ = ["UNKNOWN", "detail_of", "owned", "permitted"]
+NO_SESSION = "There is no such session, or it is not yours to see"
 
-UNKNOWN = "There is no such session, or it is not yours to see"
-CONTROLS = ("generation", "pins", "compact", "rebuild")
-NAMES = ("session", "claims", "compactions", "retired", "events", "last")
+# Fields of a session that ``decode_controls`` takes, in its order.
+CONTROL_FIELDS = ("generation", "pins", "compact", "rebuild")
+
+PARTS = ("session", "claims", "compactions", "retired", "events", "last")
+
+# More than this is decoded on a thread: some ms during which other requests would wait.
 LARGE_BYTES = 200_000
 
 
-async def owned(store: StoreCalls, scope: Scope, session: SessionRef, seconds: float) -> Fields:
-    """The row of a session that somebody may see.
+async def fetch_fields(connection: RedisConnection, scope: Scope, session: SessionRef) -> Fields:
+    """Return the row of a session that somebody may see.
 
     Raises:
         NotThere: there is none, or it is not in scope.
     """
-    [raw] = await store.send(row_of_now(session), seconds=seconds)
-    return permitted(scope, raw)
+    [raw] = await connection.send(build_row_query(session))
+    return decode_visible_row(scope, raw)
 
 
-def permitted(scope: Scope, raw: bytes) -> Fields:
-    """A row, where it may be seen; a session that may not is as one that does not exist."""
-    fields = read_row(raw)
-    if fields is None or not scope.allows(owner_in(fields)):
-        raise NotThere(UNKNOWN)
+def decode_visible_row(scope: Scope, raw: bytes) -> Fields:
+    """Return a row, where it may be seen.
+
+    Raises:
+        NotThere: there is none, or it is not in scope. Nobody can tell which: that a session exists is
+            nobody else's business.
+    """
+    fields = decode_row(raw)
+    if fields is None or not scope.allows(read_owner(fields)):
+        raise NotThere(NO_SESSION)
     return fields
 
 
-async def detail_of(store: StoreCalls, scope: Scope, session: SessionRef, seconds: float) -> SessionDetail:
-    """Everything of one session.
+async def fetch_detail(connection: RedisConnection, scope: Scope, session: SessionRef) -> SessionDetail:
+    """Return everything of one session.
 
     Raises:
         NotThere: there is none, or it is not in scope.
     """
-    key = dict(zip(NAMES, session_keys(session, *NAMES), strict=True))
+    key = dict(zip(PARTS, session_keys(session, *PARTS), strict=True))
     commands: list[Command] = [
-        row_of_now(session),
+        build_row_query(session),
         ("TIME",),
-        ("HMGET", key["session"], *CONTROLS),
+        ("HMGET", key["session"], *CONTROL_FIELDS),
         ("HGETALL", key["compactions"]),
         ("HGETALL", key["retired"]),
         ("HGETALL", key["claims"]),
@@ -65,45 +80,50 @@ async def detail_of(store: StoreCalls, scope: Scope, session: SessionRef, second
         ("GET", key["last"]),
         ("PTTL", key["session"]),
     ]
-    row, *parts = await store.send(*commands, seconds=seconds)
-    fields = permitted(scope, row)
-    large = sum(len(r) for found in parts[2:4] for r in found.values()) + len(parts[6] or b"") > LARGE_BYTES
-    if large:
-        return await asyncio.to_thread(_composed, session, fields, parts)
-    return _composed(session, fields, parts)
+    row, *answers = await connection.send(*commands)
+    fields = decode_visible_row(scope, row)
+    _, _, compactions, retired, _, _, last, _ = answers
+    size = sum(len(raw) for records in (compactions, retired) for raw in records.values()) + len(last or b"")
+    if size > LARGE_BYTES:
+        return await asyncio.to_thread(_build_detail, session, fields, answers)
+    return _build_detail(session, fields, answers)
 
 
-def _composed(session: SessionRef, fields: Fields, parts: list[Any]) -> SessionDetail:
-    clock, controls, compactions, retired, claims, events, last, ttl = parts
+def _build_detail(session: SessionRef, fields: Fields, answers: list[Any]) -> SessionDetail:
+    clock, controls, compactions, retired, claims, events, last, ttl = answers
     now = clock[0] + clock[1] / 1e6
-    held = ((digest.decode("utf-8", "replace"), _deadline(value)) for digest, value in claims.items())
+    leases = [(digest.decode("utf-8", "replace"), _read_deadline(raw)) for digest, raw in claims.items()]
     return SessionDetail(
-        row=row_of(session, fields, now),
-        compactions=_newest_first([read_record(d, raw) for d, raw in compactions.items()]),
-        retired=_newest_first([read_record(_digest_in(raw), raw) for raw in retired.values()]),
-        claims=tuple((digest, deadline) for digest, deadline in held if deadline > now),
-        events=tuple(event for raw in events if (event := read_event(raw))),
-        steering=read_controls(controls),
-        bypass=_pause(fields, "bypass", now),
-        backoff=_pause(fields, "backoff", now),
-        last_call=None if last is None or last_fault(last) else read_last(last),
+        row=to_session_row(session, fields, now),
+        compactions=_sort_records([decode_record(digest, raw) for digest, raw in compactions.items()]),
+        retired=_sort_records([decode_record(_read_digest(raw), raw) for raw in retired.values()]),
+        claims=tuple((digest, deadline) for digest, deadline in leases if deadline > now),
+        events=tuple(event for raw in events if (event := decode_event(raw))),
+        steering=decode_controls(controls),
+        bypass=_read_pause(fields, "bypass", now),
+        backoff=_read_pause(fields, "backoff", now),
+        last_call=None if last is None or find_snapshot_fault(last) else decode_snapshot(last),
         ttl=max(0.0, ttl / 1000),
     )
 
 
-def _digest_in(raw: bytes) -> bytes:
-    found = read_row(raw) or {}
-    return str(found.get("digest", "")).encode()
+def _read_digest(raw: bytes) -> bytes:
+    """Return the digest that a retired record names itself: such records are kept by version."""
+    record = decode_row(raw) or {}
+    return str(record.get("digest", "")).encode()
 
 
-def _newest_first(records: list[Compaction | None]) -> tuple[Compaction, ...]:
+def _sort_records(records: list[Compaction | None]) -> tuple[Compaction, ...]:
+    """Return the records that can be shown, the newest first."""
     return tuple(sorted((r for r in records if r and is_sound(r)), key=lambda r: (-r.version, r.digest)))
 
 
-def _deadline(value: bytes) -> float:
-    return number_in({"ms": value.rpartition(b":")[2]}, "ms") / 1000
+def _read_deadline(lease: bytes) -> float:
+    """Return the deadline of a lease ``token:deadline``, in seconds."""
+    return read_number({"ms": lease.rpartition(b":")[2]}, "ms") / 1000
 
 
-def _pause(fields: Mapping[str, Any], kind: str, now: float) -> tuple[float, str] | None:
-    until = number_in(fields, f"{kind}_until") / 1000
+def _read_pause(fields: Mapping[str, Any], kind: str, now: float) -> tuple[float, str] | None:
+    """Return until when a session is paused, and why, or None where it is not."""
+    until = read_number(fields, f"{kind}_until") / 1000
     return (until, str(fields.get(f"{kind}_reason") or "unspecified")) if until > now else None

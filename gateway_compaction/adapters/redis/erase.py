@@ -6,111 +6,123 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence
 
-from gateway_compaction.adapters.redis.codec import milliseconds, session_keys
+from gateway_compaction.adapters.redis.codec import to_milliseconds
+from gateway_compaction.adapters.redis.connection import RedisConnection
 from gateway_compaction.adapters.redis.index import (
     FORGOTTEN_SECONDS,
-    PARTS,
-    REQUESTED,
-    VOIDED,
-    Command,
-    dropping,
-    forgetting,
-    tenant_key,
-    vacating,
+    build_erasure,
+    build_erasure_notice,
+    build_tenant_removal,
 )
-from gateway_compaction.adapters.redis.store import StoreCalls
+from gateway_compaction.adapters.redis.keys import (
+    OWNER_PATTERN,
+    REQUESTED,
+    SESSION_PARTS,
+    VOIDED,
+    session_keys,
+    tenant_key,
+)
+from gateway_compaction.adapters.redis.scripts import Command
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.controls import start_of
 
-__all__ = ["erase_session", "erase_tenant", "note_voided"]
+# Keys that Redis looks at in one step of a scan; other clients have their turn between steps.
+KEYS_AT_ONCE = 1_000
 
-SCANNED, MOST_NOTES = 1_000, 10_000
-# Those who have to share a tenant are among them.
-OWNERS = "gwc:owner:*"
+# Sessions that are noted as voided; every process reads all of them each time.
+MOST_NOTES = 10_000
 
 
-async def erase_session(
-    store: StoreCalls, session: SessionRef, facts: Sequence[bytes], seconds: float
-) -> int:
-    """Erase a session; the number of keys that went.
+async def erase_session(connection: RedisConnection, session: SessionRef, owner: Sequence[bytes]) -> int:
+    """Erase a session and return the number of its keys that went.
 
     First its keys, and with them what lets others write; then its name is noted. Who wrote before, and comes
-    with the indexes only now, finds a note that is later, and takes all back. Then everything goes again: the
-    session before its places in the indexes, so that who writes one of those too late finds it gone.
+    with the indexes only now, finds a note that is later, and takes all back (see ``IndexWriter``). Then
+    everything goes again: the session before its places in the indexes, so that who writes one of those too
+    late finds it gone.
+
+    Args:
+        owner: whose it was, as ``encode_owner`` writes it.
     """
-    keys = session_keys(session, *PARTS)
-    [gone, _] = await store.send(("UNLINK", *keys), ("ZREM", VOIDED, session.session_id), seconds=seconds)
-    await store.send(forgetting(session.session_id), seconds=seconds)
-    _, left, *_ = await store.send(*dropping(session), seconds=seconds)
-    await _without(store, session.key, tenant_key(session.tenant, "label:*"), seconds)
+    keys = session_keys(session, *SESSION_PARTS)
+    [gone, _] = await connection.send(("UNLINK", *keys), ("ZREM", VOIDED, session.session_id))
+    await connection.send(build_erasure_notice(session.session_id))
+    _, left, *_ = await connection.send(*build_erasure(session))
     if not left:
-        await store.send(*vacating(session.tenant, facts), seconds=seconds)
-        await _without(store, session.tenant, OWNERS, seconds)
+        # Before the scan for labels, which may take long: a tenant that begins another session meanwhile
+        # must stay in the lists.
+        await connection.send(*build_tenant_removal(session.tenant, owner))
+        await _remove_member(connection, session.tenant, OWNER_PATTERN)
+    await _remove_member(connection, session.key, tenant_key(session.tenant, "label:*"))
     return int(gone)
 
 
-async def erase_tenant(store: StoreCalls, tenant: str, seconds: float) -> int | None:
+async def erase_tenant(connection: RedisConnection, tenant: str) -> int | None:
     """Erase all sessions of a tenant, its indexes and its counts.
 
     Returns how many sessions went, None where there was nothing at all.
     """
-    keys = await _swept(store, tenant, seconds)
-    await store.send(forgetting(tenant), seconds=seconds)
-    keys |= await _swept(store, tenant, seconds)
-    await store.send(*vacating(tenant), seconds=seconds)
-    await _without(store, tenant, OWNERS, seconds)
-    for noted in (REQUESTED, VOIDED):
-        [names] = await store.send(("ZRANGE", noted, 0, -1), seconds=seconds)
+    keys = await _unlink_tenant(connection, tenant)
+    await connection.send(build_erasure_notice(tenant))
+    # Again: whoever wrote before the note may have come between.
+    keys |= await _unlink_tenant(connection, tenant)
+    await connection.send(*build_tenant_removal(tenant))
+    await _remove_member(connection, tenant, OWNER_PATTERN)
+    for notes in (REQUESTED, VOIDED):
+        [names] = await connection.send(("ZRANGE", notes, 0, -1))
         own = [name for name in names if name.startswith(f"{tenant}.".encode())]
         if own:
-            await store.send(("ZREM", noted, *own), seconds=seconds)
-    parts = "|".join(PARTS)
-    name = re.compile(rf"gwc:\{{{tenant}\.(\w+)\}}:(?:{parts})".encode())
-    return len({found[1] for key in keys if (found := name.fullmatch(key))}) if keys else None
+            await connection.send(("ZREM", notes, *own))
+    if not keys:
+        return None
+    parts = "|".join(SESSION_PARTS)
+    pattern = re.compile(rf"gwc:\{{{tenant}\.(\w+)\}}:(?:{parts})".encode())
+    return len({match[1] for key in keys if (match := pattern.fullmatch(key))})
 
 
-async def note_voided(store: StoreCalls, session: SessionRef, seconds: float) -> None:
-    """Note that what was made of a session before its present generation is not to be used any more."""
-    [generation] = await store.send(
-        ("HGET", *session_keys(session, "session"), "generation"), seconds=seconds
-    )
+async def note_voided(connection: RedisConnection, session: SessionRef) -> None:
+    """Note that what was made of a session before its present generation is not to be used any more.
+
+    Every process reads that within seconds. Without it, what a process remembers of a version that an
+    operator took back would be sent on.
+    """
+    [generation] = await connection.send(("HGET", *session_keys(session, "session"), "generation"))
     if generation is None:
-        # Forgotten since: that is noted, and is stronger.
+        # Erased since: that is noted, and is stronger.
         return
     moment = start_of(generation.decode("utf-8", "replace"))
-    await store.send(
-        # Of two deeds at once the later stays noted, whoever comes last.
+    await connection.send(
+        # Of two actions at once the later stays noted, whoever comes last.
         ("ZADD", VOIDED, "GT", repr(moment), session.session_id),
         ("ZREMRANGEBYSCORE", VOIDED, "-inf", moment - FORGOTTEN_SECONDS),
         ("ZREMRANGEBYRANK", VOIDED, 0, -1 - MOST_NOTES),
-        ("PEXPIRE", VOIDED, milliseconds(FORGOTTEN_SECONDS)),
-        seconds=seconds,
+        ("PEXPIRE", VOIDED, to_milliseconds(FORGOTTEN_SECONDS)),
     )
 
 
-async def _swept(store: StoreCalls, tenant: str, seconds: float) -> set[bytes]:
-    """Unlink every key of a tenant; their names."""
+async def _unlink_tenant(connection: RedisConnection, tenant: str) -> set[bytes]:
+    """Unlink every key of a tenant and return their names."""
     names = set[bytes]()
     # A key's tenant stands in its braces: alone, or before the session.
-    async for keys in _scanned(store, f"gwc:{{{tenant}[.}}]*", seconds):
+    async for keys in _scan_keys(connection, f"gwc:{{{tenant}[.}}]*"):
         names |= set(keys)
         # One command for each: a cluster's keys are unlinked slot by slot.
-        await store.send(*(("UNLINK", key) for key in keys), seconds=seconds)
+        await connection.send(*(("UNLINK", key) for key in keys))
     return names
 
 
-async def _without(store: StoreCalls, name: str, pattern: str, seconds: float) -> None:
+async def _remove_member(connection: RedisConnection, name: str, pattern: str) -> None:
     """Take a name out of every sorted set whose key is like ``pattern``."""
-    async for keys in _scanned(store, pattern, seconds):
-        await store.send(*(("ZREM", key, name) for key in keys), seconds=seconds)
+    async for keys in _scan_keys(connection, pattern):
+        await connection.send(*(("ZREM", key, name) for key in keys))
 
 
-async def _scanned(store: StoreCalls, pattern: str, seconds: float) -> AsyncIterator[list[bytes]]:
-    """Names of keys, some at a time: neither Redis nor the loop stands still."""
+async def _scan_keys(connection: RedisConnection, pattern: str) -> AsyncIterator[list[bytes]]:
+    """Yield names of keys, some at a time: neither Redis nor the loop stands still."""
     cursor = 0
     while True:
-        asked: Command = ("SCAN", cursor, "MATCH", pattern, "COUNT", SCANNED)
-        [(following, keys)] = await store.send(asked, seconds=seconds)
+        step: Command = ("SCAN", cursor, "MATCH", pattern, "COUNT", KEYS_AT_ONCE)
+        [(following, keys)] = await connection.send(step)
         if keys:
             yield keys
         cursor = int(following)

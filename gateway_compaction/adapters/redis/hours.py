@@ -5,50 +5,55 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 
-from gateway_compaction.adapters.redis.index import MOST_HOURS, hours_key, tenant_key
-from gateway_compaction.adapters.redis.rows import OWNER_FIELDS, number_in, owner_in, read_row
-from gateway_compaction.adapters.redis.store import StoreCalls
+from gateway_compaction.adapters.redis.connection import RedisConnection
+from gateway_compaction.adapters.redis.index import MOST_HOURS
+from gateway_compaction.adapters.redis.keys import hours_key, tenant_key
+from gateway_compaction.adapters.redis.rows import OWNER_FIELDS, decode_row, read_number, read_owner
 from gateway_compaction.archive import Hour, Owner, Scope
 
-__all__ = ["hours_of", "owners_of"]
+# Tenants that are asked for at once, so that neither Redis nor the loop stands still.
+TENANTS_AT_ONCE = 50
 
-TENANTS = 50
-TOKENS = ("tokens_before", "tokens_after", "saved", "would_save")
-COUNTS = ("requests", "rewritten", *TOKENS, "breaks", "summaries", "failures")
+# Fields of ``archive.Hour`` that are whole numbers.
+TOKEN_COUNTS = ("tokens_before", "tokens_after", "saved", "would_save")
+COUNTS = ("requests", "rewritten", *TOKEN_COUNTS, "breaks", "summaries", "failures")
 
 
-async def hours_of(
-    store: StoreCalls, scope: Scope, tenants: Sequence[str], hours: int, seconds: float
+async def fetch_hours(
+    connection: RedisConnection, scope: Scope, tenants: Sequence[str], hours: int
 ) -> list[Hour]:
-    """The last ``hours`` of some tenants, as far as they are in scope, the latest first."""
+    """Return the last ``hours`` of some tenants, as far as they are in scope, the latest first."""
     found: list[Hour] = []
-    for start in range(0, len(tenants), TENANTS):
-        group = tenants[start : start + TENANTS]
-        owners = await owners_of(store, group, seconds)
-        [[second, _]] = await store.send(("TIME",), seconds=seconds)
+    for start in range(0, len(tenants), TENANTS_AT_ONCE):
+        group = tenants[start : start + TENANTS_AT_ONCE]
+        owners = await fetch_owners(connection, group)
+        [[second, _]] = await connection.send(("TIME",))
         last = int(second) // 3600
         names = [last - i for i in range(max(1, min(hours, MOST_HOURS)))]
-        asked = [pair for t, o in zip(group, owners, strict=True) if (pair := _asked(scope, t, o))]
-        commands = [("HMGET", key, *names) for key, _ in asked]
-        answers = await store.send(*commands, seconds=seconds) if commands else []
-        for (_, owner), answer in zip(asked, answers, strict=True):
+        visible = [_find_visible_counts(scope, t, o) for t, o in zip(group, owners, strict=True)]
+        counts = [one for one in visible if one is not None]
+        commands = [("HMGET", key, *names) for key, _ in counts]
+        answers = await connection.send(*commands) if commands else []
+        for (_, owner), answer in zip(counts, answers, strict=True):
             for hour, raw in zip(names, answer, strict=True):
-                found += _read(hour * 3600, owner, raw)
+                found += _decode_hours(hour * 3600, owner, raw)
         await asyncio.sleep(0)
     return sorted(found, key=lambda hour: -hour.start)
 
 
-async def owners_of(store: StoreCalls, tenants: Sequence[str], seconds: float) -> list[Owner]:
-    """Whose each tenant is, as far as all of its calls have it in common."""
-    answers = await store.send(
-        *(("HMGET", tenant_key(tenant, "about"), *OWNER_FIELDS) for tenant in tenants), seconds=seconds
-    )
+async def fetch_owners(connection: RedisConnection, tenants: Sequence[str]) -> list[Owner]:
+    """Return the owner of each tenant, as far as all of its calls have it in common."""
+    commands = [("HMGET", tenant_key(tenant, "about"), *OWNER_FIELDS) for tenant in tenants]
+    answers = await connection.send(*commands)
     facts = [[(part or b"").decode("utf-8", "replace") for part in answer] for answer in answers]
-    return [owner_in(dict(zip(OWNER_FIELDS, row, strict=True)), "") for row in facts]
+    return [read_owner(dict(zip(OWNER_FIELDS, row, strict=True)), "") for row in facts]
 
 
-def _asked(scope: Scope, tenant: str, owner: Owner) -> tuple[str, Owner] | None:
-    """Which counts of a tenant somebody may see: all, those of one key, or none."""
+def _find_visible_counts(scope: Scope, tenant: str, owner: Owner) -> tuple[str, Owner] | None:
+    """Return the key of the counts of a tenant that somebody may see, and whose they are.
+
+    That is all of them, those of one API key, or None.
+    """
     allowed = scope.allows(owner)
     if allowed and (scope.everything or owner.team_id is None or owner.team_id in scope.teams):
         return tenant_key(tenant, "hours"), owner
@@ -59,8 +64,9 @@ def _asked(scope: Scope, tenant: str, owner: Owner) -> tuple[str, Owner] | None:
     return hours_key(tenant, scope.key_hash), own
 
 
-def _read(start: int, owner: Owner, raw: bytes | None) -> Iterator[Hour]:
-    for model, counts in (read_row(raw or b"{}") or {}).items():
+def _decode_hours(start: int, owner: Owner, raw: bytes | None) -> Iterator[Hour]:
+    """Yield the counts of one hour, one for each model."""
+    for model, counts in (decode_row(raw or b"{}") or {}).items():
         if isinstance(counts, Mapping):
-            whole = {name: int(number_in(counts, name)) for name in COUNTS}
-            yield Hour(start, owner, model, **whole, cost=number_in(counts, "cost"))
+            whole = {name: int(read_number(counts, name)) for name in COUNTS}
+            yield Hour(start, owner, model, **whole, cost=read_number(counts, "cost"))

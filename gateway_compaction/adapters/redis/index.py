@@ -1,101 +1,92 @@
-"""By what sessions are found and counted: the commands that keep the indexes, by names and scripts."""
+"""Commands that keep the indexes: lists of sessions and tenants, hourly counts, and notices to all processes.
+
+Every ``build_…`` function returns commands and sends nothing; ``RedisConnection.send`` takes them. A command
+touches one cluster slot, which is why indexing a call takes several.
+"""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from gateway_compaction.adapters.redis.codec import exact_text, milliseconds, script, session_keys, short_text
-from gateway_compaction.adapters.redis.rows import OWNER_FIELDS, number_in, read_row
-from gateway_compaction.core.conversation.digest import fingerprint
+from gateway_compaction.adapters.redis.codec import encode_exact_text, encode_text, to_milliseconds
+from gateway_compaction.adapters.redis.keys import (
+    FORGOTTEN,
+    REQUESTED,
+    SESSION_PARTS,
+    TENANTS,
+    hours_key,
+    label_key,
+    owner_key,
+    session_keys,
+    tenant_key,
+)
+from gateway_compaction.adapters.redis.rows import OWNER_FIELDS, decode_row, read_number
+from gateway_compaction.adapters.redis.scripts import Command, load_script
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
 
-__all__ = [
-    "FORGOTTEN",
-    "FORGOTTEN_SECONDS",
-    "MOST_HOURS",
-    "PARTS",
-    "REQUESTED",
-    "TENANTS",
-    "VOIDED",
-    "Command",
-    "by_second",
-    "counted",
-    "dropping",
-    "forgetting",
-    "hours_key",
-    "indexing",
-    "label_key",
-    "latest",
-    "life_of",
-    "listing",
-    "noted",
-    "owner_facts",
-    "owner_key",
-    "row_of_now",
-    "tenant_key",
-    "unlisting",
-    "vacating",
-    "wishing",
-]
+DAY_SECONDS = 86_400.0
+
+# An index forgets members that were not seen for so long, or for the session's own life, if that is longer.
+MEMBER_SECONDS = 30 * DAY_SECONDS
+
+# Hours that are counted and kept, and models that are told apart within one; the rest is "others".
+MOST_HOURS = 192
+MOST_MODELS = 50
+
+# Sessions of a label, and members of every other index.
+MOST_LABELLED = 100
+MOST_INDEXED = 10_000
+
+# With each write of a tenant so many of its rows are looked at, for those of expired sessions.
+ROWS_LOOKED_AT = 8
+
+# So long every process has time to read that a session was erased or its versions taken back. They poll
+# every few seconds.
+FORGOTTEN_SECONDS = 600.0
+
+ROW = load_script("row")
+TENANT = load_script("tenant")
+INDEX = load_script("index")
+HOURS = load_script("hours")
+DROP = load_script("drop")
+NOTICE = load_script("notice")
 
 
-Command = tuple[Any, ...]
-DAY = 86_400.0
-# So many hours are kept, and so many models of each.
-MOST_HOURS, MODELS = 192, 50
-LABELLED, INDEXED, LOOKED_AT = 100, 10_000, 8
-FORGOTTEN, FORGOTTEN_SECONDS = "gwc:forgotten", 600.0
-REQUESTED, VOIDED, TENANTS = "gwc:wishes", "gwc:voided", "gwc:tenants"
-# All keys of a session.
-PARTS = ("session", "claims", "events", "compactions", "used", "retired", "last")
-ROW, TENANT, INDEX = (script(name) for name in ("row", "tenant", "index"))
-HOURLY, DROP, NOTICE = (script(name) for name in ("hours", "drop", "notice"))
+@dataclass(frozen=True, slots=True)
+class IndexedCall:
+    """The part of a call by which its session is found and counted.
+
+    Attributes:
+        labels: ids that the client sent, as ``encode_text`` writes them.
+        owner: whose the call is, as ``encode_owner`` writes it; empty where that is not known.
+        counts: amounts that the call adds to its hour, by name (see ``count_event``).
+        model: the model that it is counted under.
+    """
+
+    labels: Sequence[bytes] = ()
+    owner: Sequence[bytes] = ()
+    counts: Mapping[str, float] = field(default_factory=dict)
+    model: str = "unknown"
 
 
-def by_second(members: Sequence[bytes]) -> dict[str, float]:
-    """Names with their scores, as Redis tells them."""
-    return {
-        name.decode("utf-8", "replace"): float(at)
-        for name, at in zip(members[::2], members[1::2], strict=True)
-    }
-
-
-def tenant_key(tenant: str, name: str) -> str:
-    """A key of a tenant's own; all of them share a cluster slot."""
-    return f"gwc:{{{tenant}}}:{name}"
-
-
-def label_key(tenant: str, label: str | bytes) -> str:
-    """Which sessions of a tenant had a label."""
-    raw = short_text(label) if isinstance(label, str) else label
-    return tenant_key(tenant, f"label:{hashlib.sha256(raw).hexdigest()[:32]}")
-
-
-def owner_key(kind: str, name: str) -> str:
-    """Which tenants have sessions of a team, a user or a key."""
-    return f"gwc:owner:{fingerprint('owner', kind, exact_text(name).decode())}"
-
-
-def hours_key(tenant: str, key_hash: str) -> str:
-    """The hours of one key of a tenant that has several."""
-    return tenant_key(tenant, f"hours:{fingerprint('hours', key_hash)}")
-
-
-def owner_facts(about: Mapping[str, str] | None) -> list[bytes]:
-    """Fields and values of an owner, the empty ones too; nothing where nothing is known."""
-    if not about:
+def encode_owner(owner: Mapping[str, str] | None) -> list[bytes]:
+    """Return an owner as alternating names and values, the empty ones too; nothing where nobody is known."""
+    if not owner:
         return []
-    return [part for name in OWNER_FIELDS for part in (name.encode(), exact_text(about.get(name, "")))]
+    return [part for name in OWNER_FIELDS for part in (name.encode(), encode_exact_text(owner.get(name, "")))]
 
 
-def latest(event: CompactionEvent) -> tuple[list[Any], list[Any]]:
-    """What of an event is kept in the session: fields to set, and fields to count up."""
+def to_session_fields(event: CompactionEvent) -> tuple[list[Any], list[Any]]:
+    """Return what a session keeps of an event: fields to set and fields to count up.
+
+    Both are alternating names and values, and empty unless the event is a request.
+    """
     if event.type != "request":
         return [], []
-    shown = {
+    latest = {
         "model": event.model,
         "policy": event.policy,
         "level": event.level,
@@ -105,13 +96,22 @@ def latest(event: CompactionEvent) -> tuple[list[Any], list[Any]]:
         "window": event.window,
         "covers": event.covers,
     }
-    spared = _spared(event)
-    fields = [p for k, v in shown.items() for p in (k, short_text("" if v is None else str(v)))]
-    return fields, ["calls", 1, *(p for pair in spared.items() for p in pair)]
+    to_set: list[Any] = []
+    for name, value in latest.items():
+        to_set += [name, encode_text("" if value is None else str(value))]
+    to_count: list[Any] = ["calls", 1]
+    for name, amount in _count_saved(event).items():
+        to_count += [name, amount]
+    return to_set, to_count
 
 
-def counted(event: CompactionEvent, view: str | None, broken: bool) -> dict[str, float]:
-    """What an event adds to its hour."""
+def count_event(event: CompactionEvent, view: str | None, broken: bool) -> dict[str, float]:
+    """Return what an event adds to its hour, by the names of ``archive.Hour``.
+
+    Args:
+        view: what stood for the beginning of the conversation; None or ``raw`` where nothing did.
+        broken: the provider's cache broke, as ``append.lua`` found.
+    """
     if event.type == "summary":
         made = event.outcome == "made"
         return {"summaries": int(made), "failures": int(not made), "cost": event.cost or 0.0}
@@ -123,118 +123,131 @@ def counted(event: CompactionEvent, view: str | None, broken: bool) -> dict[str,
         "tokens_before": event.tokens_before,
         "tokens_after": event.tokens_before if event.outcome == "observed" else event.tokens_after,
         "breaks": int(broken),
-        **_spared(event),
+        **_count_saved(event),
     }
 
 
-def _spared(event: CompactionEvent) -> dict[str, int]:
-    spared = max(0, event.tokens_before - event.tokens_after)
-    observed = event.outcome == "observed"
-    return {"saved": 0 if observed else spared, "would_save": spared if observed else 0}
+def read_seconds_left(row: bytes) -> float:
+    """Return the seconds that a session had left to live when its row was written."""
+    fields = decode_row(row) or {}
+    return max(0.001, read_number(fields, "expires") - read_number(fields, "rev"))
 
 
-def listing(session: SessionRef, row: bytes, ttl: float, facts: Sequence[bytes] = ()) -> list[Command]:
-    """Put a row into its tenant's list, and the tenant into the list of tenants."""
-    life = [milliseconds(ttl), int(max(ttl, 30 * DAY))]
-    tenant = [tenant_key(session.tenant, name) for name in ("sessions", "rows", "about")]
+def build_row_query(session: SessionRef) -> Command:
+    """Build the question for a session's row; the answer is empty where there is no session."""
+    return ROW.build_call(session_keys(session, "session", "claims"))
+
+
+def build_listing(session: SessionRef, row: bytes, ttl: float, owner: Sequence[bytes] = ()) -> list[Command]:
+    """Build what puts a row into its tenant's list, and the tenant into the list of tenants."""
+    life = _build_life(ttl)
+    lists = [tenant_key(session.tenant, part) for part in ("sessions", "rows", "about")]
     return [
-        ("EVAL", TENANT, 3, *tenant, session.key, row, *life, INDEXED, LOOKED_AT, *facts),
-        ("EVAL", INDEX, 1, TENANTS, session.tenant, *life, INDEXED),
+        TENANT.build_call(lists, session.key, row, *life, MOST_INDEXED, ROWS_LOOKED_AT, *owner),
+        INDEX.build_call([TENANTS], session.tenant, *life, MOST_INDEXED),
     ]
 
 
-def row_of_now(session: SessionRef) -> Command:
-    """Ask for a session's row; the answer is empty where there is no session."""
-    return ("EVAL", ROW, 2, *session_keys(session, "session", "claims"))
+def build_indexing(session: SessionRef, row: bytes, ttl: float, call: IndexedCall) -> list[Command]:
+    """Build everything by which a session is found and counted after a call.
 
-
-def life_of(row: bytes) -> float:
-    """Seconds that a session had left when its row was written."""
-    known = read_row(row) or {}
-    return max(0.001, number_in(known, "expires") - number_in(known, "rev"))
-
-
-def indexing(
-    session: SessionRef,
-    row: bytes,
-    ttl: float,
-    *,
-    labels: Sequence[bytes],
-    facts: Sequence[bytes],
-    counts: Mapping[str, float],
-    model: str,
-) -> list[Command]:
-    """Everything by which a session is found and counted after an event."""
-    life = [milliseconds(ttl), int(max(ttl, 30 * DAY))]
-    commands = listing(session, row, ttl, facts) if row else []
+    Args:
+        row: the session's row as the call left it; empty where there is no session.
+        ttl: seconds that the session has to live.
+    """
+    life = _build_life(ttl)
+    commands = build_listing(session, row, ttl, call.owner) if row else []
     commands += [
-        ("EVAL", INDEX, 1, owner_key(kind, name), session.tenant, *life, INDEXED)
-        for kind, name in _owners(facts)
+        INDEX.build_call([key], session.tenant, *life, MOST_INDEXED) for key in _find_owner_keys(call.owner)
     ]
-    if labels:
-        names = [label_key(session.tenant, label) for label in labels]
-        commands.append(("EVAL", INDEX, len(names), *names, session.key, *life, LABELLED))
-    if any(counts.values()):
-        keys = [tenant_key(session.tenant, "hours"), *_key_hours(session, row, facts)]
-        amounts = [part for name, amount in counts.items() if amount for part in (name, amount)]
-        kept = [milliseconds(MOST_HOURS * 3600.0), MOST_HOURS, MODELS]
-        commands.append(("EVAL", HOURLY, len(keys), *keys, *kept, short_text(model), *amounts))
+    if call.labels:
+        keys = [label_key(session.tenant, label) for label in call.labels]
+        commands.append(INDEX.build_call(keys, session.key, *life, MOST_LABELLED))
+    if any(call.counts.values()):
+        keys = [tenant_key(session.tenant, "hours"), *_find_key_hours(session, row, call.owner)]
+        amounts = [part for name, amount in call.counts.items() if amount for part in (name, amount)]
+        limits = [to_milliseconds(MOST_HOURS * 3600.0), MOST_HOURS, MOST_MODELS]
+        commands.append(HOURS.build_call(keys, *limits, encode_text(call.model), *amounts))
     if b'"compact":' in row or b'"rebuild":' in row:
-        commands += wishing(session, ttl)
+        commands.append(build_request_notice(session, ttl))
     return commands
 
 
-def wishing(session: SessionRef, ttl: float) -> list[Command]:
-    """Let every process know that an operator wants something of a session."""
-    return [("EVAL", NOTICE, 1, REQUESTED, milliseconds(ttl), "until", session.session_id)]
+def build_request_notice(session: SessionRef, ttl: float) -> Command:
+    """Build what lets every process know that an operator wants something of a session, for ``ttl`` s.
+
+    Without it a small conversation would never ask the store, and so never learn of it.
+    """
+    return NOTICE.build_call([REQUESTED], to_milliseconds(ttl), "until", session.session_id)
 
 
-def forgetting(name: str) -> Command:
-    """Let every process know that a session, or a whole tenant, was erased."""
-    return ("EVAL", NOTICE, 1, FORGOTTEN, milliseconds(FORGOTTEN_SECONDS), "at", name)
+def build_erasure_notice(name: str) -> Command:
+    """Build what lets every process know that a session, or a whole tenant, was erased.
+
+    Without it their memories would go on using what was to be forgotten.
+    """
+    return NOTICE.build_call([FORGOTTEN], to_milliseconds(FORGOTTEN_SECONDS), "at", name)
 
 
-def noted(session: SessionRef) -> Command:
-    """Ask when a session, and when its whole tenant, was erased lately."""
+def build_erasure_query(session: SessionRef) -> Command:
+    """Build the question when a session, and when its whole tenant, was erased lately."""
     return ("ZMSCORE", FORGOTTEN, session.session_id, session.tenant)
 
 
-def dropping(session: SessionRef, labels: Iterable[str] = ()) -> list[Command]:
-    """Erase a session, and take it out of its tenant's list (the second answer is how many are left there),
-    of the wishes, and of what has a label; ``labels`` are the names of their keys."""
+def build_erasure(session: SessionRef, labels: Iterable[str] = ()) -> list[Command]:
+    """Build what erases a session and its places in the indexes.
+
+    The second answer is how many sessions are left in its tenant's list.
+
+    Args:
+        labels: keys of the labels that it is to be taken out of.
+    """
     return [
-        ("UNLINK", *session_keys(session, *PARTS)),
-        unlisting(session),
+        ("UNLINK", *session_keys(session, *SESSION_PARTS)),
+        build_unlisting(session),
         ("ZREM", REQUESTED, session.session_id),
         *(("ZREM", key, session.key) for key in labels),
     ]
 
 
-def unlisting(session: SessionRef) -> Command:
-    """Take a session out of its tenant's list; the answer is how many are left there."""
-    keys = [tenant_key(session.tenant, name) for name in ("sessions", "rows")]
-    return ("EVAL", DROP, len(keys), *keys, session.key)
+def build_unlisting(session: SessionRef) -> Command:
+    """Build what takes a session out of its tenant's list; the answer is how many are left there."""
+    return DROP.build_call([tenant_key(session.tenant, part) for part in ("sessions", "rows")], session.key)
 
 
-def vacating(tenant: str, facts: Sequence[bytes] = ()) -> list[Command]:
-    """Take a tenant without sessions out of everything by which it is found; its counts stay, nameless."""
+def build_tenant_removal(tenant: str, owner: Sequence[bytes] = ()) -> list[Command]:
+    """Build what takes a tenant without sessions out of all lists; its counts stay, nameless."""
     return [
         ("ZREM", TENANTS, tenant),
         ("UNLINK", tenant_key(tenant, "about")),
-        *(("ZREM", owner_key(kind, name), tenant) for kind, name in _owners(facts)),
+        *(("ZREM", key, tenant) for key in _find_owner_keys(owner)),
     ]
 
 
-def _owners(facts: Sequence[bytes]) -> list[tuple[str, str]]:
-    """By whom sessions of a tenant are looked for."""
-    known = {name.decode(): value.decode() for name, value in zip(facts[::2], facts[1::2], strict=True)}
-    who = {"team": known.get("team_id", ""), "key": known.get("key_hash", "")}
-    who["user"] = "" if who["team"] else known.get("user_id", "")
-    return [(kind, name) for kind, name in who.items() if name]
+def _build_life(ttl: float) -> list[int]:
+    """Return time to live in ms and the age in s at which members are forgotten, as the scripts take them."""
+    return [to_milliseconds(ttl), int(max(ttl, MEMBER_SECONDS))]
 
 
-def _key_hours(session: SessionRef, row: bytes, facts: Sequence[bytes]) -> list[str]:
-    known = read_row(row) or {}
-    called = dict(zip(facts[::2], facts[1::2], strict=True)).get(b"key_hash", b"").decode()
-    key_hash = called or str(known.get("about:key_hash", ""))
-    return [hours_key(session.tenant, key_hash)] if key_hash and known.get("about:team_id") else []
+def _count_saved(event: CompactionEvent) -> dict[str, int]:
+    """Return the tokens that were not sent, or in observe would not have been."""
+    difference = max(0, event.tokens_before - event.tokens_after)
+    if event.outcome == "observed":
+        return {"saved": 0, "would_save": difference}
+    return {"saved": difference, "would_save": 0}
+
+
+def _find_owner_keys(owner: Sequence[bytes]) -> list[str]:
+    """Return the keys of those by whom a tenant is looked for: its team, else its user; and its API key."""
+    facts = {name.decode(): value.decode() for name, value in zip(owner[::2], owner[1::2], strict=True)}
+    names = {"team": facts.get("team_id", ""), "key": facts.get("key_hash", "")}
+    names["user"] = "" if names["team"] else facts.get("user_id", "")
+    return [owner_key(kind, name) for kind, name in names.items() if name]
+
+
+def _find_key_hours(session: SessionRef, row: bytes, owner: Sequence[bytes]) -> list[str]:
+    """Return the key of the counts of the API key that called, in a team; other tenants have one key."""
+    fields = decode_row(row) or {}
+    called = dict(zip(owner[::2], owner[1::2], strict=True)).get(b"key_hash", b"").decode()
+    key_hash = called or str(fields.get("about:key_hash", ""))
+    return [hours_key(session.tenant, key_hash)] if key_hash and fields.get("about:team_id") else []

@@ -1,4 +1,8 @@
-"""Lines of the session list: read, chosen, put in order, and handed out page by page."""
+"""Rows of the session list: decoded, selected, put in order, and handed out page by page.
+
+A row is one JSON object for each session, kept in its tenant's ``rows`` (see docs/redis.md). Redis cannot
+filter or sort them, so they are selected here, thousands at a time.
+"""
 
 from __future__ import annotations
 
@@ -13,35 +17,28 @@ from math import isfinite
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from gateway_compaction.adapters.redis.codec import texts_in
+from gateway_compaction.adapters.redis.codec import decode_texts
 from gateway_compaction.archive import Owner, Query, Scope, SessionRow, State
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import Refused
 
-__all__ = [
-    "OWNER_FIELDS",
-    "Fields",
-    "Line",
-    "chosen",
-    "cursor_of",
-    "line_of",
-    "number_in",
-    "owner_in",
-    "page_size",
-    "read_row",
-    "row_of",
-]
-
+# The fields of a row by name, as they stand in Redis.
 Fields = Mapping[str, Any]
+
 OWNER_FIELDS = tuple(f.name for f in fields_of(Owner))
+
+# Rows of a page, whatever a client asks for.
 LONGEST_PAGE = 500
-LARGEST = 2**53
-# So many are looked at before others have their turn: a millisecond or two.
-AT_ONCE = 1_000
+
+# Greater numbers are no count, time or size, and not every reader of JSON can take them.
+LARGEST_NUMBER = 2**53
+
+# So many rows are looked at before other tasks have their turn: a millisecond or two.
+ROWS_AT_ONCE = 1_000
 
 
-class Line(NamedTuple):
-    """A row, and what is needed of each to choose and order thousands."""
+class ListedRow(NamedTuple):
+    """A row, with what is needed of each to select and order thousands; decoded once for all lists."""
 
     session: SessionRef
     session_id: str
@@ -55,91 +52,115 @@ class Line(NamedTuple):
     calls: float
 
 
-def read_row(raw: bytes | str) -> Fields | None:
-    """A row as it stands in Redis, or None for what is none."""
+def decode_row(raw: bytes | str) -> Fields | None:
+    """Return a row (or any other JSON object), or None where it is none or empty."""
     try:
-        found = json.loads(raw if isinstance(raw, str) else raw.decode("utf-8", "replace"))
+        fields = json.loads(raw if isinstance(raw, str) else raw.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) and found else None
+    return fields if isinstance(fields, dict) and fields else None
 
 
-def row_of(session: SessionRef, fields: Fields, now: float) -> SessionRow:
-    """A row as operators see it at ``now``; what cannot be read counts as absent."""
-    state, reason = _state(fields, now)
+def to_session_row(session: SessionRef, fields: Fields, now: float) -> SessionRow:
+    """Return a row as operators see it at ``now``; what cannot be read counts as absent."""
+    state, reason = _read_state(fields, now)
     return SessionRow(
         session=session,
-        owner=owner_in(fields),
-        labels=texts_in(_text(fields, "labels") or ""),
-        model=_text(fields, "model"),
-        policy=_text(fields, "policy"),
-        level=_text(fields, "level"),
-        outcome=_text(fields, "outcome"),
+        owner=read_owner(fields),
+        labels=decode_texts(_read_text(fields, "labels") or ""),
+        model=_read_text(fields, "model"),
+        policy=_read_text(fields, "policy"),
+        level=_read_text(fields, "level"),
+        outcome=_read_text(fields, "outcome"),
         state=state,
         reason=reason,
-        created=number_in(fields, "created"),
-        seen=number_in(fields, "seen") or number_in(fields, "created"),
-        calls=int(number_in(fields, "calls")),
-        tokens_before=int(number_in(fields, "tokens_before")),
-        tokens_after=int(number_in(fields, "tokens_after")),
-        window=int(number_in(fields, "window")) or None,
-        covers=int(number_in(fields, "covers")),
-        saved=int(number_in(fields, "saved")),
-        would_save=int(number_in(fields, "would_save")),
-        versions=int(number_in(fields, "version")),
+        created=read_number(fields, "created"),
+        seen=read_number(fields, "seen") or read_number(fields, "created"),
+        calls=int(read_number(fields, "calls")),
+        tokens_before=int(read_number(fields, "tokens_before")),
+        tokens_after=int(read_number(fields, "tokens_after")),
+        window=int(read_number(fields, "window")) or None,
+        covers=int(read_number(fields, "covers")),
+        saved=int(read_number(fields, "saved")),
+        would_save=int(read_number(fields, "would_save")),
+        versions=int(read_number(fields, "version")),
     )
 
 
-def owner_in(fields: Fields, prefix: str = "about:") -> Owner:
-    """Whose something is; what several share is nobody's."""
-    return Owner(**{name: _text(fields, f"{prefix}{name}") for name in OWNER_FIELDS})
-
-
-def line_of(session: SessionRef, fields: Fields) -> Line:
-    """A row, read once for all lists it will be in."""
+def to_listed_row(session: SessionRef, fields: Fields) -> ListedRow:
+    """Return a row with the numbers that lists are ordered by."""
     names = ("expires", "seen", "created", "saved", "tokens_before", "calls")
-    return Line(
-        session, session.session_id, owner_in(fields), fields, *(number_in(fields, name) for name in names)
+    return ListedRow(
+        session,
+        session.session_id,
+        read_owner(fields),
+        fields,
+        *(read_number(fields, name) for name in names),
     )
 
 
-async def chosen(lines: Sequence[Line], scope: Scope, query: Query, now: float) -> tuple[list[Line], int]:
-    """The rows of a page, one more where others follow, and how many match in all.
+def read_owner(fields: Fields, prefix: str = "about:") -> Owner:
+    """Return the owner that some fields name; what several users or keys share is empty, and so None."""
+    return Owner(**{name: _read_text(fields, f"{prefix}{name}") for name in OWNER_FIELDS})
+
+
+def read_number(fields: Fields, name: str) -> float:
+    """Return a number of a row; 0 where it is missing or none."""
+    try:
+        value = float(fields.get(name) or 0)
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
+    return value if isfinite(value) and abs(value) < LARGEST_NUMBER else 0.0
+
+
+async def select_rows(
+    rows: Sequence[ListedRow], scope: Scope, query: Query, now: float
+) -> tuple[list[ListedRow], int]:
+    """Return the rows of a page, in order, and how many match in all.
+
+    Where others follow, there is one row more than the page holds.
 
     Raises:
         Refused: the cursor is not one of this list.
     """
-    after, up = _cursor(query), query.ascending
-    plain = query == Query(sort=query.sort, ascending=up, cursor=query.cursor, limit=query.limit)
+    after, ascending = _decode_cursor(query), query.ascending
+    unfiltered = query == Query(sort=query.sort, ascending=ascending, cursor=query.cursor, limit=query.limit)
     text = None if query.text is None else query.text.casefold()
-    place: Callable[[Line], tuple[float, str]] = attrgetter(query.sort, "session_id")
-    left: list[Line] = []
+    # Two rows of the same second are told apart by their names: a cursor must mean one place.
+    place: Callable[[ListedRow], tuple[float, str]] = attrgetter(query.sort, "session_id")
+    behind_cursor: list[ListedRow] = []
     total = 0
-    for start in range(0, len(lines), AT_ONCE):
-        for line in lines[start : start + AT_ONCE]:
-            if line.expires <= now or not (scope.everything or scope.allows(line.owner)):
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        for row in rows[start : start + ROWS_AT_ONCE]:
+            if row.expires <= now or not (scope.everything or scope.allows(row.owner)):
                 continue
-            if not (plain or _matches(line, query, text, now)):
+            if not (unfiltered or _matches(row, query, text, now)):
                 continue
             total += 1
-            if after is None or (place(line) > after if up else place(line) < after):
-                left.append(line)
+            if after is None or (place(row) > after if ascending else place(row) < after):
+                behind_cursor.append(row)
         await asyncio.sleep(0)
-    return (nsmallest if up else nlargest)(page_size(query) + 1, left, key=place), total
+    take = nsmallest if ascending else nlargest
+    return take(limit_page(query) + 1, behind_cursor, key=place), total
 
 
-def page_size(query: Query) -> int:
-    """Rows of one page: those asked for, 500 at most."""
+def limit_page(query: Query) -> int:
+    """Return the rows of one page: those asked for, at least 1 and at most 500."""
     return max(1, min(query.limit, LONGEST_PAGE))
 
 
-def cursor_of(line: Line, query: Query) -> str:
-    """What asks for the rows behind one."""
-    place = [query.sort, query.ascending, getattr(line, query.sort), line.session_id]
+def encode_cursor(row: ListedRow, query: Query) -> str:
+    """Return the cursor of the rows behind one: the order, and the row's place in it."""
+    place = [query.sort, query.ascending, getattr(row, query.sort), row.session_id]
     return base64.urlsafe_b64encode(json.dumps(place).encode()).decode().rstrip("=")
 
 
-def _cursor(query: Query) -> tuple[float, str] | None:
+def _decode_cursor(query: Query) -> tuple[float, str] | None:
+    """Return the place that a query's cursor names.
+
+    Raises:
+        Refused: it is no cursor, or one of another order.
+    """
     if query.cursor is None:
         return None
     try:
@@ -152,51 +173,43 @@ def _cursor(query: Query) -> tuple[float, str] | None:
         raise Refused("The cursor is not one of this list; begin without one") from error
 
 
-def _matches(line: Line, query: Query, text: str | None, now: float) -> bool:
-    fields, owner = line.fields, line.owner
+def _matches(row: ListedRow, query: Query, text: str | None, now: float) -> bool:
+    fields, owner = row.fields, row.owner
     if query.model is not None and fields.get("model") != query.model:
         return False
     if query.level is not None and (fields.get("level") or "none") != query.level:
         return False
     if query.team is not None and query.team not in (owner.team_id, owner.team):
         return False
-    if (query.since is not None and line.seen < query.since) or (
-        query.until is not None and line.seen > query.until
-    ):
+    if query.since is not None and row.seen < query.since:
         return False
-    if query.state is not None and _state(fields, now)[0] != query.state:
+    if query.until is not None and row.seen > query.until:
         return False
-    return text is None or text in _searched(line)
+    if query.state is not None and _read_state(fields, now)[0] != query.state:
+        return False
+    return text is None or text in _build_search_text(row)
 
 
-def _searched(line: Line) -> str:
-    owner, labels = line.owner, texts_in(_text(line.fields, "labels") or "")
-    named = (owner.team_id, owner.team, owner.user_id, owner.key_alias, owner.end_user)
-    return "\n".join((line.session_id, *labels, *(name for name in named if name))).casefold()
+def _build_search_text(row: ListedRow) -> str:
+    """Return all that a query's text is looked for in."""
+    owner, labels = row.owner, decode_texts(_read_text(row.fields, "labels") or "")
+    names = (owner.team_id, owner.team, owner.user_id, owner.key_alias, owner.end_user)
+    return "\n".join((row.session_id, *labels, *(name for name in names if name))).casefold()
 
 
-def _state(fields: Fields, now: float) -> tuple[State, str | None]:
+def _read_state(fields: Fields, now: float) -> tuple[State, str | None]:
+    """Return the state of a session, and why it failed, is bypassed or backs off."""
     paused = None
     for kind in ("bypass", "backoff"):
-        if paused is None and number_in(fields, f"{kind}_until") > now * 1000:
-            paused = _text(fields, f"{kind}_reason") or "unspecified"
-    if number_in(fields, "claimed") > now * 1000:
+        if paused is None and read_number(fields, f"{kind}_until") > now * 1000:
+            paused = _read_text(fields, f"{kind}_reason") or "unspecified"
+    if read_number(fields, "claimed") > now * 1000:
         return "summarizing", paused
-    if number_in(fields, "failures") > 0:
-        return "failed", _text(fields, "backoff_reason") or paused
+    if read_number(fields, "failures") > 0:
+        return "failed", _read_text(fields, "backoff_reason") or paused
     return "idle", paused
 
 
-def _text(fields: Fields, name: str) -> str | None:
+def _read_text(fields: Fields, name: str) -> str | None:
     value = fields.get(name)
     return value if isinstance(value, str) and value else None
-
-
-def number_in(fields: Fields, name: str) -> float:
-    """A number of a row; 0 for what is none."""
-    try:
-        value = float(fields.get(name) or 0)
-    except (ValueError, TypeError, OverflowError):
-        return 0.0
-    # Greater ones are no count, time or size, and not every reader of JSON can take them.
-    return value if isfinite(value) and abs(value) < LARGEST else 0.0

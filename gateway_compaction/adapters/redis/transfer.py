@@ -1,4 +1,8 @@
-"""A session as a document of JSON types, and back; records keep their bytes."""
+"""A session as a document of JSON types, for export, and back, for import; records keep their bytes.
+
+A document comes from outside and is stored as if this package had written it, so every value is looked at
+before any is stored (see ``transfer_checks``).
+"""
 
 from __future__ import annotations
 
@@ -11,34 +15,49 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from gateway_compaction.adapters.redis.codec import CHARS, read_event, written_event
+from gateway_compaction.adapters.redis.codec import TEXT_CHARS, decode_event, encode_event
 from gateway_compaction.adapters.redis.rows import OWNER_FIELDS
 from gateway_compaction.adapters.redis.transfer_checks import (
-    LONGEST_PIN,
-    MOST_PINS,
     NO_FIELD,
-    event_fault,
-    field_fault,
-    last_fault,
-    record_in,
-    score_fault,
-    text_fault,
+    decode_exact_record,
+    find_event_fault,
+    find_field_fault,
+    find_score_fault,
+    find_snapshot_fault,
+    find_text_fault,
 )
 from gateway_compaction.core.policy.fields import LONGEST_TTL
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import BadDocument, Refused
 
-__all__ = ["LONGEST_PIN", "MOST_PINS", "Document", "arguments", "exported", "read_document"]
+# How a document names itself; another version is refused.
+SCHEMA = "gateway-compaction/session"
+VERSION = 1
 
-SCHEMA, VERSION = "gateway-compaction/session", 1
-MOST_BYTES, MOST_RECORDS, MOST_EVENTS = 32_000_000, 2_000, 200
+# A document as JSON, so that one import cannot fill the memory.
+MOST_BYTES = 32_000_000
+
+# Compactions, and retired ones, of one document.
+MOST_RECORDS = 2_000
+
+# As many as a session keeps.
+MOST_EVENTS = 200
+
 UNREADABLE = "it was changed, or cannot be read"
+
+# Before the author and the reason of an audit event that this store knows from a document only.
 IMPORTED = "imported: "
+
 NAME = re.compile(rb"[0-9A-Za-z]{1,64}")
 
+# A hash by which a tenant, a session or a digest is named.
 Name = Annotated[str, Field(pattern=r"^[0-9A-Za-z]{1,64}$")]
-Raw = str | dict[Literal["base64"], str]
-Whole = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,14}$")]
+
+# The bytes of a record: as text, or in base64 where they are not UTF-8.
+RawRecord = str | dict[Literal["base64"], str]
+
+# A version number.
+Version = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,14}$")]
 
 
 class Document(BaseModel):
@@ -53,28 +72,29 @@ class Document(BaseModel):
     owner: dict[str, str]
     ttl: Annotated[float, Field(gt=0, le=LONGEST_TTL)]
     fields: dict[str, str]
-    compactions: Annotated[dict[Name, Raw], Field(max_length=MOST_RECORDS)]
+    compactions: Annotated[dict[Name, RawRecord], Field(max_length=MOST_RECORDS)]
     used: Annotated[dict[Name, str], Field(max_length=MOST_RECORDS)]
-    retired: Annotated[dict[Whole, Raw], Field(max_length=MOST_RECORDS)]
-    events: Annotated[list[Raw], Field(max_length=MOST_EVENTS)]
-    last_call: Raw | None = None
+    retired: Annotated[dict[Version, RawRecord], Field(max_length=MOST_RECORDS)]
+    events: Annotated[list[RawRecord], Field(max_length=MOST_EVENTS)]
+    last_call: RawRecord | None = None
 
     @property
     def ref(self) -> SessionRef:
-        """The session's name."""
+        """The session that the document is of."""
         return SessionRef(self.tenant, self.session)
 
 
-def exported(session: SessionRef, found: Sequence[Any]) -> dict[str, Any]:
-    """The document of a session.
+def build_document(session: SessionRef, stored: Sequence[Any]) -> dict[str, Any]:
+    """Build the document of a session.
 
-    ``found`` holds what Redis has of it: fields, compactions, used (with times), retired, events, last call,
-    life in ms.
+    Args:
+        stored: what Redis has of it: fields, compactions, used (alternating digests and times), retired,
+            events, last call, life in ms.
 
     Raises:
         Refused: it is larger than 32 MB.
     """
-    fields, compactions, used, retired, events, last, ttl = found
+    fields, compactions, used, retired, events, last, ttl = stored
     texts = {k.decode("utf-8", "replace"): v.decode("utf-8", "replace") for k, v in fields.items()}
     document: dict[str, Any] = {
         "schema": SCHEMA,
@@ -84,15 +104,21 @@ def exported(session: SessionRef, found: Sequence[Any]) -> dict[str, Any]:
         "owner": {n: texts[f"about:{n}"] for n in OWNER_FIELDS if texts.get(f"about:{n}")},
         "ttl": min(LONGEST_TTL, max(0.001, ttl / 1000)),
         # What import would refuse is no part of a document: it is not to fail for one bad value.
-        "fields": {k: v for k, v in texts.items() if field_fault(k, v) is None},
-        "compactions": {k.decode(): _raw(v) for k, v in compactions.items() if k == _names(v)[0]},
-        "used": {d.decode(): s for d, s in _scores(used) if NAME.fullmatch(d) and score_fault(s) is None},
-        "retired": {k.decode(): _raw(v) for k, v in retired.items() if k == _names(v)[1]},
-        "events": [_raw(v) for v in events if event_fault(v) is None],
-        "last_call": None if last is None or last_fault(last) else _raw(last),
+        "fields": {k: v for k, v in texts.items() if find_field_fault(k, v) is None},
+        "compactions": {k.decode(): _to_json(v) for k, v in compactions.items() if k == _read_digest(v)},
+        "used": {
+            digest.decode(): second
+            for digest, second in _pair_scores(used)
+            if NAME.fullmatch(digest) and find_score_fault(second) is None
+        },
+        "retired": {k.decode(): _to_json(v) for k, v in retired.items() if k == _read_version(v)},
+        "events": [_to_json(v) for v in events if find_event_fault(v) is None],
+        "last_call": None if last is None or find_snapshot_fault(last) else _to_json(last),
     }
-    versions = [r.version for raw in (*compactions.values(), *retired.values()) if (r := record_in(raw))]
+    records = [decode_exact_record(raw) for raw in (*compactions.values(), *retired.values())]
+    versions = [record.version for record in records if record]
     if versions:
+        # Where the number itself was evicted: import refuses records of versions yet to come.
         document["fields"]["version"] = str(max(*versions, int(document["fields"].get("version", "0"))))
     if len(json.dumps(document)) > MOST_BYTES:
         raise Refused("The session is larger than 32 MB as a document")
@@ -100,7 +126,7 @@ def exported(session: SessionRef, found: Sequence[Any]) -> dict[str, Any]:
 
 
 def read_document(raw: Mapping[str, Any]) -> Document:
-    """A document, every value of it looked at before any is stored.
+    """Return a document, every value of which has been looked at.
 
     Raises:
         BadDocument: it is none, or is too large; says where, and what is wrong there.
@@ -116,100 +142,115 @@ def read_document(raw: Mapping[str, Any]) -> Document:
         raise BadDocument(where or "document", first["msg"]) from error
     except (ValueError, TypeError, RecursionError) as error:
         raise BadDocument("document", "it is no JSON that can be read") from error
-    for where, fault in _faults(document):
+    for where, fault in _find_faults(document):
         if fault is not None:
             raise BadDocument(where, fault)
     return document
 
 
-def arguments(
-    document: Document, facts: Sequence[bytes], said: Mapping[str, str], *, trusted: bool
+def build_import_args(
+    document: Document, owner: Sequence[bytes], unproven: Mapping[str, str], *, trusted: bool
 ) -> list[Any]:
-    """What ``import.lua`` takes behind TTL and event; what audit events say is the document's word.
+    """Build what ``import.lua`` takes behind TTL and event.
 
-    ``said`` is what the document says of its owner and a call has yet to prove.
+    Args:
+        owner: whose the session will be, as ``encode_owner`` writes it.
+        unproven: what the document says of its owner and a call has yet to prove, by field.
+        trusted: the document's audit events are taken as they are; else they are marked as its word.
     """
-    events = [_bytes(event) if trusted else _marked(_bytes(event)) for event in document.events]
+    events = [_to_bytes(event) for event in document.events]
+    if not trusted:
+        events = [_mark_imported(event) for event in events]
     fields: list[Any] = [part for pair in document.fields.items() for part in pair]
-    names = zip(facts[::2], facts[1::2], strict=True)
-    fields += [part for name, value in names for part in (b"about:" + name, value)]
-    fields += [part for name, value in said.items() for part in (f"said:{name}", value)]
-    compactions = [part for name, raw in document.compactions.items() for part in (name, _bytes(raw))]
-    used = [part for name, second in document.used.items() for part in (second, name)]
-    retired = [part for version, raw in document.retired.items() for part in (version, _bytes(raw))]
-    lists = (fields, events, compactions, used, retired)
-    last = b"" if document.last_call is None else _bytes(document.last_call)
-    return [last, *(part for each in lists for part in (len(each), *each))]
+    for name, value in zip(owner[::2], owner[1::2], strict=True):
+        fields += [b"about:" + name, value]
+    for field, text in unproven.items():
+        fields += [f"said:{field}", text]
+    compactions = [part for digest, raw in document.compactions.items() for part in (digest, _to_bytes(raw))]
+    used = [part for digest, second in document.used.items() for part in (second, digest)]
+    retired = [part for version, raw in document.retired.items() for part in (version, _to_bytes(raw))]
+    args: list[Any] = [b"" if document.last_call is None else _to_bytes(document.last_call)]
+    for parts in (fields, events, compactions, used, retired):
+        args += [len(parts), *parts]
+    return args
 
 
-def _faults(document: Document) -> Iterator[tuple[str, str | None]]:
-    """Every place that a schema cannot judge, and what is wrong there."""
-    for who, value in document.owner.items():
-        yield f"owner.{who[:80]}", text_fault(value, CHARS) if who in OWNER_FIELDS else NO_FIELD
+def _find_faults(document: Document) -> Iterator[tuple[str, str | None]]:
+    """Yield every place that a schema cannot judge, and what is wrong there, or None."""
+    for name, value in document.owner.items():
+        fault = find_text_fault(value, TEXT_CHARS) if name in OWNER_FIELDS else NO_FIELD
+        yield f"owner.{name[:80]}", fault
     for name, value in document.fields.items():
-        yield f"fields.{name[:80]}", field_fault(name, value)
+        yield f"fields.{name[:80]}", find_field_fault(name, value)
     newest = int(document.fields.get("version", "0"))
     for name, raw in document.compactions.items():
-        yield f"compactions.{name}", _record_fault(raw, newest, digest=name)
+        yield f"compactions.{name}", _find_record_fault(raw, newest, digest=name)
     for name, raw in document.retired.items():
-        yield f"retired.{name}", _record_fault(raw, newest, version=int(name))
+        yield f"retired.{name}", _find_record_fault(raw, newest, version=int(name))
     for name, value in document.used.items():
-        yield f"used.{name}", score_fault(value)
+        yield f"used.{name}", find_score_fault(value)
     for number, event in enumerate(document.events):
-        yield f"events.{number}", _fault(event, event_fault)
+        yield f"events.{number}", _judge(event, find_event_fault)
     if document.last_call is not None:
-        yield "last_call", _fault(document.last_call, last_fault)
+        yield "last_call", _judge(document.last_call, find_snapshot_fault)
 
 
-def _fault(raw: Raw, judge: Callable[[bytes], str | None]) -> str | None:
+def _judge(raw: RawRecord, find_fault: Callable[[bytes], str | None]) -> str | None:
+    """Return what is wrong with the bytes of a record, or that there are none."""
     try:
-        return judge(_bytes(raw))
+        return find_fault(_to_bytes(raw))
     except (ValueError, LookupError):
         return UNREADABLE
 
 
-def _record_fault(raw: Raw, newest: int, *, digest: str = "", version: int = 0) -> str | None:
-    """What is wrong with a record: only what this store could have written is none the worse."""
+def _find_record_fault(raw: RawRecord, newest: int, *, digest: str = "", version: int = 0) -> str | None:
+    """Return what is wrong with a record, or None: it must be one that this store could have written."""
 
-    def judge(text: bytes) -> str | None:
-        record = record_in(text)
+    def find_fault(text: bytes) -> str | None:
+        record = decode_exact_record(text)
         if record is None or record.digest != (digest or record.digest):
             return UNREADABLE
         if record.version != (version or record.version):
             return f"it is version {record.version}"
         return f"version {record.version} is yet to come" if record.version > newest else None
 
-    return _fault(raw, judge)
+    return _judge(raw, find_fault)
 
 
-def _marked(raw: bytes) -> bytes:
-    """An audit event of a document, told from those that this store has seen itself."""
-    event = read_event(raw)
+def _mark_imported(raw: bytes) -> bytes:
+    """Return an event; an audit event so marked that nobody takes it for one that this store has seen."""
+    event = decode_event(raw)
     if event is None or event.type != "audit":
         return raw
     by, reason = (IMPORTED + text.removeprefix(IMPORTED) for text in (event.by or "unknown", event.reason))
-    return written_event(replace(event, by=by, reason=reason)).encode()
+    return encode_event(replace(event, by=by, reason=reason)).encode()
 
 
-def _names(raw: bytes) -> tuple[bytes, bytes]:
-    """Under which a record is kept while it is in use, and when it is taken back; empty for what is none."""
-    record = record_in(raw)
+def _read_digest(raw: bytes) -> bytes:
+    """Return the digest under which a record in use is kept; empty where it cannot be imported again."""
+    record = decode_exact_record(raw)
     name = record.digest.encode("utf-8", "replace") if record else b""
-    return (name, b"%d" % record.version) if record and NAME.fullmatch(name) else (b"", b"")
+    return name if NAME.fullmatch(name) else b""
 
 
-def _scores(used: Sequence[bytes]) -> Iterator[tuple[bytes, str]]:
+def _read_version(raw: bytes) -> bytes:
+    """Return the version under which a retired record is kept; empty where it cannot be imported again."""
+    record = decode_exact_record(raw)
+    return b"%d" % record.version if record and _read_digest(raw) else b""
+
+
+def _pair_scores(used: Sequence[bytes]) -> Iterator[tuple[bytes, str]]:
     return ((name, second.decode()) for name, second in zip(used[::2], used[1::2], strict=True))
 
 
-def _raw(value: bytes) -> str | dict[str, str]:
+def _to_json(value: bytes) -> str | dict[str, str]:
     try:
         return value.decode()
     except UnicodeDecodeError:
         return {"base64": base64.b64encode(value).decode()}
 
 
-def _bytes(value: Raw) -> bytes:
+def _to_bytes(value: RawRecord) -> bytes:
     if isinstance(value, str):
         return value.encode()
     return base64.b64decode(value["base64"], validate=True)

@@ -1,4 +1,8 @@
-"""What an exported session may hold, value by value: only what this package could have written itself."""
+"""Checks of what an exported session may hold, value by value: only what this package could have written.
+
+An imported value is read by the request path like any other; a wrong one would otherwise fail there, call
+after call, where nobody knows of the import any more.
+"""
 
 from __future__ import annotations
 
@@ -7,172 +11,236 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gateway_compaction.adapters.redis.codec import read_event, read_last, read_record, texts_in, unversioned
+from gateway_compaction.adapters.redis.codec import (
+    decode_event,
+    decode_record,
+    decode_snapshot,
+    decode_texts,
+    encode_record,
+)
+from gateway_compaction.adapters.redis.rows import LARGEST_NUMBER
 from gateway_compaction.core.records.compaction import Compaction
 
-__all__ = [
-    "LONGEST_PIN",
-    "MOST_PINS",
-    "NO_FIELD",
-    "event_fault",
-    "field_fault",
-    "is_sound",
-    "last_fault",
-    "record_in",
-    "score_fault",
-    "text_fault",
-]
-
+# Tells whether a value can be what it is said to be.
 Check = Callable[[Any], bool]
-MOST_PINS, LONGEST_PIN = 20, 400
+
+# Pins of a session, and characters of each: all of them stand in every summary message.
+MOST_PINS = 20
+LONGEST_PIN = 400
+
 NO_FIELD = "there is no such field"
-MOST_LABELS, LABEL_CHARS, REASON_CHARS = 8, 200, 20_000
-LATEST_SECOND, LARGEST, DEAREST = 4_000_000_000, 2**53, 1e9
+
+# As many labels, and characters of each, as a session keeps.
+MOST_LABELS = 8
+LABEL_CHARS = 200
+
+# Characters of a reason; those of summaries quote what was wrong.
+REASON_CHARS = 20_000
+
+# Characters of a model, a policy or an author.
+NAME_CHARS = 1_000
+
+# Characters of any field, before its own check: that one may be slower.
+FIELD_CHARS = 100_000
+
+# In the year 2096.
+LATEST_SECOND = 4_000_000_000
+
+# Dollars of one summary.
+DEAREST = 1e9
+
+# Lua writes longer numbers with an exponent.
+LATEST_VERSION = 10**12
+
 WHOLE = re.compile(r"0|[1-9][0-9]{0,15}")
 SCORE = re.compile(r"(?:0|[1-9][0-9]{0,9})(?:\.[0-9]{1,12})?")
-CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-def _whole(most: int, *, empty: bool = False) -> Check:
+def _check_whole(most: int, *, empty: bool = False) -> Check:
+    """Build the check of a text that is a whole number, or (if ``empty``) nothing."""
     return lambda v: (empty and v == "") or (WHOLE.fullmatch(v) is not None and int(v) <= most)
 
 
-def _plain(most: int = LABEL_CHARS) -> Check:
-    return lambda v: isinstance(v, str) and text_fault(v, most) is None and not CONTROLS.search(v)
+def _check_plain_text(most: int = LABEL_CHARS) -> Check:
+    """Build the check of a text without control characters."""
+    return lambda v: (
+        isinstance(v, str) and find_text_fault(v, most) is None and not CONTROL_CHARACTERS.search(v)
+    )
 
 
-def _loose(most: int) -> Check:
+def _check_any_text(most: int) -> Check:
+    """Build the check of a text of at most so many characters."""
     return lambda v: isinstance(v, str) and len(v) <= most
 
 
-def _list_of(one: Check, most: int) -> Check:
-    return lambda v: isinstance(v, list) and len(v) <= most and all(one(item) for item in v)
+def _check_list(check: Check, most: int) -> Check:
+    """Build the check of a list by that of its items."""
+    return lambda v: isinstance(v, list) and len(v) <= most and all(check(item) for item in v)
 
 
-def _texts(one: Check, most: int) -> Check:
-    def check(value: str) -> bool:
-        listed = _read(value)
-        return _list_of(one, most)(listed) and list(texts_in(value)) == listed
+def _check_json_texts(check: Check, most: int) -> Check:
+    """Build the check of a list of texts that stands in a field as JSON."""
 
-    return check
+    def check_field(value: str) -> bool:
+        items = _parse_json(value)
+        return _check_list(check, most)(items) and list(decode_texts(value)) == items
 
-
-def _or_none(one: Check) -> Check:
-    return lambda v: v is None or one(v)
+    return check_field
 
 
-def _count(value: Any) -> bool:
-    # A bool is an int to Python.
-    return type(value) is int and 0 <= value < LARGEST
+def _check_optional(check: Check) -> Check:
+    """Build the check of a value that may be missing."""
+    return lambda v: v is None or check(v)
 
 
-def _number(most: float) -> Check:
-    # Neither holds for what is no number.
+def _check_number(most: float) -> Check:
+    """Build the check of a number from 0 to ``most``."""
+    # A bool is an int to Python; NaN fulfils no comparison.
     return lambda v: type(v) in (int, float) and 0 <= v <= most
 
 
-def _seen(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 3 and _count(value[1]) and _words(value[0], value[2])
+def _is_count(value: Any) -> bool:
+    # A bool is an int to Python.
+    return type(value) is int and 0 <= value < LARGEST_NUMBER
 
 
-def _words(*values: Any) -> bool:
-    return all(isinstance(v, str) for v in values)
+def _is_level(value: Any) -> bool:
+    # A level line may lie below 0.
+    return type(value) is int and abs(value) < LARGEST_NUMBER
 
 
-MOMENT, AMOUNT, ONE = _number(LATEST_SECOND), _whole(LARGEST - 1), ("1",).__contains__
-DEADLINE, REASON = _whole(LATEST_SECOND * 1000), _loose(LABEL_CHARS)
+def _is_label(value: Any) -> bool:
+    return isinstance(value, str) and find_text_fault(value, LABEL_CHARS) is None
+
+
+def _is_pin(value: Any) -> bool:
+    return bool(value) and _check_plain_text(LONGEST_PIN)(value)
+
+
+def _is_message(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_message_line(value: Any) -> bool:
+    """Tell whether it is a message of a snapshot: role, tokens, what became of it."""
+    if not isinstance(value, list) or len(value) != 3:
+        return False
+    role, tokens, fate = value
+    return isinstance(role, str) and _is_count(tokens) and isinstance(fate, str)
+
+
+IS_MOMENT = _check_number(LATEST_SECOND)
+
+# Fields of the session's hash: all values are texts.
 FIELDS: Mapping[str, Check] = {
-    **dict.fromkeys(("created", "seen"), _whole(LATEST_SECOND)),
-    # Lua writes longer numbers with an exponent.
-    "version": _whole(10**12),
-    **dict.fromkeys(("calls", "saved", "would_save", "failures"), AMOUNT),
-    **dict.fromkeys(("tokens_before", "tokens_after", "window", "covers"), _whole(LARGEST - 1, empty=True)),
-    **dict.fromkeys(("model", "policy", "level", "outcome"), _plain()),
-    **dict.fromkeys(("bypass_until", "backoff_until"), DEADLINE),
-    **dict.fromkeys(("bypass_reason", "backoff_reason"), REASON),
-    **dict.fromkeys(("compact", "rebuild"), ONE),
-    "labels": _texts(lambda v: isinstance(v, str) and text_fault(v, LABEL_CHARS) is None, MOST_LABELS),
-    "pins": _texts(lambda v: bool(v) and _plain(LONGEST_PIN)(v), MOST_PINS),
+    **dict.fromkeys(("created", "seen"), _check_whole(LATEST_SECOND)),
+    "version": _check_whole(LATEST_VERSION),
+    **dict.fromkeys(("calls", "saved", "would_save", "failures"), _check_whole(LARGEST_NUMBER - 1)),
+    **dict.fromkeys(
+        ("tokens_before", "tokens_after", "window", "covers"), _check_whole(LARGEST_NUMBER - 1, empty=True)
+    ),
+    **dict.fromkeys(("model", "policy", "level", "outcome"), _check_plain_text()),
+    **dict.fromkeys(("bypass_until", "backoff_until"), _check_whole(LATEST_SECOND * 1000)),
+    **dict.fromkeys(("bypass_reason", "backoff_reason"), _check_any_text(LABEL_CHARS)),
+    **dict.fromkeys(("compact", "rebuild"), ("1",).__contains__),
+    "labels": _check_json_texts(_is_label, MOST_LABELS),
+    "pins": _check_json_texts(_is_pin, MOST_PINS),
 }
+
+# Fields of ``CompactionEvent``.
 EVENT: Mapping[str, Check] = {
     "type": ("request", "summary", "audit").__contains__,
-    "at": MOMENT,
-    "reason": _loose(REASON_CHARS),
-    **dict.fromkeys(("outcome", "level", "model", "policy", "by"), _plain(1_000)),
-    **dict.fromkeys(("tokens_before", "tokens_after", "messages_before", "messages_after"), _count),
-    **dict.fromkeys(("covers", "version", "window"), _count),
-    "seconds": _number(LATEST_SECOND),
-    "cost": _number(DEAREST),
+    "at": IS_MOMENT,
+    "reason": _check_any_text(REASON_CHARS),
+    **dict.fromkeys(("outcome", "level", "model", "policy", "by"), _check_plain_text(NAME_CHARS)),
+    **dict.fromkeys(("tokens_before", "tokens_after", "messages_before", "messages_after"), _is_count),
+    **dict.fromkeys(("covers", "version", "window"), _is_count),
+    "seconds": _check_number(LATEST_SECOND),
+    "cost": _check_number(DEAREST),
 }
-MESSAGES = _or_none(lambda v: isinstance(v, list) and all(isinstance(m, dict) for m in v))
-LAST: Mapping[str, Check] = {
-    "at": MOMENT,
-    **dict.fromkeys(("sent", "saw"), _list_of(_seen, LARGEST)),
-    **dict.fromkeys(("client", "model"), MESSAGES),
-    "levels": lambda v: isinstance(v, list) and all(type(n) is int and abs(n) < LARGEST for n in v),
-    **dict.fromkeys(("window", "fixed", "covers"), _count),
-    "version": _or_none(_count),
-    "cuts": _list_of(_count, LARGEST),
+
+# Fields of ``CallSnapshot``.
+SNAPSHOT: Mapping[str, Check] = {
+    "at": IS_MOMENT,
+    **dict.fromkeys(("sent", "saw"), _check_list(_is_message_line, LARGEST_NUMBER)),
+    **dict.fromkeys(("client", "model"), _check_optional(_check_list(_is_message, LARGEST_NUMBER))),
+    "levels": _check_list(_is_level, LARGEST_NUMBER),
+    **dict.fromkeys(("window", "fixed", "covers"), _is_count),
+    "version": _check_optional(_is_count),
+    "cuts": _check_list(_is_count, LARGEST_NUMBER),
     "omitted": lambda v: isinstance(v, bool),
 }
 
 
-def text_fault(value: str, most: int) -> str | None:
-    """What is wrong with a text, or None."""
+def find_text_fault(value: str, most: int) -> str | None:
+    """Return what is wrong with a text, or None."""
     if len(value) > most:
         return f"it is longer than {most} characters"
     return "it holds half a surrogate pair" if any("\ud800" <= c <= "\udfff" for c in value) else None
 
 
-def field_fault(name: str, value: str) -> str | None:
-    """What is wrong with a field of a session, or None."""
+def find_field_fault(name: str, value: str) -> str | None:
+    """Return what is wrong with a field of a session, or None."""
     if name not in FIELDS:
         return NO_FIELD
-    return text_fault(value, 100_000) or (None if FIELDS[name](value) else "its value cannot be one")
+    fault = find_text_fault(value, FIELD_CHARS)
+    if fault is not None:
+        return fault
+    return None if FIELDS[name](value) else "its value cannot be one"
 
 
-def score_fault(value: str) -> str | None:
-    """What is wrong with the second at which a compaction was used, or None."""
+def find_score_fault(value: str) -> str | None:
+    """Return what is wrong with the second at which a compaction was used, or None."""
     sound = SCORE.fullmatch(value) and float(value) <= LATEST_SECOND
     return None if sound else f"not a second between 0 and {LATEST_SECOND}"
 
 
-def event_fault(raw: bytes) -> str | None:
-    """What is wrong with an event, or None."""
-    return _object_fault(raw, EVENT) or (None if read_event(raw) else "not an event")
+def find_event_fault(raw: bytes) -> str | None:
+    """Return what is wrong with an event, or None."""
+    return _find_object_fault(raw, EVENT) or (None if decode_event(raw) else "not an event")
 
 
-def last_fault(raw: bytes) -> str | None:
-    """What is wrong with the last call, or None."""
-    return _object_fault(raw, LAST) or (None if read_last(raw) else "not a call")
+def find_snapshot_fault(raw: bytes) -> str | None:
+    """Return what is wrong with the last call, or None."""
+    return _find_object_fault(raw, SNAPSHOT) or (None if decode_snapshot(raw) else "not a call")
 
 
-def record_in(raw: bytes) -> Compaction | None:
-    """A record in exactly the form in which the scripts expect it, or None."""
-    found = _read(raw)
-    record = read_record(str(found.get("digest")).encode(), raw) if isinstance(found, dict) else None
-    if record is None or raw != unversioned(record) + b"%d}" % record.version:
+def decode_exact_record(raw: bytes) -> Compaction | None:
+    """Return a record, or None where it is not, byte for byte, in the form that this package writes.
+
+    The scripts find kind, parent and version of a record by patterns: another spelling of the same JSON
+    would escape them.
+    """
+    values = _parse_json(raw)
+    record = decode_record(str(values.get("digest")).encode(), raw) if isinstance(values, dict) else None
+    if record is None or raw != encode_record(record) + b"%d}" % record.version:
         return None
     return record if record.version > 0 and is_sound(record) else None
 
 
 def is_sound(record: Compaction) -> bool:
-    """Whether every value of a record can be what it is said to be."""
+    """Tell whether every value of a record can be what it is said to be."""
     clip = record.clip
     counts = [record.covers, record.since, record.version, record.tokens_before, record.tokens_after]
     counts += [n for s in record.segments for n in (s.start, s.end)]
     counts += [] if record.limit is None else [record.limit]
     counts += [clip.until, clip.max_tokens, *clip.spare] if clip else []
-    sound = all(map(_count, counts)) and MOMENT(record.created_at)
-    sound = sound and _or_none(_number(DEAREST))(record.cost) and _or_none(_plain(1_000))(record.model)
-    return sound and _or_none(_plain(64))(record.parent)
+    return (
+        all(map(_is_count, counts))
+        and IS_MOMENT(record.created_at)
+        and _check_optional(_check_number(DEAREST))(record.cost)
+        and _check_optional(_check_plain_text(NAME_CHARS))(record.model)
+        and _check_optional(_check_plain_text(64))(record.parent)
+    )
 
 
-def _object_fault(raw: bytes, checks: Mapping[str, Check]) -> str | None:
-    found = _read(raw)
-    if not isinstance(found, dict):
+def _find_object_fault(raw: bytes, checks: Mapping[str, Check]) -> str | None:
+    """Return what is wrong with a JSON object, by the checks of its members."""
+    values = _parse_json(raw)
+    if not isinstance(values, dict):
         return "not a JSON object"
-    for name, value in found.items():
+    for name, value in values.items():
         if name not in checks:
             return f"{name[:40]!r} is not a part of it"
         try:
@@ -184,13 +252,13 @@ def _object_fault(raw: bytes, checks: Mapping[str, Check]) -> str | None:
     return None
 
 
-def _read(raw: bytes | str) -> Any:
-    """JSON, or None; numbers that are none are not JSON."""
+def _parse_json(raw: bytes | str) -> Any:
+    """Return the value of a JSON text, or None; NaN and Infinity are not JSON."""
     try:
-        return json.loads(raw, parse_constant=_no_number)
+        return json.loads(raw, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return None
 
 
-def _no_number(name: str) -> Any:
+def _refuse_constant(name: str) -> Any:
     raise ValueError(name)

@@ -204,7 +204,7 @@ async def open_archive(source: Source) -> AsyncIterator[Archive]:
     if source.redis:
         from gateway_compaction.adapters.redis.archive import RedisArchive
 
-        async with RedisArchive.at(source.redis) as archive:
+        async with RedisArchive.open(source.redis) as archive:
             await _ping(archive)
             yield archive
     else:

@@ -1,0 +1,35 @@
+"""Lua scripts and commands as values, ready to be sent by ``RedisConnection``.
+
+Everything that reads before it writes is a script in ``lua/``: Redis runs a script as one step, so two
+processes of the gateway can never interleave within it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+# One Redis command with its arguments. Where the command is EVAL, its first argument is a ``Script``.
+Command = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A Lua script, and the SHA-1 by which a server that has seen it knows it."""
+
+    text: str
+    sha: str
+
+    def build_call(self, keys: Sequence[Any], *args: Any) -> Command:
+        """Return the command that runs the script on these keys."""
+        return ("EVAL", self, len(keys), *keys, *args)
+
+
+def load_script(name: str) -> Script:
+    """Return ``lua/<name>.lua`` with ``lua/prelude.lua``, which all scripts share, before it."""
+    folder = files(__package__).joinpath("lua")
+    text = "".join(folder.joinpath(f"{part}.lua").read_text(encoding="utf-8") for part in ("prelude", name))
+    return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
