@@ -22,7 +22,7 @@ from litellm.integrations.custom_logger import CustomLogger
 from litellm.proxy._types import UserAPIKeyAuth
 from openai import OpenAIError
 
-from gateway_compaction.adapters.litellm.callbacks import has_pre_call_hook, is_guard, may_block_later
+from gateway_compaction.adapters.litellm.callbacks import can_block_later, has_pre_call_hook, is_guard
 from gateway_compaction.adapters.litellm.models import ProxyModels, RouterSummarizer
 from gateway_compaction.adapters.prometheus import prometheus
 from gateway_compaction.admin.mount import mount
@@ -207,7 +207,7 @@ class CompactionHook(CustomLogger):
         state.base = state.decision = None
         try:
             # A summary that is waited for would be made, and kept, of what is blocked a moment later.
-            may_wait = not any(c is not self and may_block_later(c) for c in litellm.callbacks)
+            may_wait = not any(c is not self and can_block_later(c) for c in litellm.callbacks)
             request = replace(request_of(state, data), may_wait=may_wait)
             state.base = state.decision = await self._runtime.compactor.compact(request)
         except BaseException as fault:
@@ -235,7 +235,7 @@ class CompactionHook(CustomLogger):
         if state.followed or state.altered or state.decision is None:
             return
         # A stream may still be blocked, by whoever reads it as it comes.
-        if not (streamed and any(c is not self and may_block_later(c) for c in litellm.callbacks)):
+        if not (streamed and any(c is not self and can_block_later(c) for c in litellm.callbacks)):
             self._runtime.post_call.keep_compaction(state.decision)
 
     def _should_defer(self) -> bool:

@@ -45,7 +45,7 @@ def test_only_what_a_scope_allows_is_ever_seen(
 async def look(owners: list[Owner], scope: Scope, sort: Any, limit: int) -> None:
     """Every session is told apart by its size, so that sums show whose calls are in them."""
     store = RedisStore(connect(None), timeout_seconds=5.0)
-    archive, made = RedisArchive(store), dict[SessionRef, Owner]()
+    archive, made = RedisArchive(store.connection), dict[SessionRef, Owner]()
     for number, owner in enumerate(owners):
         where = session(str(number), tenant_of(owner))
         about = {name: value for name, value in asdict(owner).items() if value}

@@ -8,7 +8,7 @@ from typing import Any
 
 import litellm
 
-from gateway_compaction.adapters.litellm.models import live_router
+from gateway_compaction.adapters.litellm.models import get_live_router
 
 __all__ = ["InputPrices"]
 
@@ -21,7 +21,7 @@ class InputPrices:
     """Prices by model group, remembered for some minutes; the cheapest deployment's, so as not to boast."""
 
     def __init__(
-        self, router: Callable[[], Any] = live_router, clock: Callable[[], float] = time.monotonic
+        self, router: Callable[[], Any] = get_live_router, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._router, self._clock = router, clock
         self._known: dict[str, tuple[float, float | None]] = {}

@@ -120,10 +120,10 @@ def _find_windows(loaded: ProxyConfig) -> dict[str, int | None]:
     apply_defaults(os.environ)
     # What LiteLLM makes of a config is its own affair: it must not keep the proxy from starting.
     with suppress(Exception), Console(stderr=True).status("Looking up the windows of the models"):
-        from gateway_compaction.adapters.litellm.probes import config_models
+        from gateway_compaction.adapters.litellm.probes import load_config_models
 
         raw = yaml.safe_load(loaded.path.read_text("utf-8"))
-        offered = config_models(deployments_in(raw), providers_in(raw))
+        offered = load_config_models(deployments_in(raw), providers_in(raw))
         windows |= {name: offered.models.facts(name).window for name in windows}
     return windows
 

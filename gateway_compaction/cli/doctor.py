@@ -87,12 +87,12 @@ def _check_config(path: Path) -> Iterator[Finding]:
 
 
 def _check_master_key(config: ProxyConfig) -> Finding:
-    from gateway_compaction.adapters.litellm.probes import refused_key
+    from gateway_compaction.adapters.litellm.probes import find_master_key_fault
 
     variable = config.key_variable
     key = os.environ.get(variable) if variable else config.master_key
     permitted = config.permits_no_key or is_true(os.environ.get(PERMIT_NO_KEY))
-    return findings.check_master_key(key, variable or f"{config.path}", refused_key(key, {}, permitted))
+    return findings.check_master_key(key, variable or f"{config.path}", find_master_key_fault(key, {}, permitted))
 
 
 def _check_environment() -> Iterator[Finding]:
@@ -167,10 +167,10 @@ def _check_policies_and_models(path: Path | None, config: Path) -> Iterator[Find
 def _check_models(
     raw: Mapping[str, Any], book: PolicyBook | None, named: Mapping[str, str]
 ) -> Iterator[Finding]:
-    from gateway_compaction.adapters.litellm.probes import config_models
+    from gateway_compaction.adapters.litellm.probes import load_config_models
 
     deployments = findings.deployments_in(raw)
-    offered = config_models(deployments, findings.providers_in(raw))
+    offered = load_config_models(deployments, findings.providers_in(raw))
     for position, reason in offered.broken.items():
         name = deployments[position].get("model_name") or f"model_list[{position}]"
         yield Finding(f"model {name}", "fail", reason, "Correct its entry in model_list")

@@ -167,10 +167,10 @@ def _refuse_weak_key(loaded: ProxyConfig) -> None:
     if not key.strip() or len(key) >= SHORT_KEY:
         return
     apply_defaults(os.environ)
-    from gateway_compaction.adapters.litellm.probes import refused_key
+    from gateway_compaction.adapters.litellm.probes import find_master_key_fault
 
     permitted = loaded.permits_no_key or is_true(os.environ.get(PERMIT_NO_KEY))
-    reason = refused_key(key, {}, permitted)
+    reason = find_master_key_fault(key, {}, permitted)
     if reason is not None:
         raise LaunchError(
             f"LiteLLM does not start with this master key: {variable or loaded.path} is {reason}."

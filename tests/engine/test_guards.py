@@ -13,7 +13,7 @@ from litellm.proxy._types import UserAPIKeyAuth
 from litellm.proxy.hooks.autorouter_baseline_cache import AutoRouterBaselineCache
 from opentelemetry.trace import NonRecordingSpan, SpanContext
 
-from gateway_compaction.adapters.litellm.callbacks import has_pre_call_hook, is_guard, may_block_later
+from gateway_compaction.adapters.litellm.callbacks import can_block_later, has_pre_call_hook, is_guard
 from tests.engine.histories import chat
 from tests.engine.host import Host
 
@@ -85,7 +85,7 @@ def guardrail(hook: Any) -> CustomGuardrail:
     ],
 )
 def test_what_a_callback_may_do(other: Any, guards: bool, before: bool, later: bool) -> None:
-    assert (is_guard(other), has_pre_call_hook(other), may_block_later(other)) == (guards, before, later)
+    assert (is_guard(other), has_pre_call_hook(other), can_block_later(other)) == (guards, before, later)
 
 
 class TestWaiting:

@@ -14,7 +14,7 @@ from gateway_compaction.adapters.litellm.models import (
     DirectSummarizer,
     ProxyModels,
     RouterSummarizer,
-    live_router,
+    get_live_router,
 )
 from gateway_compaction.errors import SummaryDenied, SummaryError, SummaryLimited, SummaryTimeout
 from gateway_compaction.ports import Caller, ModelFacts, SummaryRequest
@@ -116,7 +116,7 @@ class TestWindows:
     def test_the_router_is_the_one_that_the_proxy_has_now(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for router in (router_of(), None, router_of()):
             monkeypatch.setattr(proxy_server, "llm_router", router)
-            assert live_router() is router
+            assert get_live_router() is router
 
     def test_without_a_router_there_are_no_groups(self) -> None:
         models = ProxyModels(lambda: None, Clock())

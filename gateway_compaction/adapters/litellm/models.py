@@ -1,4 +1,10 @@
-"""The proxy's models: their windows, and summaries asked through the proxy's own router."""
+"""The proxy's models: their windows, and summaries asked through the proxy's own router.
+
+Everything here leans on LiteLLM 1.108: the router's lists of deployments, its catalogue of models, and two
+functions that LiteLLM wrote for calls which it makes itself on behalf of a request
+(``caller_model_verdict``, ``proxy_sub_call_metadata``). None of them is a documented interface. Each class
+says what breaks when one changes; tests/engine/test_models.py runs them all against the installed version.
+"""
 
 from __future__ import annotations
 
@@ -16,107 +22,97 @@ from litellm.llms.anthropic.pass_through.utils import proxy_sub_call_metadata
 from gateway_compaction.errors import SummaryDenied, SummaryError, SummaryLimited, SummaryTimeout
 from gateway_compaction.ports import Caller, ModelFacts, SummaryAnswer, SummaryRequest
 
-__all__ = ["DirectSummarizer", "ProxyModels", "RouterSummarizer", "live_router"]
-
+# So long facts are kept: a model that an admin adds or changes is seen within a minute.
 FACTS_SECONDS = 60.0
-FACTS_KEPT = 1_000
+
+# Groups whose facts are kept; clients choose the names, so a bound must be somewhere.
+MOST_FACTS = 1_000
+
+# How LiteLLM's spend logs name our own calls (``internal_call_origin``).
 ORIGIN = "gateway_compaction"
+
+# Fields of a deployment, or of the catalogue, with the dollars for a token.
 PRICES = ("input_cost_per_token", "output_cost_per_token")
 
+# Characters of a token, for a rough price in advance.
+TOKEN_CHARS = 4
 
-def live_router() -> Any:
-    """The router of the running proxy, None outside one; looked up each time, since a reload replaces it."""
+# So much longer than the provider's own deadline we wait, so that LiteLLM's error comes first.
+EXTRA_SECONDS = 1
+
+
+def get_live_router() -> Any:
+    """Return the router of the running proxy, None outside one.
+
+    Relies on ``litellm.proxy.proxy_server.llm_router``. It is looked up each time, since the proxy replaces
+    it when its models change: one that was kept would go on sending summaries to models that are gone.
+    """
     from litellm.proxy import proxy_server
 
     return proxy_server.llm_router
 
 
 class ProxyModels:
-    """Windows of model groups, read from the router and remembered for a minute."""
+    """Windows of model groups, read from the router and remembered for a minute.
+
+    Relies on ``get_model_list`` (aliases and patterns included), ``get_deployment`` and
+    ``get_deployment_model_info`` of the router, and on ``max_input_tokens`` in a deployment's ``model_info``
+    and in LiteLLM's catalogue. Where a window is not found, requests of that group are left alone.
+    """
 
     def __init__(
-        self, router: Callable[[], Any] = live_router, clock: Callable[[], float] = time.monotonic
+        self, router: Callable[[], Any] = get_live_router, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._router, self._clock = router, clock
-        self._known: dict[str, tuple[float, ModelFacts]] = {}
+        self._router = router
+        self._clock = clock
+        # By group: until when they hold, and the facts.
+        self._facts: dict[str, tuple[float, ModelFacts]] = {}
 
     def facts(self, model: str) -> ModelFacts:
-        """The smallest window of a group's deployments, and the model name that deployment counts by."""
-        until, facts = self._known.get(model, (0.0, ModelFacts(None, model)))
+        """See ``Models.facts``: the smallest window of a group, since any deployment may be chosen."""
+        until, facts = self._facts.get(model, (0.0, ModelFacts(None, model)))
         if until < self._clock():
             facts = self._look_up(model)
-            if len(self._known) >= FACTS_KEPT:
-                self._known.clear()
-            self._known[model] = (self._clock() + FACTS_SECONDS, facts)
+            if len(self._facts) >= MOST_FACTS:
+                self._facts.clear()
+            self._facts[model] = (self._clock() + FACTS_SECONDS, facts)
         return facts
 
     def deployment(self, model_id: str | None, model: str) -> ModelFacts:
-        """The window of one deployment."""
+        """Return the facts of the deployment that was chosen, or, where that is unknown, of ``model``."""
         router = self._router()
         deployment = router.get_deployment(model_id=model_id) if router is not None and model_id else None
         if deployment is None:
-            return ModelFacts(_catalogued(model), model)
-        return _facts_of(router, deployment.model_dump())
+            return ModelFacts(_find_catalogued_window(model), model)
+        return _find_facts(router, deployment.model_dump())
 
     def groups(self) -> list[str]:
-        """Names of all model groups."""
+        """Return the names of all model groups."""
         router = self._router()
         return sorted({d["model_name"] for d in router.get_model_list() or ()}) if router is not None else []
 
     def _look_up(self, model: str) -> ModelFacts:
         router = self._router()
         deployments = (router.get_model_list(model_name=model) or ()) if router is not None else ()
-        known = [facts for d in deployments if (facts := _facts_of(router, d)).window is not None]
-        if known:
-            return min(known, key=lambda f: f.window or 0)
-        return ModelFacts(_catalogued(model), _name_of(deployments[0]) if deployments else model)
-
-
-def _facts_of(router: Any, deployment: Mapping[str, Any]) -> ModelFacts:
-    info = deployment.get("model_info") or {}
-    name = _name_of(deployment)
-    declared = info.get("max_input_tokens")
-    if isinstance(declared, int) and not isinstance(declared, bool) and declared > 0:
-        return ModelFacts(declared, name)
-    found = _info_of(router, deployment)
-    return ModelFacts(_window_in(found) or _catalogued(str(info.get("base_model") or name)), name)
-
-
-def _info_of(router: Any, deployment: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """What LiteLLM's catalogue says of a deployment."""
-    model_id = (deployment.get("model_info") or {}).get("id")
-    try:
-        found: Mapping[str, Any] | None = router.get_deployment_model_info(
-            model_id=model_id, model_name=_name_of(deployment)
-        )
-    except Exception:  # LiteLLM raises bare exceptions for what it does not know
-        found = None
-    return found
-
-
-def _name_of(deployment: Mapping[str, Any]) -> str:
-    info = deployment.get("model_info") or {}
-    return str(info.get("base_model") or (deployment.get("litellm_params") or {}).get("model") or "")
-
-
-def _catalogued(model: str) -> int | None:
-    try:
-        return _window_in(litellm.get_model_info(model))
-    except Exception:  # LiteLLM raises bare exceptions for what it does not know
-        return None
-
-
-def _window_in(info: Mapping[str, Any] | None) -> int | None:
-    # `max_tokens` is a window only where it is not the limit of the answer.
-    known = info or {}
-    window = known.get("max_input_tokens") or (not known.get("max_output_tokens") and known.get("max_tokens"))
-    return window if isinstance(window, int) and not isinstance(window, bool) and window > 0 else None
+        facts = [_find_facts(router, deployment) for deployment in deployments]
+        with_window = [one for one in facts if one.window is not None]
+        if with_window:
+            return min(with_window, key=lambda one: one.window or 0)
+        name = _read_name(deployments[0]) if deployments else model
+        return ModelFacts(_find_catalogued_window(model), name)
 
 
 class RouterSummarizer:
-    """Asks a model group of the proxy, on the account and with the rights of the calling team."""
+    """Asks a model group of the proxy, on the account and with the rights of the calling team.
 
-    def __init__(self, router: Callable[[], Any] = live_router) -> None:
+    A call through the router does not pass the proxy's own checks of keys, budgets and rates. So this relies
+    on ``caller_model_verdict`` for the caller's rights and limits, and on ``proxy_sub_call_metadata`` for
+    what the router and the spend logs need to know of the caller. Without the first, a team could have summaries
+    made by a model it may not use; without the second, they would be nobody's cost. ``internal_call_origin``
+    in the metadata marks the call as not the user's own.
+    """
+
+    def __init__(self, router: Callable[[], Any] = get_live_router) -> None:
         self._router = router
 
     async def complete(self, request: SummaryRequest) -> SummaryAnswer:
@@ -124,16 +120,22 @@ class RouterSummarizer:
         router = self._router()
         if router is None:
             raise SummaryError("the proxy has no router")
-        await self._allowed(router, request)
-        extra = {"disable_fallbacks": True, "metadata": _metadata(request.caller)}
-        return await _ask(router.acompletion, request, extra)
+        await self._check_caller(router, request)
+        # A fallback would be a model that nobody checked the caller's rights for.
+        options = {"disable_fallbacks": True, "metadata": _build_metadata(request.caller)}
+        return await _complete(router.acompletion, request, options)
 
-    async def _allowed(self, router: Any, request: SummaryRequest) -> None:
+    async def _check_caller(self, router: Any, request: SummaryRequest) -> None:
+        """Check that the caller may use the model and pay for it; no caller (a CLI) may do anything.
+
+        Raises:
+            SummaryDenied: it may not.
+        """
         metadata = request.caller.metadata
         caller = metadata.get("user_api_key_auth")
         if caller is None:
             return
-        if _over_budget(router, caller, request):
+        if _is_over_budget(router, caller, request):
             raise SummaryDenied(f"no budget left for {request.model}")
         verdict = await caller_model_verdict(caller, request.model, router, metadata)
         if verdict != "allowed":
@@ -150,18 +152,23 @@ class DirectSummarizer:
 
     async def complete(self, request: SummaryRequest) -> SummaryAnswer:
         """See ``ports.Summarizer``."""
-        return await _ask(litellm.acompletion, replace(request, model=self._model), {})
+        return await _complete(litellm.acompletion, replace(request, model=self._model), {})
 
 
-async def _ask(
-    complete: Callable[..., Any], request: SummaryRequest, extra: Mapping[str, Any]
+async def _complete(
+    acompletion: Callable[..., Any], request: SummaryRequest, options: Mapping[str, Any]
 ) -> SummaryAnswer:
+    """Ask once; LiteLLM's own retries are off, since the engine decides whether to ask again.
+
+    Raises:
+        SummaryTimeout, SummaryLimited, SummaryError: as in ``ports.Summarizer``.
+    """
     system = {"role": "system", "content": request.system}
     before = request.prefix or (system,)
     messages = [*(dict(m) for m in before), {"role": "user", "content": request.user}]
     try:
-        async with asyncio.timeout(request.timeout_seconds + 1):
-            answer = await complete(
+        async with asyncio.timeout(request.timeout_seconds + EXTRA_SECONDS):
+            answer = await acompletion(
                 model=request.model,
                 messages=messages,
                 max_tokens=request.max_tokens,
@@ -169,7 +176,7 @@ async def _ask(
                 num_retries=0,
                 max_retries=0,
                 **request.tools,
-                **extra,
+                **options,
             )
     except (TimeoutError, Timeout) as error:
         raise SummaryTimeout(f"{request.model} did not answer in {request.timeout_seconds:g} s") from error
@@ -178,36 +185,15 @@ async def _ask(
     except Exception as error:
         # Providers put prompts into their error texts: the class says enough.
         raise SummaryError(f"{request.model}: {type(error).__name__}") from error
-    return _read(answer, request.model)
+    return _to_summary_answer(answer, request.model)
 
 
-def _over_budget(router: Any, caller: Any, request: SummaryRequest) -> bool:
-    budget, spent = getattr(caller, "max_budget", None), getattr(caller, "spend", None) or 0.0
-    return budget is not None and bool(spent + _expected_cost(router, request) >= budget)
+def _to_summary_answer(answer: Any, model: str) -> SummaryAnswer:
+    """Read LiteLLM's answer; ``_hidden_params`` holds the cost where its catalogue has a price.
 
-
-def _expected_cost(router: Any, request: SummaryRequest) -> float:
-    """What the dearest deployment of a group would ask; 0 where no price is known."""
-    asked = (len(request.system + request.user) + sum(len(str(m)) for m in request.prefix)) // 4
-    answered = request.max_tokens
-    costs = [0.0]
-    for deployment in router.get_model_list(model_name=request.model) or ():
-        known = (deployment.get("model_info"), deployment.get("litellm_params"), _info_of(router, deployment))
-        prices = [next((i[name] for i in known if i and i.get(name)), 0.0) for name in PRICES]
-        costs.append(asked * prices[0] + answered * prices[1])
-    return max(costs)
-
-
-def _metadata(caller: Caller) -> dict[str, Any]:
-    tags = caller.metadata.get("tags")
-    return {
-        **proxy_sub_call_metadata(caller.metadata),
-        "internal_call_origin": ORIGIN,
-        "tags": [*(tags if isinstance(tags, list) else ()), "gateway-compaction"],
-    }
-
-
-def _read(answer: Any, model: str) -> SummaryAnswer:
+    Raises:
+        SummaryError: there is no choice in it.
+    """
     try:
         choice = answer.choices[0]
         content = choice.message.content
@@ -221,3 +207,86 @@ def _read(answer: Any, model: str) -> SummaryAnswer:
         cost=hidden.get("response_cost"),
         has_tool_calls=bool(choice.message.tool_calls),
     )
+
+
+def _find_facts(router: Any, deployment: Mapping[str, Any]) -> ModelFacts:
+    """Return the window of a deployment: as its config declares it, else as LiteLLM's catalogue has it."""
+    info = deployment.get("model_info") or {}
+    name = _read_name(deployment)
+    declared = info.get("max_input_tokens")
+    if isinstance(declared, int) and not isinstance(declared, bool) and declared > 0:
+        return ModelFacts(declared, name)
+    window = _read_window(_find_model_info(router, deployment))
+    return ModelFacts(window or _find_catalogued_window(str(info.get("base_model") or name)), name)
+
+
+def _find_model_info(router: Any, deployment: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return what LiteLLM's catalogue says of a deployment, or None."""
+    model_id = (deployment.get("model_info") or {}).get("id")
+    try:
+        info: Mapping[str, Any] | None = router.get_deployment_model_info(
+            model_id=model_id, model_name=_read_name(deployment)
+        )
+    except Exception:  # LiteLLM raises bare exceptions for what it does not know
+        info = None
+    return info
+
+
+def _read_name(deployment: Mapping[str, Any]) -> str:
+    """Return the model that a deployment's tokens are counted by."""
+    info = deployment.get("model_info") or {}
+    return str(info.get("base_model") or (deployment.get("litellm_params") or {}).get("model") or "")
+
+
+def _find_catalogued_window(model: str) -> int | None:
+    """Return the window that LiteLLM's catalogue has for a model, or None."""
+    try:
+        return _read_window(litellm.get_model_info(model))
+    except Exception:  # LiteLLM raises bare exceptions for what it does not know
+        return None
+
+
+def _read_window(info: Mapping[str, Any] | None) -> int | None:
+    """Return the window in an entry of the catalogue, or None."""
+    info = info or {}
+    window = info.get("max_input_tokens")
+    if not window and not info.get("max_output_tokens"):
+        # `max_tokens` is a window only where it is not the limit of the answer.
+        window = info.get("max_tokens")
+    return window if isinstance(window, int) and not isinstance(window, bool) and window > 0 else None
+
+
+def _is_over_budget(router: Any, caller: Any, request: SummaryRequest) -> bool:
+    """Tell whether a summary would cost more than the key has left.
+
+    Relies on ``max_budget`` and ``spend`` of LiteLLM's ``UserAPIKeyAuth``. ``caller_model_verdict`` checks
+    budgets for a model, not that of the key.
+    """
+    budget, spent = getattr(caller, "max_budget", None), getattr(caller, "spend", None) or 0.0
+    return budget is not None and bool(spent + _estimate_cost(router, request) >= budget)
+
+
+def _estimate_cost(router: Any, request: SummaryRequest) -> float:
+    """Return what the dearest deployment of a group would ask, in dollars; 0 where no price is known."""
+    asked_chars = len(request.system + request.user) + sum(len(str(m)) for m in request.prefix)
+    asked, answered = asked_chars // TOKEN_CHARS, request.max_tokens
+    costs = [0.0]
+    for deployment in router.get_model_list(model_name=request.model) or ():
+        sources = (
+            deployment.get("model_info"),
+            deployment.get("litellm_params"),
+            _find_model_info(router, deployment),
+        )
+        prices = [next((one[name] for one in sources if one and one.get(name)), 0.0) for name in PRICES]
+        costs.append(asked * prices[0] + answered * prices[1])
+    return max(costs)
+
+
+def _build_metadata(caller: Caller) -> dict[str, Any]:
+    """Build the metadata of our own call: the caller's, and that it is ours."""
+    tags = caller.metadata.get("tags")
+    return {
+        **proxy_sub_call_metadata(caller.metadata),
+        "internal_call_origin": ORIGIN,
+        "tags": [*(tags if isinstance(tags, list) else ()), "gateway-compaction"],
+    }

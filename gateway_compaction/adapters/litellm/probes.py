@@ -1,4 +1,10 @@
-"""Looks at a Redis server and at a LiteLLM config from outside a running proxy, for ``doctor``."""
+"""Judging a LiteLLM config from outside a running proxy, for ``doctor``, ``serve`` and their banner.
+
+Relies on LiteLLM 1.108: that a ``Router`` refuses a deployment it cannot use when it is made, that
+``custom_provider_map`` only adds names to ``provider_list`` and ``_custom_providers``, and on the proxy's own
+``master_key_boot_verdict``. Should these change, ``doctor`` says of a config what the proxy then does not do;
+the proxy itself is not affected.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +28,7 @@ class ConfigModels:
     Attributes:
         models: looks them up as the running proxy does.
         broken: deployments that LiteLLM cannot use, by their position, with the reason.
+        router: LiteLLM's, of all that are not broken; None where none is left.
     """
 
     models: ProxyModels
@@ -29,14 +36,16 @@ class ConfigModels:
     router: Any
 
     def offers(self, group: str) -> bool:
-        """Whether a request may name this group; aliases and patterns count."""
+        """Tell whether a request may name this group; aliases and patterns count."""
         return self.router is not None and bool(self.router.get_model_list(model_name=group))
 
 
-def config_models(deployments: Sequence[Mapping[str, Any]], providers: Sequence[str]) -> ConfigModels:
-    """The models of a config's ``model_list``; nothing is sent anywhere.
+def load_config_models(deployments: Sequence[Mapping[str, Any]], providers: Sequence[str]) -> ConfigModels:
+    """Load the models of a config's ``model_list``; nothing is sent anywhere.
 
-    ``providers`` are the names of those that the config adds to LiteLLM's own.
+    Args:
+        deployments: the entries of ``model_list``.
+        providers: names of the providers that the config adds to LiteLLM's own.
     """
     # What LiteLLM does for custom_provider_map, but without loading the code that it names.
     litellm.provider_list += [name for name in providers if name not in litellm.provider_list]
@@ -44,7 +53,7 @@ def config_models(deployments: Sequence[Mapping[str, Any]], providers: Sequence[
     with warnings.catch_warnings():
         # The first router makes pydantic warn of LiteLLM's own types.
         warnings.simplefilter("ignore")
-        broken = {i: reason for i, d in enumerate(deployments) if (reason := _refused(d))}
+        broken = {i: fault for i, d in enumerate(deployments) if (fault := _find_fault(d))}
         sound = [dict(d) for i, d in enumerate(deployments) if i not in broken]
         router: Any = Router(model_list=sound) if sound else None
     if router is not None:
@@ -53,7 +62,8 @@ def config_models(deployments: Sequence[Mapping[str, Any]], providers: Sequence[
     return ConfigModels(ProxyModels(lambda: router), broken, router)
 
 
-def _refused(deployment: Mapping[str, Any]) -> str | None:
+def _find_fault(deployment: Mapping[str, Any]) -> str | None:
+    """Return why LiteLLM cannot use a deployment, or None."""
     try:
         router: Any = Router(model_list=[dict(deployment)])
         router.discard()
@@ -65,8 +75,14 @@ def _refused(deployment: Mapping[str, Any]) -> str | None:
     return None
 
 
-def refused_key(key: str | None, general: Mapping[str, Any], permitted: bool) -> str | None:
-    """Why LiteLLM will not start with a master key, or None."""
+def find_master_key_fault(key: str | None, general: Mapping[str, Any], permitted: bool) -> str | None:
+    """Return why LiteLLM will not start with a master key, or None.
+
+    Args:
+        key: the master key, None where there is none.
+        general: the config's ``general_settings``.
+        permitted: the environment permits a weak key, or none.
+    """
     verdict = master_key_boot_verdict(
         master_key=key,
         environment_master_key=None,

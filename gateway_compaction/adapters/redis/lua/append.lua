@@ -1,16 +1,27 @@
--- Records an event, what was used, and what operators may know. Returns the session's row and whether the
--- provider's cache broke: a compaction was sent for the first time; nothing where it was forgotten since.
--- KEYS  session, claims, events, compactions, used, retired, last
--- ARGV  1 TTL, ms  2 event, JSON  3 digest of the compaction that was sent, or empty  4 most events
---       5 most labels  6 generation, or empty  7 what stood for the beginning: kind and digest, raw, or empty
---       where nothing was sent  8 the last call, JSON, or empty  9… four lists, each behind its length: labels,
---       newest first; facts of the owner; fields to set; fields to count up
+-- Records a decision about a call: the event, what was sent, and what operators may know of it.
+--
+-- Returns {row, broken}: the session's row as JSON, and 1 where the provider's cache broke because a compaction
+-- was sent for the first time; {} where the session was erased since the call began, and nothing was written.
+-- Without atomicity an erasure could come between the fields, and leave half a session that nobody finds.
+--
+-- KEYS  1 session  2 claims  3 events  4 compactions  5 used  6 retired  7 last
+-- ARGV  1 time to live, ms
+--       2 the event, JSON
+--       3 digest of the compaction that was sent, or empty
+--       4 most events that are kept
+--       5 most labels that are kept
+--       6 generation under which the call was decided, or empty where it is not compared
+--       7 what stood for the beginning: kind and digest, "raw", or empty where nothing was sent
+--       8 the last call, JSON, or empty
+--       9 and on: four lists, each behind the number of its items: labels, the newest first; names and values of
+--         the owner; names and values of fields to set; names and amounts of fields to count up
+
 if ARGV[6] ~= '' then
-  -- A deed since does not matter: the call was made.
+  -- An action of an operator since does not matter: the call was made.
   local begun = tonumber(redis.call('HGET', KEYS[1], 'begun') or '')
   if not begun or begun > (tonumber(string.match(ARGV[6], '^[%d.]+')) or 0) then return {} end
 end
-begin(KEYS[1])
+begin_session(KEYS[1])
 redis.call('HSET', KEYS[1], 'seen', time[1])
 redis.call('LPUSH', KEYS[3], ARGV[2])
 redis.call('LTRIM', KEYS[3], 0, ARGV[4] - 1)
@@ -35,9 +46,9 @@ if #named > 0 then
   for _, label in ipairs(readable and type(known) == 'table' and known or {}) do add(label) end
   redis.call('HSET', KEYS[1], 'labels', cjson.encode(labels))
 end
-for i = 1, #facts, 2 do fact(KEYS[1], 'about:' .. facts[i], facts[i], facts[i + 1]) end
+for i = 1, #facts, 2 do set_fact(KEYS[1], 'about:' .. facts[i], facts[i], facts[i + 1]) end
 for i = 1, #latest, 2 do redis.call('HSET', KEYS[1], latest[i], latest[i + 1]) end
-for i = 1, #counts, 2 do up(KEYS[1], counts[i], counts[i + 1]) end
+for i = 1, #counts, 2 do count_up(KEYS[1], counts[i], counts[i + 1]) end
 
 local sent, broken = redis.call('HGET', KEYS[1], 'sent') or '', 0
 if ARGV[7] ~= '' and ARGV[7] ~= 'raw' and not string.find(sent, ARGV[7], 1, true) then
@@ -45,4 +56,4 @@ if ARGV[7] ~= '' and ARGV[7] ~= 'raw' and not string.find(sent, ARGV[7], 1, true
   redis.call('HSET', KEYS[1], 'sent', string.sub(ARGV[7] .. ' ' .. sent, 1, 1000))
 end
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[1]) end
-return {row(KEYS[1], KEYS[2]), broken}
+return {build_row(KEYS[1], KEYS[2]), broken}

@@ -1,8 +1,18 @@
--- Leases the right to summarise one digest. Returns the fencing token, or 0.
--- KEYS  compactions, claims, session
--- ARGV  1 digest  2 the request's other digests, each between line feeds  3 lease, ms  4 least TTL, ms
---       5 how records of today's schema begin  6 generation, or empty
-if void(KEYS[3], ARGV[6]) then return 0 end
+-- Leases the right to summarise one digest, so that of many replicas only one pays for a summary.
+--
+-- Returns the fencing token, greater than every earlier one of the session; 0 where the digest or another one of
+-- the request is leased or has a model summary, where the session backs off, or where the generation has changed.
+-- Without atomicity two processes could both find the digest free, and both summarise it.
+--
+-- KEYS  1 compactions  2 claims  3 session
+-- ARGV  1 digest
+--       2 the request's other digests, each between line feeds
+--       3 length of the lease, ms
+--       4 least time to live of claims and session, ms
+--       5 how a record of today's schema begins
+--       6 generation, or empty where it is not compared
+
+if is_void(KEYS[3], ARGV[6]) then return 0 end
 local claims = redis.call('HGETALL', KEYS[2])
 for i = 1, #claims, 2 do
   local deadline = tonumber(string.match(claims[i + 1], ':(%d+)$')) or 0
@@ -21,8 +31,8 @@ if (tonumber(redis.call('HGET', KEYS[3], 'backoff_until') or 0) or 0) > now then
 -- Never below the clock: a session that expired or was evicted must not hand out an old token again.
 local token = math.max((tonumber(redis.call('HGET', KEYS[3], 'fence') or 0) or 0) + 1, now)
 local shown = string.format('%.0f', token)
-begin(KEYS[3])
+begin_session(KEYS[3])
 redis.call('HSET', KEYS[3], 'fence', shown)
 redis.call('HSET', KEYS[2], ARGV[1], shown .. ':' .. string.format('%.0f', now + ARGV[3]))
-for i = 2, 3 do live(KEYS[i], ARGV[4]) end
+for i = 2, 3 do extend_life(KEYS[i], ARGV[4]) end
 return token

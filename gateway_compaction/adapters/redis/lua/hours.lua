@@ -1,6 +1,14 @@
--- Counts up in the present hour: one JSON object for each hour, in it one for each model. Returns 1.
--- KEYS  hours of the tenant, and of the key that made the call where its tenant has several
--- ARGV  1 TTL, ms  2 hours kept  3 most models  4 model  5… name and amount
+-- Adds to the counts of the present hour: one JSON object for each hour, in it one for each model. Returns 1.
+--
+-- Without atomicity two calls at once would both add to the old counts, and one of them would be lost.
+--
+-- KEYS  1 hours of the tenant  2 hours of the API key that called, only where its tenant has several keys
+-- ARGV  1 time to live, ms
+--       2 hours that are kept
+--       3 most models that are told apart; the rest is counted as "others"
+--       4 model
+--       5 and on: names and amounts
+
 local hour = math.floor(time[1] / 3600)
 for _, key in ipairs(KEYS) do
   local old = redis.call('HGET', key, hour)

@@ -1,6 +1,14 @@
--- What one request can use of a session; writes nothing.
--- KEYS  compactions, claims, session
--- ARGV  1 the first 16 characters of every digest, each between line feeds
+-- Reads what one request can use of a session. Writes nothing.
+--
+-- Returns {fits, leased, bypass, backoff, controls}: digests and records of the compactions that fit, one after
+-- the other; digests that are being summarised; why the session is bypassed and why it backs off, or empty; its
+-- generation, pins, compact and rebuild. A session that does not exist has the generation "+" and the moment.
+-- Without atomicity a request could take records from before an operator's action and the generation from after
+-- it, and what it decides would be written as if it knew of the action.
+--
+-- KEYS  1 compactions  2 claims  3 session
+-- ARGV  1 the first 16 characters of every digest of the request, each between line feeds
+
 -- Short names, and a search instead of a table: a long conversation has thousands of digests, its session
 -- a few records. The caller compares the whole digest.
 local fits = {}
@@ -24,5 +32,5 @@ local function reason(i)
   local deadline = tonumber(known[i] or 0) or 0
   return deadline > now and (known[i + 1] or 'unspecified') or ''
 end
-local steering = {known[1] or '+' .. moment, known[2] or '', known[3] or '', known[4] or ''}
-return {fits, leased, reason(5), reason(7), steering}
+local controls = {known[1] or '+' .. moment, known[2] or '', known[3] or '', known[4] or ''}
+return {fits, leased, reason(5), reason(7), controls}

@@ -1,35 +1,47 @@
--- What the scripts share: it stands before each of them. All processes go by this one clock.
+-- Shared by all scripts: this file stands before each of them when it is sent to Redis.
+--
+-- A script runs as one step: no other client sees or changes anything in between. That is what every script
+-- here is for. Conventions: KEYS and ARGV are listed in each script by number; times to live and leases are in
+-- milliseconds (ms), times and ages in seconds (s) since 1970; "session", "claims" and so on are the keys of
+-- docs/redis.md. All processes go by the clock of Redis, so that their own clocks need not agree.
+--   now      the present time in ms, a whole number
+--   moment   the present time in s with six decimals, as text: a number of Lua would lose digits
+
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local moment = time[1] .. string.format('.%06d', time[2])
 
--- Whether what was decided under a generation must not be written any more.
-local function void(session, generation)
+-- Tells whether what was decided under a generation must not be written any more, because an operator has
+-- changed it since or the session was erased. An empty generation is not compared.
+local function is_void(session, generation)
   return generation ~= '' and generation ~= redis.call('HGET', session, 'generation')
 end
 
-local function begin(session)
+-- Gives a session the fields that it has from its beginning on, where it has none yet.
+local function begin_session(session)
   redis.call('HSET', session, 'v', 1)
   redis.call('HSETNX', session, 'created', time[1])
   redis.call('HSETNX', session, 'begun', moment)
   redis.call('HSETNX', session, 'generation', moment)
 end
 
--- Counts a field up; what is no number there counts as 0.
-local function up(key, field, amount)
+-- Counts a field up and returns it; what is no number there (edited by hand) counts as 0.
+local function count_up(key, field, amount)
   local counted = redis.pcall('HINCRBY', key, field, amount)
   if type(counted) == 'number' then return counted end
   redis.call('HSET', key, field, amount)
   return tonumber(amount)
 end
 
-local function live(key, least)
+-- Lets a key live for at least so many ms; never shortens its life.
+local function extend_life(key, least)
   if redis.call('PTTL', key) < tonumber(least) then redis.call('PEXPIRE', key, least) end
 end
 
--- A fact of an owner. What several users or keys share is nobody's of them: then it is empty. Teams are renamed.
--- Of what an import could not prove, the first call since is the proof, or the end.
-local function fact(key, field, name, value)
+-- Sets a fact of an owner. What several users or keys share is nobody's of them: then it becomes empty, and
+-- stays so. A team's name is the exception: teams are renamed. Where an import left a fact unproven
+-- ("said:…"), the first call since is the proof, or the end of it.
+local function set_fact(key, field, name, value)
   local old = redis.call('HGET', key, field)
   local said = old == '' and redis.call('HGET', key, 'said:' .. name)
   if said then
@@ -40,9 +52,11 @@ local function fact(key, field, name, value)
   redis.call('HSET', key, field, value)
 end
 
--- The session's line in the list, as JSON; empty where there is no session.
+-- Returns the session's row as JSON; empty where there is no session. "rev" is the moment of writing, and
+-- "expires" that at which the session will end, both in s; "claimed" the end of the longest lease, in ms.
+-- Left out are fields that no list shows, empty ones, and what an import could not prove.
 local hidden = {v = 1, fence = 1, begun = 1, generation = 1, sent = 1, pins = 1}
-local function row(session, claims)
+local function build_row(session, claims)
   local fields, deadline = redis.call('HGETALL', session), 0
   if #fields == 0 then return '' end
   local shown = {rev = moment, expires = string.format('%.3f', (now + redis.call('PTTL', session)) / 1000)}
@@ -57,13 +71,15 @@ local function row(session, claims)
   return cjson.encode(shown)
 end
 
--- What every deed of an operator does besides: nothing decided before it is valid, no summary in flight is.
+-- Does what every action of an operator does besides: changes the generation, so that nothing decided before is
+-- written any more, ends all leases, so that no summary in flight is, and records the audit event. A second
+-- action in the same microsecond still gets another generation.
 local function operator_action(session, claims, events, event)
   local old = redis.call('HGET', session, 'generation')
   redis.call('HSET', session, 'generation', moment .. (old == moment .. '*' and '**' or '*'))
   redis.call('DEL', claims)
   redis.call('LPUSH', events, event)
   redis.call('LTRIM', events, 0, 199)
-  live(events, redis.call('PTTL', session))
+  extend_life(events, redis.call('PTTL', session))
 end
 

@@ -1,8 +1,21 @@
--- Stores a compaction. Returns its version, or 0 when it was refused.
--- KEYS  compactions, used, claims, session
--- ARGV  1 digest  2 record: JSON up to the version's number, which stands last  3 kind  4 parent, or empty
---       5 token, or empty  6 most records  7 most records along one lineage  8 TTL, ms  9 generation, or empty
-if void(KEYS[4], ARGV[9]) then return 0 end
+-- Stores a compaction, gives it its version, and drops what the session holds too many of.
+--
+-- Returns the version, or 0 where it was refused: the lease is not this token's any more, a better record is
+-- there, or the generation has changed. Without atomicity a worker that lost its lease could overwrite a newer
+-- summary, and two records could get the same version.
+--
+-- KEYS  1 compactions  2 used  3 claims  4 session
+-- ARGV  1 digest
+--       2 the record: JSON up to the number of its version, which stands last
+--       3 kind: "cleared", "extractive" or "model"
+--       4 digest of its parent, or empty
+--       5 fencing token, or empty where nobody claimed
+--       6 most records of the session
+--       7 most records along one line of parents
+--       8 time to live, ms
+--       9 generation, or empty where it is not compared
+
+if is_void(KEYS[4], ARGV[9]) then return 0 end
 local rank = {cleared = 0, extractive = 1, model = 2}
 if ARGV[5] ~= '' then
   local held = redis.call('HGET', KEYS[3], ARGV[1])
@@ -14,8 +27,8 @@ local old = redis.call('HGET', KEYS[1], ARGV[1]) or ''
 local readable = string.match(old, '^[^,]*') == string.match(ARGV[2], '^[^,]*')
 local better = (readable and rank[string.match(old, '"kind":"(%l+)"') or ''] or -1) - rank[ARGV[3]]
 if better > 0 or (better == 0 and ARGV[5] == '') then return 0 end
-begin(KEYS[4])
-local version = up(KEYS[4], 'version', 1)
+begin_session(KEYS[4])
+local version = count_up(KEYS[4], 'version', 1)
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2] .. version .. '}')
 redis.call('ZADD', KEYS[2], moment, ARGV[1])
 redis.call('HSET', KEYS[4], 'seen', time[1])

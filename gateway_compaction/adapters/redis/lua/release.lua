@@ -1,6 +1,14 @@
--- Gives a lease back; after a failure the session backs off: 5 s, 10 s, 20 s … 600 s. Returns 1, or 0.
--- KEYS  claims, session
--- ARGV  1 digest  2 token  3 what failed, or empty  4 TTL, ms
+-- Gives a lease back. After a failure the session backs off: 5 s, 10 s, 20 s and so on up to 600 s.
+--
+-- Returns 1, or 0 where the lease is not this token's any more. Without atomicity a late worker could free a
+-- lease that is another's by now.
+--
+-- KEYS  1 claims  2 session
+-- ARGV  1 digest
+--       2 fencing token
+--       3 what failed, or empty
+--       4 time to live, ms
+
 local held = redis.call('HGET', KEYS[1], ARGV[1])
 if not held or string.match(held, '^(%d+):') ~= ARGV[2] then return 0 end
 redis.call('HDEL', KEYS[1], ARGV[1])
@@ -8,7 +16,7 @@ redis.call('HDEL', KEYS[1], ARGV[1])
 if ARGV[3] == '' then
   redis.call('HDEL', KEYS[2], 'failures')
 else
-  local failures = up(KEYS[2], 'failures', 1)
+  local failures = count_up(KEYS[2], 'failures', 1)
   local deadline = now + math.min(600, 5 * 2 ^ (failures - 1)) * 1000
   if deadline > (tonumber(redis.call('HGET', KEYS[2], 'backoff_until') or 0) or 0) then
     redis.call('HSET', KEYS[2], 'backoff_until', string.format('%.0f', deadline), 'backoff_reason', ARGV[3])

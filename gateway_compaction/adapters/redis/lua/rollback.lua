@@ -1,7 +1,14 @@
--- Retires what is newer than a version, and uses that version again. Returns 1, 0 where there is no session,
--- -1 where there is no such version.
--- KEYS  session, claims, events, compactions, used, retired
--- ARGV  1 event, JSON  2 version; 0 retires all  3 most that are kept retired  4 field to set, or empty
+-- Retires all compactions newer than a version, and uses that version again, if it was retired itself.
+--
+-- Returns 1; 0 where there is no session; -1 where there is no such version. Without atomicity a request could
+-- load a mixture of old and new versions, or a summary in flight be stored on top of those that were retired.
+--
+-- KEYS  1 session  2 claims  3 events  4 compactions  5 used  6 retired
+-- ARGV  1 the audit event, JSON
+--       2 version; 0 retires all
+--       3 most versions that are kept retired
+--       4 a field of the session to set ("rebuild"), or empty
+
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 local wanted, records = tonumber(ARGV[2]), redis.call('HGETALL', KEYS[4])
 local function version_of(record) return tonumber(string.match(record, '"version":(%d+)}$')) or 0 end

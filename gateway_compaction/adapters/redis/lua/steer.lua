@@ -1,7 +1,14 @@
--- Sets a wish, or pins or unpins a fact. Returns 1, 0 where there is no session, -1 where there is no such
--- pin, -2 where no more may be pinned.
--- KEYS  session, claims, events
--- ARGV  1 event, JSON  2 compact, pin or unpin  3 the fact  4 most pins
+-- Asks for a compaction at the next call, or pins or unpins a text.
+--
+-- Returns 1; 0 where there is no session; -1 where there is no such pin; -2 where no more may be pinned. Without
+-- atomicity one of two pins at once would be lost: the list is one field.
+--
+-- KEYS  1 session  2 claims  3 events
+-- ARGV  1 the audit event, JSON
+--       2 "compact", "pin" or "unpin"
+--       3 the text, or empty
+--       4 most pins
+
 if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
 if ARGV[2] == 'compact' then
   redis.call('HSET', KEYS[1], 'compact', 1)
