@@ -92,7 +92,9 @@ def _check_master_key(config: ProxyConfig) -> Finding:
     variable = config.key_variable
     key = os.environ.get(variable) if variable else config.master_key
     permitted = config.permits_no_key or is_true(os.environ.get(PERMIT_NO_KEY))
-    return findings.check_master_key(key, variable or f"{config.path}", find_master_key_fault(key, {}, permitted))
+    return findings.check_master_key(
+        key, variable or f"{config.path}", find_master_key_fault(key, {}, permitted)
+    )
 
 
 def _check_environment() -> Iterator[Finding]:
