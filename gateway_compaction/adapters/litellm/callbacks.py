@@ -2,9 +2,9 @@
 
 Relies on how LiteLLM 1.108 calls callbacks: ``async_pre_call_hook`` only where the callback's own class
 defines it, ``async_moderation_hook`` wherever the base class's is overridden,
-``async_pre_call_deployment_hook`` once a deployment is chosen; guardrails are ``CustomGuardrail`` and say in ``event_hook`` when they run. Should a
-version call them otherwise, a guardrail that masks messages might not be noticed, and the plugin would
-summarise text that the guardrail was to take out.
+``async_pre_call_deployment_hook`` once a deployment is chosen; guardrails are ``CustomGuardrail`` and say in
+``event_hook`` when they run. Should a version call them otherwise, a guardrail that masks messages might not
+be noticed, and the plugin would summarise text that the guardrail was to take out.
 """
 
 from __future__ import annotations

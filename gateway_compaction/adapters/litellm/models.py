@@ -108,8 +108,8 @@ class RouterSummarizer:
     A call through the router does not pass the proxy's own checks of keys, budgets and rates. So this relies
     on ``caller_model_verdict`` for the caller's rights and limits, and on ``proxy_sub_call_metadata`` for
     what the router and the spend logs need to know of the caller. Without the first, a team could have
-    summaries made by a model it may not use; without the second, they would be nobody's cost. ``internal_call_origin``
-    in the metadata marks the call as not the user's own.
+    summaries made by a model it may not use; without the second, they would be nobody's cost.
+    ``internal_call_origin`` in the metadata marks the call as not the user's own.
     """
 
     def __init__(self, router: Callable[[], Any] = get_live_router) -> None:
