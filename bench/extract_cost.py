@@ -55,9 +55,9 @@ def timed(work: Callable[[], T]) -> tuple[float, T]:
 def measured(messages: Sequence[Message]) -> str:
     """One line about a history."""
     counter = TokenCounter()
-    tokens = sum(counter.message(m, MODEL) for m in messages)
+    tokens = sum(counter.calibrated_tokens(m, MODEL) for m in messages)
     reading, readings = timed(lambda: [read(m) for m in messages])
-    choosing, _ = timed(lambda: extract(messages, BUDGET, lambda t: counter.text(t, MODEL), readings))
+    choosing, _ = timed(lambda: extract(messages, BUDGET, lambda t: counter.raw_tokens(t, MODEL), readings))
     counting, _ = timed(lambda: litellm.token_counter(MODEL, messages=[*messages]))
     return (
         f"{len(messages)} messages, {tokens} tokens: every message read once {reading:.0f} ms,"

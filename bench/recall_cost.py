@@ -71,8 +71,8 @@ def lay_out(messages: list[Message], counter: TokenCounter, caches: DerivedCache
         measure=measure,
         window=WINDOW * 8,
         policy=policy,
-        calibrated_tokens=lambda m: counter.message(m, MODEL),
-        raw_tokens=lambda t: counter.text(t, MODEL),
+        calibrated_tokens=lambda m: counter.calibrated_tokens(m, MODEL),
+        raw_tokens=lambda t: counter.raw_tokens(t, MODEL),
         caches=caches,
     )
     return ViewBuilder(context)

@@ -103,18 +103,18 @@ def _accepted(text: str) -> object:
 
 
 def _counted(text: str) -> int:
-    return TokenCounter().message(_user(text), MODEL)
+    return TokenCounter().calibrated_tokens(_user(text), MODEL)
 
 
 def _shortened(text: str) -> str:
     counter = TokenCounter()
-    return shorten(text, 1_000, lambda t: counter.text(t, MODEL))
+    return shorten(text, 1_000, lambda t: counter.raw_tokens(t, MODEL))
 
 
 WORKS: dict[str, Work] = {
     "digest": lambda t: message_digest(_user(t)),
     "digest of a part": lambda t: message_digest({"role": "user", "content": [{"type": "x", "x": t}]}),
-    "bound": lambda t: TokenCounter().bound([_user(t)], {}, MODEL, 10**9),
+    "bound": lambda t: TokenCounter().upper_bound([_user(t)], {}, MODEL, 10**9),
     "count": _counted,
     "sentences": sentence_spans,
     "terms": search_terms,

@@ -180,7 +180,7 @@ class CompactionHook(CustomLogger):
         loop = asyncio.get_running_loop()
         self._tasks = [loop.create_task(fail_open(task)()) for task in self._runtime.tasks]
         # The first use of an encoding reads its file: not on a request, and not on the loop.
-        loop.run_in_executor(self._runtime.executors[0], self._runtime.counter.text, "warm", "gpt-4o")
+        loop.run_in_executor(self._runtime.executors[0], self._runtime.counter.raw_tokens, "warm", "gpt-4o")
         from litellm.proxy import proxy_server
 
         shutdown = proxy_server.proxy_shutdown_event

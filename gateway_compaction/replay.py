@@ -134,7 +134,9 @@ async def replay_conversation(
         before = (
             plan.tokens_before
             if plan
-            else runtime.counter.raw_total([m for m in messages if isinstance(m, Mapping)], body, model)
+            else runtime.counter.raw_prompt_tokens(
+                [m for m in messages if isinstance(m, Mapping)], body, model
+            )
         )
         used = decision.used
         yield Call(

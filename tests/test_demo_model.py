@@ -26,7 +26,7 @@ TALK: list[dict[str, Any]] = [
 
 def count(text: str) -> int:
     """Tokens, as the demo model counts them."""
-    return COUNTER.text(text, "demo")
+    return COUNTER.raw_tokens(text, "demo")
 
 
 def asked(messages: list[dict[str, Any]], limit: int, previous: str = "") -> str:

@@ -40,7 +40,7 @@ def _include(app: Any, runtime: Runtime) -> None:
         InputPrices(),
         render,
         lambda: health_of(runtime),
-        runtime.counter.text,
+        runtime.counter.raw_tokens,
         runtime.settings.metrics_public,
         runtime.notice_poller.try_poll,
     )

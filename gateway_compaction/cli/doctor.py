@@ -199,7 +199,7 @@ def _check_encodings() -> Iterator[Finding]:
     with _forbid_downloads():
         for encoding, model in ENCODINGS.items():
             try:
-                TokenCounter().text("doctor", model)
+                TokenCounter().raw_tokens("doctor", model)
             except (OSError, ValueError) as error:
                 found = f"cannot be loaded without a network ({type(error).__name__})"
                 remedy = "Unset TIKTOKEN_CACHE_DIR, or point it at a folder that holds the file"

@@ -146,7 +146,10 @@ class Compactor:
         reserve = reserved_tokens(request.body, window, policy)
         quiet = lowest_threshold(policy, transcript, window) - reserve
         wanted = bool(self._requested) and _opened(request, transcript).session_id in self._requested
-        if not wanted and self._counter.bound(request.messages, request.body, facts.name, quiet) < quiet:
+        if (
+            not wanted
+            and self._counter.upper_bound(request.messages, request.body, facts.name, quiet) < quiet
+        ):
             return replace(decision, reason="below every level")
         context = await self._context(request, policy, transcript, facts.name, window)
         plan = None if wanted else plan_without_store(context)
@@ -162,7 +165,7 @@ class Compactor:
         history = transcript.history
         large = _takes_long(history)
         digests = await self._run(large, history_digests, history)
-        apart = large or self._counter.uncounted(history, digests, name) > COLD_CHARS
+        apart = large or self._counter.uncached_characters(history, digests, name) > COLD_CHARS
         return await self._run(apart, self._laid_out, request, policy, transcript, name, window, digests)
 
     def _laid_out(
@@ -185,8 +188,8 @@ class Compactor:
             measure=measure,
             window=window,
             policy=policy,
-            calibrated_tokens=lambda m: self._counter.message(m, name, named.get(id(m))),
-            raw_tokens=lambda t: self._counter.text(t, name),
+            calibrated_tokens=lambda m: self._counter.calibrated_tokens(m, name, named.get(id(m))),
+            raw_tokens=lambda t: self._counter.raw_tokens(t, name),
             wants_json=wants_json(request.body),
             index_tokens=self._index_tokens,
             caches=self._caches_of(name),

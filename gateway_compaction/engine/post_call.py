@@ -17,7 +17,7 @@ from gateway_compaction.core.planning.snapshot import build_snapshot
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
-from gateway_compaction.core.tokens.calibration import MOST
+from gateway_compaction.core.tokens.calibration import MAX_FACTOR
 from gateway_compaction.core.tokens.counter import TokenCounter, output_reserve
 from gateway_compaction.engine.local_buffer import LocalBuffer
 from gateway_compaction.engine.request import Decision, lineage_of, task_of
@@ -198,7 +198,7 @@ class PostCall:
         def observed() -> float | None:
             if self._counter.has_media(decision.sent):
                 return None
-            counted = self._counter.raw_total(decision.sent, decision.request.body, model)
+            counted = self._counter.raw_prompt_tokens(decision.sent, decision.request.body, model)
             return self._counter.calibration.observe(model, counted, reported)
 
         factor = await asyncio.get_running_loop().run_in_executor(self._executor, observed)
@@ -228,7 +228,7 @@ class PostCall:
 
         def learned() -> None:
             if self._is_explained_by_count(decision, calibration.factor(model)):
-                calibration.raise_for(model)
+                calibration.raise_factor(model)
 
         await asyncio.get_running_loop().run_in_executor(self._executor, learned)
 
@@ -246,8 +246,8 @@ class PostCall:
         reserve = output_reserve(body, facts.window, policy.output_reserve)
         if not isinstance(asked, int) or asked > reserve:
             return False
-        counted = self._counter.raw_total(decision.sent, body, facts.name)
-        return counted * factor + reserve <= facts.window < counted * MOST + reserve
+        counted = self._counter.raw_prompt_tokens(decision.sent, body, facts.name)
+        return counted * factor + reserve <= facts.window < counted * MAX_FACTOR + reserve
 
 
 def _log_fault(done: Future[object]) -> None:

@@ -69,7 +69,7 @@ async def compare(
     counter = TokenCounter()
 
     def weigh(messages: Sequence[Message]) -> int:
-        return counter.raw_total(messages, {}, wanted.model)
+        return counter.raw_prompt_tokens(messages, {}, wanted.model)
 
     ours, chosen = _choose_strategies(wanted, weigh)
     absent = [s for s in chosen if isinstance(s, Absent)]
@@ -84,7 +84,7 @@ async def compare(
         [s for s in chosen if not isinstance(s, Absent)],
         wanted.budgets,
         weigh,
-        lambda text: counter.text(text, wanted.model),
+        lambda text: counter.raw_tokens(text, wanted.model),
         wanted.known,
         wanted.unknown,
         wanted.judge,

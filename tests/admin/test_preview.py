@@ -51,7 +51,7 @@ def asked(
     """A preview of a call."""
     use_bundled_encodings()
     detail = replace(session("t", "k", owner or Owner(team_id="red")), last_call=last, steering=controls)
-    return previewed(detail, policy, PreviewBody(**body), TokenCounter().text)
+    return previewed(detail, policy, PreviewBody(**body), TokenCounter().raw_tokens)
 
 
 def context(policy: Policy, rounds: int, window: int = 4000) -> RequestContext:
@@ -76,8 +76,8 @@ def context(policy: Policy, rounds: int, window: int = 4000) -> RequestContext:
         measure=measure,
         window=window,
         policy=policy,
-        calibrated_tokens=lambda m: counter.message(m, "gpt-4o"),
-        raw_tokens=lambda t: counter.text(t, "gpt-4o"),
+        calibrated_tokens=lambda m: counter.calibrated_tokens(m, "gpt-4o"),
+        raw_tokens=lambda t: counter.raw_tokens(t, "gpt-4o"),
     )
 
 
@@ -163,7 +163,7 @@ def test_what_makes_a_preset_compact_is_what_it_says() -> None:
 
 def test_pins_take_room_in_tokens() -> None:
     without, pinned = asked(call(window=4000)), asked(call(window=4000), controls=SessionControls("g", PINS))
-    told = TokenCounter().text("\n".join(render_operator_pins(PINS)), "gpt")
+    told = TokenCounter().raw_tokens("\n".join(render_operator_pins(PINS)), "gpt")
     assert without.covers is not None and pinned.covers is not None
     assert pinned.summary == without.summary + told and told < len("".join(PINS)) / 2
     assert pinned.total <= 0.35 * 4000 and pinned.covers > without.covers
@@ -192,7 +192,7 @@ def test_a_long_conversation_is_worked_out_by_looking_at_each_message_once() -> 
 
 def test_the_acknowledgement_is_no_longer_than_assumed() -> None:
     use_bundled_encodings()
-    assert TokenCounter().message(ACKNOWLEDGEMENT, "gpt-4o") <= ACKNOWLEDGED
+    assert TokenCounter().calibrated_tokens(ACKNOWLEDGEMENT, "gpt-4o") <= ACKNOWLEDGED
 
 
 def test_a_lower_target_covers_more_and_sends_less() -> None:
@@ -233,7 +233,7 @@ def test_a_rate_is_previewed_as_it_turns_out(rate: float) -> None:
     counter = TokenCounter()
     _, before, _ = sent_with(by(0.2), 40, rate=0.2)
     real, _, block = sent_with(by(rate), 40, rate=rate)
-    found = previewed(before, by(0.2), PreviewBody(rate=rate), counter.text)
+    found = previewed(before, by(0.2), PreviewBody(rate=rate), counter.raw_tokens)
     assert found.summary == ViewBuilder(real).summary_block_limit(found.covers or 0), (
         "the most that it may take"
     )

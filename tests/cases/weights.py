@@ -33,7 +33,7 @@ def counted(messages: Sequence[Message], body: Mapping[str, Any], window: int) -
 
 def prompt_tokens(messages: Sequence[Message], body: Mapping[str, Any]) -> int:
     """What the upstream reports, so that the product has nothing to correct in its count."""
-    return COUNTER.raw_total(messages, body, COUNTED_AS)
+    return COUNTER.raw_prompt_tokens(messages, body, COUNTED_AS)
 
 
 def scaled(

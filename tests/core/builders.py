@@ -48,11 +48,11 @@ class Bench:
 
     def raw_tokens(self, text: str) -> int:
         """Tokens of a text, before calibration."""
-        return self.counter.text(text, self.model)
+        return self.counter.raw_tokens(text, self.model)
 
     def calibrated_tokens(self, message: Message) -> int:
         """Tokens of a message, calibrated."""
-        return self.counter.message(message, self.model)
+        return self.counter.calibrated_tokens(message, self.model)
 
     @property
     def quotes(self) -> int:

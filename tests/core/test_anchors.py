@@ -24,7 +24,7 @@ SILENT = Scoring(0.0, 0.0, 0.0, 0.0)
 
 def count(text: str) -> int:
     """Tokens of a text."""
-    return COUNTER.text(text, "gpt-4o")
+    return COUNTER.raw_tokens(text, "gpt-4o")
 
 
 def said(role: str, text: str) -> Json:

@@ -108,7 +108,7 @@ class TestLearning:
     def test_reports_that_are_far_too_small_take_it_back_to_where_it_began_at_most(self) -> None:
         calibration = Calibration()
         for _ in range(20):
-            calibration.raise_for("claude")
+            calibration.raise_factor("claude")
         for _ in range(60):
             calibration.observe("claude", 1000, 100)
         assert calibration.factor("claude") == pytest.approx(family_of("claude").factor, abs=0.05)
@@ -116,8 +116,8 @@ class TestLearning:
 
     def test_what_refusals_taught_is_told_once_a_report_says_the_same(self) -> None:
         calibration = Calibration()
-        calibration.raise_for("gpt-4o")
-        learned = calibration.raise_for("gpt-4o")
+        calibration.raise_factor("gpt-4o")
+        learned = calibration.raise_factor("gpt-4o")
         assert learned is not None
         assert calibration.observe("gpt-4o", 1000, int(1000 * learned)) == learned
         assert calibration.observe("gpt-4o", 1000, int(1000 * learned)) is None
@@ -132,16 +132,16 @@ class TestLearning:
 
     def test_a_refusal_for_length_raises_it(self) -> None:
         calibration = Calibration()
-        assert calibration.raise_for("gpt-4o") == pytest.approx(1.16, abs=0.02)
+        assert calibration.raise_factor("gpt-4o") == pytest.approx(1.16, abs=0.02)
         for _ in range(20):
-            calibration.raise_for("gpt-4o")
+            calibration.raise_factor("gpt-4o")
         assert calibration.factor("gpt-4o") == pytest.approx(MOST)
-        assert calibration.raise_for("gpt-4o") is None
+        assert calibration.raise_factor("gpt-4o") is None
 
     def test_reports_move_it_back(self) -> None:
         calibration = Calibration()
         for _ in range(20):
-            calibration.raise_for("gpt-4o")
+            calibration.raise_factor("gpt-4o")
         for _ in range(20):
             calibration.observe("gpt-4o", 1000, 1000)
         assert calibration.factor("gpt-4o") == pytest.approx(1.0, abs=0.05)

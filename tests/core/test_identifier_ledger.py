@@ -30,7 +30,7 @@ COUNTER = TokenCounter()
 
 def count(text: str) -> int:
     """Tokens of a text."""
-    return COUNTER.text(text, "gpt-4o")
+    return COUNTER.raw_tokens(text, "gpt-4o")
 
 
 def said(role: str, text: str) -> Json:

@@ -18,7 +18,7 @@ TASK = "Find the lost keys of the harbour office."
 
 def count(text: str) -> int:
     """Tokens of a text."""
-    return COUNTER.text(text, "gpt-4o")
+    return COUNTER.raw_tokens(text, "gpt-4o")
 
 
 def user(text: str) -> Json:

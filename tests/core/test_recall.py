@@ -41,7 +41,7 @@ STORY: list[Json] = [
 
 def count(text: str) -> int:
     """Tokens of a text."""
-    return COUNTER.text(text, "gpt-4o")
+    return COUNTER.raw_tokens(text, "gpt-4o")
 
 
 def quoted(question: str, messages: list[Any] = STORY, room: int = 300, **options: Any) -> Recall:

@@ -50,12 +50,12 @@ ways = st.sampled_from(
 
 def count(text: str) -> int:
     """Tokens of a text."""
-    return COUNTER.text(text, "gpt-4o")
+    return COUNTER.raw_tokens(text, "gpt-4o")
 
 
 def weighed(messages: Any) -> list[int]:
     """Tokens of each message."""
-    return [COUNTER.raw_message(m, "gpt-4o") for m in messages]
+    return [COUNTER.raw_message_tokens(m, "gpt-4o") for m in messages]
 
 
 def pieces(

@@ -25,7 +25,7 @@ long_texts = st.builds(lambda s, n: s * n, st.sampled_from(SAMPLES), st.integers
 
 def count(text: str) -> int:
     """Tokens of a text."""
-    return COUNTER.text(text, "gpt-4o")
+    return COUNTER.raw_tokens(text, "gpt-4o")
 
 
 def characters(text: str) -> list[int]:
@@ -120,7 +120,9 @@ class TestClipMessage:
         for message in talk.messages:
             clipped = clip_message(message, limit, count)
             if clipped is not message:
-                assert COUNTER.raw_message(clipped, "gpt-4o") < COUNTER.raw_message(message, "gpt-4o")
+                assert COUNTER.raw_message_tokens(clipped, "gpt-4o") < COUNTER.raw_message_tokens(
+                    message, "gpt-4o"
+                )
                 assert {**clipped, "content": None} == {**message, "content": None}
                 assert marks([clipped]) == marks([message])
 
@@ -187,7 +189,7 @@ class TestClearing:
         if not is_clearable(message, count):
             return
         cleared = clear_result(message, count)
-        assert COUNTER.raw_message(cleared, "gpt-4o") < COUNTER.raw_message(message, "gpt-4o")
+        assert COUNTER.raw_message_tokens(cleared, "gpt-4o") < COUNTER.raw_message_tokens(message, "gpt-4o")
         assert {**cleared, "content": None} == {**message, "content": None}
         assert marks([cleared]) == marks([message])
 

@@ -36,7 +36,7 @@ RULE = "Always answer in metric units."
 
 def count(text: str) -> int:
     """Tokens of a text."""
-    return COUNTER.text(text, "gpt-4o")
+    return COUNTER.raw_tokens(text, "gpt-4o")
 
 
 def around(covered: list[Json], **options: Any) -> BlockFrame:
@@ -143,7 +143,7 @@ class TestLimit:
         message = build_summary_message(
             summary * 20, around([user(f"Find the keys. {RULE}")], limit=limit), count
         )
-        assert COUNTER.raw_message(message, "gpt-4o") <= limit
+        assert COUNTER.raw_message_tokens(message, "gpt-4o") <= limit
 
     def test_where_there_is_no_room_a_little_text_remains(self) -> None:
         made = around([user("word " * 500)], limit=0)
@@ -175,7 +175,7 @@ class TestLimit:
     def test_long_urls_do_not_pass_it(self) -> None:
         covered = [image(f"https://x.y/{i}/" + "a1b2" * 120) for i in range(5)]
         message = build_summary_message("They met.", around(covered, limit=400), count)
-        assert COUNTER.raw_message(message, "gpt-4o") <= 400
+        assert COUNTER.raw_message_tokens(message, "gpt-4o") <= 400
 
 
 class TestPinned:

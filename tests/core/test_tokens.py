@@ -26,7 +26,7 @@ models = st.sampled_from(MODELS)
 
 def raw(content: Any, **more: Any) -> int:
     """Tokens of a user message with this content, the framing taken off."""
-    return TokenCounter().raw_message({"role": "user", "content": content, **more}, GPT) - 4
+    return TokenCounter().raw_message_tokens({"role": "user", "content": content, **more}, GPT) - 4
 
 
 def total(messages: list[Any], model: str, body: Json, counter: TokenCounter | None = None) -> int:
@@ -99,7 +99,9 @@ class TestRules:
 
     def test_calibration_scales_each_message_up(self) -> None:
         counter, message = TokenCounter(), script("user")[0]
-        assert counter.message(message, CLAUDE) == math.ceil(counter.raw_message(message, CLAUDE) * 1.2)
+        assert counter.calibrated_tokens(message, CLAUDE) == math.ceil(
+            counter.raw_message_tokens(message, CLAUDE) * 1.2
+        )
 
 
 class TestMeasure:
@@ -109,7 +111,7 @@ class TestMeasure:
         messages = script("sys user text user")
         counter = TokenCounter()
         measure = counter.measure(parse(messages), BODY, GPT, 100)
-        weights = [counter.message(m, GPT) for m in messages]
+        weights = [counter.calibrated_tokens(m, GPT) for m in messages]
         assert measure.preamble == weights[0]
         assert measure.history == (0, weights[1], sum(weights[1:3]), sum(weights[1:]))
         assert measure.fixed > 100 + 3
@@ -147,14 +149,14 @@ class TestMeasure:
 
     def test_what_a_provider_reports_is_compared_uncalibrated(self) -> None:
         messages = script("sys user text user")
-        assert TokenCounter().raw_total(messages, BODY, CLAUDE) == total(messages, GPT, BODY)
+        assert TokenCounter().raw_prompt_tokens(messages, BODY, CLAUDE) == total(messages, GPT, BODY)
 
     @search
     @given(talks, models)
     def test_counting_again_and_in_any_order_gives_the_same(self, talk: Talk, model: str) -> None:
         counter = TokenCounter()
-        backwards = [counter.message(m, model) for m in reversed(talk.messages)]
-        assert [TokenCounter().message(m, model) for m in talk.messages] == backwards[::-1]
+        backwards = [counter.calibrated_tokens(m, model) for m in reversed(talk.messages)]
+        assert [TokenCounter().calibrated_tokens(m, model) for m in talk.messages] == backwards[::-1]
         assert total(talk.messages, model, {}, counter) == total(talk.messages, model, {})
 
     @search
@@ -162,22 +164,24 @@ class TestMeasure:
     def test_messages_of_one_name_weigh_the_same(self, talk: Talk) -> None:
         for message in talk.messages:
             again = resent(message)
-            assert TokenCounter().raw_message(again, GPT) == TokenCounter().raw_message(message, GPT)
+            assert TokenCounter().raw_message_tokens(again, GPT) == TokenCounter().raw_message_tokens(
+                message, GPT
+            )
 
     def test_thoughts_in_parts_are_not_mixed_up_with_their_lack(self) -> None:
         thought = {"type": "thinking", "thinking": "Let me think about this. " * 20}
         said = {"type": "text", "text": "Yes."}
         thinking, plain = ({"role": "assistant", "content": c} for c in ([thought, said], [said]))
         counter = TokenCounter()
-        first = counter.raw_message(thinking, GPT)
-        assert counter.raw_message(plain, GPT) == TokenCounter().raw_message(plain, GPT) < first
+        first = counter.raw_message_tokens(thinking, GPT)
+        assert counter.raw_message_tokens(plain, GPT) == TokenCounter().raw_message_tokens(plain, GPT) < first
 
     @search
     @given(odd_messages, models)
     def test_every_json_message_can_be_counted(self, messages: list[Any], model: str) -> None:
         counter = TokenCounter()
-        first = [counter.raw_message(m, model) for m in messages]
-        assert [TokenCounter().raw_message(copy.deepcopy(m), model) for m in messages] == first
+        first = [counter.raw_message_tokens(m, model) for m in messages]
+        assert [TokenCounter().raw_message_tokens(copy.deepcopy(m), model) for m in messages] == first
         assert all(tokens >= 4 for tokens in first)
 
     @pytest.mark.parametrize(
@@ -195,25 +199,27 @@ class TestBound:
     @search
     @given(talks | plain_talks, models, st.sampled_from([{}, BODY]))
     def test_it_is_never_below_the_count(self, talk: Talk, model: str, body: Json) -> None:
-        assert TokenCounter().bound(talk.messages, body, model, 10**9) >= total(talk.messages, model, body)
+        assert TokenCounter().upper_bound(talk.messages, body, model, 10**9) >= total(
+            talk.messages, model, body
+        )
 
     @pytest.mark.parametrize("model", sorted(set(MODELS)))
     def test_it_holds_for_many_tiny_messages(self, model: str) -> None:
         messages = [{"role": r, "content": "1"} for r in ("user", "assistant") * 200]
-        assert TokenCounter().bound(messages, {}, model, 10**9) >= total(messages, model, {})
+        assert TokenCounter().upper_bound(messages, {}, model, 10**9) >= total(messages, model, {})
 
     @search
     @given(odd_messages, models)
     def test_it_holds_for_odd_messages(self, messages: list[Any], model: str) -> None:
         counter = TokenCounter()
-        counted = counter.raw_total(messages, {}, model)
-        assert counter.bound(messages, {}, model, 10**9) >= counted
+        counted = counter.raw_prompt_tokens(messages, {}, model)
+        assert counter.upper_bound(messages, {}, model, 10**9) >= counted
 
     @search
     @given(plain_talks, st.integers(0, 5000))
     def test_it_may_stop_as_soon_as_it_is_enough(self, talk: Talk, enough: int) -> None:
-        whole = TokenCounter().bound(talk.messages, {}, GPT, 10**9)
-        assert min(enough, whole) <= TokenCounter().bound(talk.messages, {}, GPT, enough) <= whole
+        whole = TokenCounter().upper_bound(talk.messages, {}, GPT, 10**9)
+        assert min(enough, whole) <= TokenCounter().upper_bound(talk.messages, {}, GPT, enough) <= whole
 
     def test_nothing_behind_what_is_enough_is_looked_at(self) -> None:
         class Unread(dict[str, Any]):
@@ -221,7 +227,7 @@ class TestBound:
                 raise AssertionError("looked at")
 
         large = {"role": "user", "content": "x" * 1_000}
-        assert TokenCounter().bound([large, Unread(large)], {}, GPT, 1_000) >= 1_000
+        assert TokenCounter().upper_bound([large, Unread(large)], {}, GPT, 1_000) >= 1_000
 
 
 class TestCache:
@@ -229,37 +235,37 @@ class TestCache:
 
     def test_a_message_is_encoded_once_whatever_its_ids(self) -> None:
         counter = TokenCounter()
-        counter.raw_message(script("call")[0], GPT)
+        counter.raw_message_tokens(script("call")[0], GPT)
         renamed = {**script("call")[0], "tool_calls": [{**CALL, "id": "other"}], "cache_control": MARK}
-        assert counter.raw_message(renamed, GPT) == counter.raw_message(script("call")[0], GPT)
-        assert counter.encoded == 1
+        assert counter.raw_message_tokens(renamed, GPT) == counter.raw_message_tokens(script("call")[0], GPT)
+        assert counter.encodings == 1
 
     def test_texts_and_schemas_are_encoded_once(self) -> None:
         counter = TokenCounter()
-        assert counter.text("Hello world", GPT) == counter.text("Hello world", GPT) == 2
-        counter.raw_total([], BODY, GPT)
-        counter.raw_total([], BODY, GPT)
-        assert counter.encoded == 2
+        assert counter.raw_tokens("Hello world", GPT) == counter.raw_tokens("Hello world", GPT) == 2
+        counter.raw_prompt_tokens([], BODY, GPT)
+        counter.raw_prompt_tokens([], BODY, GPT)
+        assert counter.encodings == 2
 
     def test_encodings_are_kept_apart(self) -> None:
         counter = TokenCounter()
         text = "안녕하세요, 반갑습니다. " * 5
-        assert counter.text(text, "gpt-4") != counter.text(text, GPT)
+        assert counter.raw_tokens(text, "gpt-4") != counter.raw_tokens(text, GPT)
 
     def test_reasoning_is_counted_though_it_has_no_part_in_the_name(self) -> None:
         counter = TokenCounter()
         plain = script("text")[0]
         thoughtful = {**plain, "reasoning_content": "Let me think about this."}
         assert message_digest(plain) == message_digest(thoughtful)
-        assert counter.raw_message(plain, GPT) < counter.raw_message(thoughtful, GPT)
+        assert counter.raw_message_tokens(plain, GPT) < counter.raw_message_tokens(thoughtful, GPT)
 
     def test_it_forgets_the_oldest_and_still_counts_right(self) -> None:
         counter = TokenCounter(entries=8)
         words = [f"word {i}" for i in range(20)]
-        counts = [counter.text(w, GPT) for w in words]
-        assert counter.encoded == 20
-        assert counter.text(words[-1], GPT) == counts[-1] and counter.encoded == 20
-        assert counter.text(words[0], GPT) == counts[0] and counter.encoded == 21
+        counts = [counter.raw_tokens(w, GPT) for w in words]
+        assert counter.encodings == 20
+        assert counter.raw_tokens(words[-1], GPT) == counts[-1] and counter.encodings == 20
+        assert counter.raw_tokens(words[0], GPT) == counts[0] and counter.encodings == 21
 
     def test_it_tells_what_is_left_to_encode(self) -> None:
         counter = TokenCounter()
@@ -268,15 +274,17 @@ class TestCache:
             {"role": "assistant", "content": "Yes.", "reasoning_content": "So."},
         ]
         digests = [message_digest(m) for m in messages]
-        assert counter.uncounted(messages, digests, GPT) == len("Hello?" + "Hello." + "Yes." + "So.")
+        assert counter.uncached_characters(messages, digests, GPT) == len(
+            "Hello?" + "Hello." + "Yes." + "So."
+        )
         counter.measure(parse(messages), {}, GPT, 0)
-        assert counter.uncounted(messages, digests, GPT) == 0
-        assert counter.uncounted(messages, digests, "gpt-4") > 0
+        assert counter.uncached_characters(messages, digests, GPT) == 0
+        assert counter.uncached_characters(messages, digests, "gpt-4") > 0
 
     @search
     @given(texts)
     def test_no_text_has_more_tokens_than_bytes(self, text: str) -> None:
-        assert TokenCounter().text(text, GPT) <= len(text.encode("utf-8", "surrogatepass"))
+        assert TokenCounter().raw_tokens(text, GPT) <= len(text.encode("utf-8", "surrogatepass"))
 
 
 class TestOutputReserve:
@@ -322,17 +330,17 @@ class TestEmbedded:
     )
     def test_it_is_not_read_as_text(self, part: dict[str, Any]) -> None:
         counter = TokenCounter()
-        tokens = counter.message({"role": "user", "content": [part]}, "gpt-4o")
+        tokens = counter.calibrated_tokens({"role": "user", "content": [part]}, "gpt-4o")
         assert 500 < tokens < 20_000
         assert counter.has_media([{"role": "user", "content": [part]}])
 
     def test_the_words_of_a_tool_result_are(self) -> None:
         counter = TokenCounter()
         said = {"type": "tool_result", "content": [{"type": "text", "text": "one two three four " * 50}]}
-        assert 200 < counter.message({"role": "user", "content": [said]}, "gpt-4o") < 230
+        assert 200 < counter.calibrated_tokens({"role": "user", "content": [said]}, "gpt-4o") < 230
 
     def test_words_without_spaces_are_text(self) -> None:
         counter = TokenCounter()
         part = {"type": "strange", "note": "긴문장은공백없이도글이다" * 100}
         assert not counter.has_media([{"role": "user", "content": [part]}])
-        assert counter.message({"role": "user", "content": [part]}, "gpt-4o") > 400
+        assert counter.calibrated_tokens({"role": "user", "content": [part]}, "gpt-4o") > 400

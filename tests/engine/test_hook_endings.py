@@ -117,7 +117,7 @@ class TestFollowing:
         call = host.call(chat(20))
         await call.pre()
         await call.headers()
-        counted = host.runtime.counter.raw_total(chat(20), {}, BIG)
+        counted = host.runtime.counter.raw_prompt_tokens(chat(20), {}, BIG)
         await call.success(prompt_tokens=int(counted * 1.4))
         await host.runtime.worker.drain(5.0)
         assert host.runtime.counter.calibration.factor(BIG) > 1.05

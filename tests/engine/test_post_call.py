@@ -145,7 +145,7 @@ class TestCalibration:
         model = "claude-x"
         before = rig.counter.calibration.factor(model)
         decision = await rig.decide(chat(15), model=model)
-        counted = rig.counter.raw_total(chat(15), {}, model)
+        counted = rig.counter.raw_prompt_tokens(chat(15), {}, model)
         rig.post_call.follow(decision, Ending("answered", int(counted * 1.5)))
         await rig.settle()
         after = rig.counter.calibration.factor(model)
@@ -157,7 +157,7 @@ class TestCalibration:
     async def test_it_is_compared_with_what_was_sent(self, rig: Rig) -> None:
         decision = await applied(rig)
         assert decision.messages is not None
-        sent = rig.counter.raw_total(decision.messages, {}, "gpt-4o")
+        sent = rig.counter.raw_prompt_tokens(decision.messages, {}, "gpt-4o")
         await follow(rig, decision, Ending("answered", sent))
         assert rig.counter.calibration.factor("gpt-4o") == 1.0
         assert "save_factor" not in rig.store.calls
@@ -179,7 +179,7 @@ class TestCalibration:
 
     async def test_a_quiet_request_is_not_counted_for_it(self, rig: Rig) -> None:
         await rig.call(chat(1), Ending("answered", 180))
-        assert rig.counter.encoded == 0
+        assert rig.counter.encodings == 0
 
 
 class TestRefusals:
@@ -259,7 +259,7 @@ class TestRefusals:
         for _ in range(30):
             rig.post_call.follow(decision, Ending("refused", too_long=True))
         await rig.settle()
-        counted = rig.counter.raw_total(chat(31), {}, "gpt-4o")
+        counted = rig.counter.raw_prompt_tokens(chat(31), {}, "gpt-4o")
         assert 1.0 < rig.counter.calibration.factor("gpt-4o") < 1.2 * 2_000 / counted
 
     @pytest.mark.parametrize(("bias", "usage", "most"), [(2.2, True, 1), (2.2, False, 8), (1.5, False, 4)])
@@ -269,7 +269,7 @@ class TestRefusals:
         refused, calls = 0, list(grown(chat(80)))
         for call in calls:
             decision = await rig.decide(call, model="somebody-s-model")
-            real = int(bias * rig.counter.raw_total(decision.sent, {}, "gpt-4o"))
+            real = int(bias * rig.counter.raw_prompt_tokens(decision.sent, {}, "gpt-4o"))
             too_long = real > 2_000
             refused += too_long
             ending = Ending("answered", real if usage else None)

@@ -67,7 +67,7 @@ async def test_a_message_is_named_once_for_each_request(rigs: Callable[..., Rig]
     decision = await rig.decide([*chat(20), {"role": "assistant", "tool_calls": calls}, *results, *chat(1)])
     assert decision.context is not None
     context, history = decision.context, decision.context.transcript.history
-    counted = rig.counter.encoded
+    counted = rig.counter.encodings
     # A result of parallel calls has a name that only its history tells: it is found by the names at hand.
     assert sum(map(context.calibrated_tokens, history)) == context.measure.between(0, len(history))
-    assert rig.counter.encoded == counted
+    assert rig.counter.encodings == counted

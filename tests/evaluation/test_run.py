@@ -34,7 +34,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
 
 def weigh(messages: Sequence[Message]) -> int:
     """Tokens of a request."""
-    return COUNTER.raw_total(messages, {}, "gpt-4o")
+    return COUNTER.raw_prompt_tokens(messages, {}, "gpt-4o")
 
 
 def conversation(messages: Sequence[Any], asked: Sequence[Any] = ()) -> Conversation:
@@ -123,7 +123,7 @@ class Failing:
 
 
 async def test_errors_and_too_large_requests_are_counted_not_hidden() -> None:
-    bench = Bench([Failing()], [400], weigh, lambda text: COUNTER.text(text, "gpt-4o"))
+    bench = Bench([Failing()], [400], weigh, lambda text: COUNTER.raw_tokens(text, "gpt-4o"))
     row = make_rows(await bench.run([conversation(CHAT, QUESTIONS)]), unknown_only=False)[0]
     assert (row.counts["errors"], row.counts["over_budget"], row.faults) == (1, 2, ("AttributeError",))
     assert row.figures["evidence"].value == 1.0 and row.over
@@ -144,7 +144,7 @@ class Growing:
 
 @pytest.mark.parametrize("name", [OURS, "another"])
 async def test_requests_that_are_made_larger_are_counted_and_for_ours_explained(name: str) -> None:
-    bench = Bench([Growing(name)], [9000], weigh, lambda text: COUNTER.text(text, "gpt-4o"))
+    bench = Bench([Growing(name)], [9000], weigh, lambda text: COUNTER.raw_tokens(text, "gpt-4o"))
     row = make_rows(await bench.run([conversation(CHAT, QUESTIONS)]), unknown_only=False)[0]
     assert (row.counts["fitting"], row.counts["larger"], row.counts["over_budget"]) == (3, 2, 0)
     table = render_table("t", [row], [])

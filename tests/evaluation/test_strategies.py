@@ -26,7 +26,7 @@ ASKED = [*CHAT, said("user", str(QUESTIONS[0]["question"]))]
 
 def weigh(messages: Sequence[Message]) -> int:
     """Tokens of a request."""
-    return COUNTER.raw_total(messages, {}, "gpt-4o")
+    return COUNTER.raw_prompt_tokens(messages, {}, "gpt-4o")
 
 
 def strategies() -> list[Strategy]:

@@ -25,7 +25,7 @@ NAMES = ("src/cart/checkout.py", "FX-20417", "apply_discount")
 
 def count(text: str) -> int:
     """Tokens of a text."""
-    return COUNTER.text(text, "gpt-4o")
+    return COUNTER.raw_tokens(text, "gpt-4o")
 
 
 class TestLost:

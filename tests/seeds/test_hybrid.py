@@ -34,7 +34,7 @@ IDLE = "That sounds nice indeed."
 
 def count(text: str) -> int:
     """Tokens of a text."""
-    return COUNTER.text(text, "gpt-4o")
+    return COUNTER.raw_tokens(text, "gpt-4o")
 
 
 def said(role: str, text: str) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class TestConfiguration:
         for call in grown(chat(290), 260):
             decision = await rig.call(call)
         block = summary_in(sent(decision))
-        assert block is not None and rig.counter.text(block, "gpt-4o") <= 500
+        assert block is not None and rig.counter.raw_tokens(block, "gpt-4o") <= 500
 
     async def test_the_summariser_is_the_one_that_the_team_names(self, rigs: Callable[..., Rig]) -> None:
         rig = rigs(2_000, {"summary": {"model": "cheap"}}, models=Fixed(2_000, cheap=100_000))

@@ -117,7 +117,7 @@ class TestVersions:
         rig = rigs(WINDOW, PRESET)
         rig.summarizer.answers = ["It went well, all in all. " * 400] * 9
         decision = (await told(rig, chat(30)))[-1]
-        assert rig.counter.text(summary_in(sent(decision)) or "", "gpt-4o") <= 1_024
+        assert rig.counter.raw_tokens(summary_in(sent(decision)) or "", "gpt-4o") <= 1_024
         assert rig.summarizer.requests[0].timeout_seconds == 60
 
 

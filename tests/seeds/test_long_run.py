@@ -85,6 +85,6 @@ def _sizes_hold(rig: Rig, decision: Decision) -> None:
     if compaction is None:
         return
     block = summary_in(sent(decision)) or ""
-    assert compaction.limit is not None and rig.counter.text(block, "gpt-4o") <= compaction.limit <= 500
+    assert compaction.limit is not None and rig.counter.raw_tokens(block, "gpt-4o") <= compaction.limit <= 500
     assert len(compaction.segments) <= 10
     assert decision.tokens_after is not None and decision.tokens_after < 0.95 * WINDOW

@@ -47,7 +47,7 @@ LINES = regex.compile(r"[\n\r\v\f\x85\u2028\u2029]+")
 
 def count(text: str) -> int:
     """Tokens of a text."""
-    return COUNTER.text(text, "gpt-4o")
+    return COUNTER.raw_tokens(text, "gpt-4o")
 
 
 def planted(role: str, text: str) -> list[Message]:

@@ -89,7 +89,7 @@ class DemoModel(CustomLLM):
         yield _chunk("", finish_reason=answer.finish_reason, usage=answer.usage)
 
     def _answer(self, messages: Sequence[Message], params: Mapping[str, Any]) -> _Answer:
-        received = self._counter.raw_total(messages, params, MODEL)
+        received = self._counter.raw_prompt_tokens(messages, params, MODEL)
         limit = params.get("max_completion_tokens") or params.get("max_tokens")
         order = _order(messages)
         if order is None:
@@ -183,7 +183,7 @@ class DemoModel(CustomLLM):
         return shorten(line, LINE_TOKENS, self._count, "…").replace("\n", " ")
 
     def _count(self, text: str) -> int:
-        return self._counter.text(text, MODEL)
+        return self._counter.raw_tokens(text, MODEL)
 
 
 def _order(messages: Sequence[Message]) -> str | None:

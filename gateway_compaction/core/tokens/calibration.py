@@ -1,4 +1,4 @@
-"""Which encoding counts a model's texts, and by how much the count is off.
+"""The encoding that counts a model's texts, and the factor by which that count is off.
 
 tiktoken has the encodings of OpenAI's models only; others are counted with the nearest one times a factor.
 The first factors are safety margins by family; the usage that the provider reports replaces them.
@@ -11,15 +11,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-__all__ = ["MOST", "Calibration", "Family", "family_of"]
-
-LEAST, MOST, STEP = 0.85, 4.0, 0.02
-LEAST_COUNTED, BELIEVED_AFTER = 200, 3
+# The bounds of a factor: beyond them a fault is likelier than such a tokeniser.
+MIN_FACTOR = 0.85
+MAX_FACTOR = 4.0
+# Factors move in steps, so that the cost of a view does not tremble from call to call.
+STEP = 0.02
+# A prompt of fewer tokens says nothing: the framing that we guess is too large a share of it.
+MIN_COUNTED = 200
+# So many reports in a row that say nearly the same are believed, however far off they are.
+BELIEVED_AFTER = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """How a model's texts are counted: an encoding, a first factor, and whether the encoding is its own."""
+    """A family of models whose texts are counted alike.
+
+    Attributes:
+        encoding: The name of tiktoken's encoding.
+        factor: The factor before any report: a margin, so that a prompt is not too long at the first call.
+        exact: True where the encoding is the models' own; then no factor below 1 is believed.
+    """
 
     encoding: str
     factor: float
@@ -41,7 +52,7 @@ UNKNOWN = Family("o200k_base", 1.0, False)
 
 @lru_cache(maxsize=1024)
 def family_of(model: str) -> Family:
-    """The family of a model name, provider prefixes and deployment suffixes allowed."""
+    """Return the family of a model by its name; a provider's prefix or a deployment's suffix does no harm."""
     name = model.lower()
     return next((family for pattern, family in FAMILIES if re.search(pattern, name)), UNKNOWN)
 
@@ -61,18 +72,27 @@ class Calibration:
         self._doubted: dict[str, tuple[float, int]] = {}
 
     def factor(self, model: str) -> float:
-        """The factor in force."""
+        """Return the factor in force for a model."""
         return self._factors.get(model, family_of(model).factor)
 
     def adopt(self, factors: Mapping[str, float]) -> None:
-        """Take over factors that another replica learned."""
-        adopted = {m: _bounded(m, f) for m, f in factors.items()}
+        """Take over factors that other replicas learned, by model."""
+        adopted = {m: _clamp(m, f) for m, f in factors.items()}
         self._factors.update(adopted)
         self._shared.update(adopted)
 
     def observe(self, model: str, counted: int, reported: int) -> float | None:
-        """Learn from one call; ``counted`` is uncalibrated. Returns the factor where it is news to others."""
-        if counted < LEAST_COUNTED:
+        """Learn from the usage that a provider reports for one call.
+
+        Args:
+            model: The model that was called.
+            counted: The raw tokens that were counted for the prompt.
+            reported: The tokens that the provider says it had.
+
+        Returns:
+            The new factor where it differs from the one that other replicas know; else None.
+        """
+        if counted < MIN_COUNTED:
             return None
         ratio = reported / counted
         if not self._is_plausible(model, ratio):
@@ -81,16 +101,16 @@ class Calibration:
             ratio = max(ratio, family_of(model).factor)
         else:
             self._doubted.pop(model, None)
-        self._move(model, self.factor(model) + (ratio - self.factor(model)) / 4)
+        self._move_factor(model, self.factor(model) + (ratio - self.factor(model)) / 4)
         new = self.factor(model)
         if abs(new - self._shared.get(model, family_of(model).factor)) < STEP / 2:
             return None
         self._shared[model] = new
         return new
 
-    def raise_for(self, model: str) -> float | None:
-        """Learn from a refusal for length: our count was too low. Returns the new factor if it changed."""
-        return self._move(model, self.factor(model) * 1.15)
+    def raise_factor(self, model: str) -> float | None:
+        """Learn from a refusal for length: our count was too low. Return the new factor if it changed."""
+        return self._move_factor(model, self.factor(model) * 1.15)
 
     def _is_plausible(self, model: str, ratio: float) -> bool:
         return 0.5 <= ratio <= 2.0 or 0.8 <= ratio / self.factor(model) <= 1.25
@@ -101,13 +121,13 @@ class Calibration:
         self._doubted[model] = (ratio, times + 1 if alike else 1)
         return self._doubted[model][1] >= BELIEVED_AFTER
 
-    def _move(self, model: str, wanted: float) -> float | None:
-        new = _bounded(model, round(wanted / STEP) * STEP)
+    def _move_factor(self, model: str, wanted: float) -> float | None:
+        new = _clamp(model, round(wanted / STEP) * STEP)
         if abs(new - self.factor(model)) < STEP / 2:
             return None
         self._factors[model] = new
         return new
 
 
-def _bounded(model: str, factor: float) -> float:
-    return min(MOST, max(1.0 if family_of(model).exact else LEAST, factor))
+def _clamp(model: str, factor: float) -> float:
+    return min(MAX_FACTOR, max(1.0 if family_of(model).exact else MIN_FACTOR, factor))

@@ -1,4 +1,9 @@
-"""The only place that counts tokens: what ``weighing`` finds in a message, by the model's encoding."""
+"""The only place that counts tokens: what ``estimate`` finds in a message, by the model's encoding.
+
+Every count comes in two kinds. *Raw* tokens are the encoding's, whatever providers report: texts written into
+a view are measured in them, so that they stay the same to the byte. *Calibrated* tokens are raw ones times the
+model's factor, which moves with the reports: decisions about the window are made in them.
+"""
 
 from __future__ import annotations
 
@@ -18,25 +23,27 @@ from gateway_compaction.core.conversation.digest import fingerprint, message_dig
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.tokens.calibration import Calibration, family_of
-from gateway_compaction.core.tokens.estimate import has_media, pieces_of, reasoning_of
+from gateway_compaction.core.tokens.estimate import has_media, price_message, serialize_thinking
 
-__all__ = ["Measure", "TokenCounter", "output_reserve"]
-
+# What the chat format adds to a prompt for the answer's beginning, by OpenAI's own recipe.
 PER_REQUEST = 3
+# Counts remembered in one process; about 40 MB (measured). Beyond that the oldest quarter goes.
 CACHE_ENTRIES = 200_000
 # BPE is quadratic in the length of one unbroken run: runs are cut where no real word reaches.
 LONG_RUN = re.compile(r"(?<!\S)\S{2000,}")
-RUN_SLICE, TEXT_SLICE = 500, 40_000
+RUN_SLICE = 500
+TEXT_SLICE = 40_000
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Tokens of one request, calibrated.
+    """The calibrated tokens of one request, part by part, so that every view's cost is a subtraction.
 
     Attributes:
-        fixed: what no compaction can change but the preamble: schemas, response format, output reserve.
-        preamble: tokens of the preamble.
-        history: running totals, ``history[k]`` = tokens of the first k messages after the preamble.
+        fixed: Tokens that no compaction can change, without the preamble's: of schemas, the response format
+            and the output reserve.
+        preamble: Tokens of the preamble.
+        history: Running totals; ``history[k]`` are the tokens of the first k messages after the preamble.
     """
 
     fixed: int
@@ -45,51 +52,63 @@ class Measure:
 
     @property
     def total(self) -> int:
-        """The request as it came."""
+        """The tokens of the request as it came."""
         return self.fixed + self.preamble + self.history[-1]
 
     @property
     def overhead(self) -> int:
-        """What stays whatever is compacted."""
+        """The tokens that stay whatever is compacted."""
         return self.fixed + self.preamble
 
     def between(self, start: int, end: int) -> int:
-        """Tokens of messages start to end (excluded) after the preamble."""
+        """Return the tokens of the messages from ``start`` to ``end`` (excluded) after the preamble."""
         return self.history[end] - self.history[start]
 
 
 class TokenCounter:
-    """Counts each message once, ever; the cache is bounded and keyed by meaning."""
+    """The count of messages, texts and whole requests, each encoded once.
+
+    A history comes again with every call; encoded anew each time it would cost a large request seconds. What
+    was counted is remembered by meaning (``digest``), so that a client that makes its call ids or cache marks
+    anew finds it again.
+
+    Attributes:
+        calibration: The factors that turn raw tokens into calibrated ones.
+        encodings: How often a text or a message had to be encoded; what was found in the cache is not in it.
+    """
 
     def __init__(self, calibration: Calibration | None = None, entries: int = CACHE_ENTRIES) -> None:
         self.calibration = calibration or Calibration()
         self._entries = entries
         self._cache: dict[tuple[str, bytes], int] = {}
-        self.encoded = 0
+        self.encodings = 0
 
-    def bound(self, messages: Sequence[Message], body: Mapping[str, Any], model: str, enough: int) -> int:
-        """At least the tokens of a request, found without a tokeniser: no token is shorter than a byte.
+    def upper_bound(
+        self, messages: Sequence[Message], body: Mapping[str, Any], model: str, enough: int
+    ) -> int:
+        """Return a number of calibrated tokens that a request does not exceed, found without a tokeniser.
 
-        Counting ends as soon as ``enough`` is reached.
+        No token is shorter than a byte. A request that is short by this bound needs no more. Counting
+        ends as soon as ``enough`` is reached: the number is then a bound of what was counted so far.
         """
         factor = max(1.0, self.calibration.factor(model))
-        total = PER_REQUEST + sum(_bound(_schemas(body)))
+        total = PER_REQUEST + sum(map(_count_bytes, _serialize_schemas(body)))
         for message in messages:
             if total * factor >= enough:
                 break
-            total += sum(_bound(pieces_of(message)))
+            total += sum(map(_count_bytes, price_message(message)))
         # Each message is rounded up for itself.
         return math.ceil(total * factor) + len(messages)
 
-    def uncounted(self, messages: Sequence[Message], digests: Sequence[bytes], model: str) -> int:
-        """Characters of text that ``measure`` would have to encode now."""
+    def uncached_characters(self, messages: Sequence[Message], digests: Sequence[bytes], model: str) -> int:
+        """Return the characters that ``measure`` would have to encode now: what its time depends on."""
         encoding = family_of(model).encoding
         cold = (
             m
             for m, d in zip(messages, digests, strict=True)
-            if (encoding, d) not in self._cache and (encoding, _key(m, d)) not in self._cache
+            if (encoding, d) not in self._cache and (encoding, _key_of(m, d)) not in self._cache
         )
-        return sum(len(p) for m in cold for p in pieces_of(m) if isinstance(p, str))
+        return sum(len(p) for m in cold for p in price_message(m) if isinstance(p, str))
 
     def measure(
         self,
@@ -99,64 +118,77 @@ class TokenCounter:
         reserve: int,
         digests: Sequence[bytes] = (),
     ) -> Measure:
-        """Count a whole request; ``digests`` of the history, where at hand, are not computed again."""
-        fixed = self._scaled(PER_REQUEST + self._schemas(body, model), model) + reserve
+        """Count a whole request.
+
+        Args:
+            transcript: The request's messages.
+            body: Its other fields, of which schemas and the response format cost tokens.
+            model: The model whose encoding and factor count.
+            reserve: Tokens kept free for the answer, as ``output_reserve`` finds them.
+            digests: The digest of each message of the history, where at hand; else they are computed.
+        """
+        fixed = self._calibrate(PER_REQUEST + self._count_schemas(body, model), model) + reserve
         names = digests or [message_digest(m) for m in transcript.history]
-        counts = (self._raw(m, _key(m, n), model) for m, n in zip(transcript.history, names, strict=True))
-        history = accumulate((self._scaled(c, model) for c in counts), initial=0)
-        return Measure(fixed, sum(self.message(m, model) for m in transcript.preamble), tuple(history))
+        counts = (
+            self._count(m, _key_of(m, n), model) for m, n in zip(transcript.history, names, strict=True)
+        )
+        history = accumulate((self._calibrate(c, model) for c in counts), initial=0)
+        preamble = sum(self.calibrated_tokens(m, model) for m in transcript.preamble)
+        return Measure(fixed, preamble, tuple(history))
 
-    def message(self, message: Message, model: str, digest: bytes | None = None) -> int:
-        """Tokens of one message, calibrated; its ``digest``, where at hand, is not computed again."""
-        return self._scaled(self._raw(message, _key(message, digest), model), model)
+    def calibrated_tokens(self, message: Message, model: str, digest: bytes | None = None) -> int:
+        """Return the calibrated tokens of a message; its ``digest``, where at hand, is not computed again."""
+        return self._calibrate(self._count(message, _key_of(message, digest), model), model)
 
-    def text(self, text: str, model: str) -> int:
-        """Tokens of a text, before calibration."""
-        return self._cached(text, model)
+    def raw_tokens(self, text: str, model: str) -> int:
+        """Return the tokens of a text, before calibration."""
+        key = fingerprint(text).encode()
+        count = self._cache.get((family_of(model).encoding, key))
+        return count if count is not None else self._encode(key, (text,), model)
 
-    def raw_message(self, message: Message, model: str) -> int:
-        """Tokens of one message, before calibration."""
-        return self._raw(message, _key(message), model)
+    def raw_message_tokens(self, message: Message, model: str) -> int:
+        """Return the tokens of a message, before calibration."""
+        return self._count(message, _key_of(message), model)
 
-    def raw_total(self, messages: Sequence[Message], body: Mapping[str, Any], model: str) -> int:
-        """Tokens of a prompt before calibration: what a provider's report is compared with."""
-        return PER_REQUEST + self._schemas(body, model) + sum(self.raw_message(m, model) for m in messages)
+    def raw_prompt_tokens(self, messages: Sequence[Message], body: Mapping[str, Any], model: str) -> int:
+        """Return the tokens of a prompt before calibration: what a provider's report is compared with."""
+        total = PER_REQUEST + self._count_schemas(body, model)
+        return total + sum(self.raw_message_tokens(m, model) for m in messages)
 
     def has_media(self, messages: Sequence[Message]) -> bool:
-        """Whether images, audio or files are among the messages: their price is a rule of thumb."""
+        """Tell whether images, audio or files are among the messages: their price is a rule of thumb."""
         return any(has_media(m) for m in messages)
 
-    def _schemas(self, body: Mapping[str, Any], model: str) -> int:
-        return sum(self._cached(text, model) for text in _schemas(body))
+    def _count_schemas(self, body: Mapping[str, Any], model: str) -> int:
+        return sum(self.raw_tokens(text, model) for text in _serialize_schemas(body))
 
-    def _raw(self, message: Message, key: bytes, model: str) -> int:
-        known = self._cache.get((family_of(model).encoding, key))
-        return known if known is not None else self._encode(key, tuple(pieces_of(message)), model)
-
-    def _cached(self, text: str, model: str) -> int:
-        key = fingerprint(text).encode()
-        known = self._cache.get((family_of(model).encoding, key))
-        return known if known is not None else self._encode(key, (text,), model)
+    def _count(self, message: Message, key: bytes, model: str) -> int:
+        count = self._cache.get((family_of(model).encoding, key))
+        return count if count is not None else self._encode(key, tuple(price_message(message)), model)
 
     def _encode(self, key: bytes, pieces: Sequence[str | int], model: str) -> int:
         encoding = family_of(model).encoding
-        encode = _encoder(encoding)
-        tokens = sum(p if isinstance(p, int) else _encoded_length(p, encode) for p in pieces)
-        self.encoded += 1
+        encode = _get_encoder(encoding)
+        tokens = sum(p if isinstance(p, int) else _count_tokens(p, encode) for p in pieces)
+        self.encodings += 1
         if len(self._cache) >= self._entries:
             for old in list(self._cache)[: self._entries // 4]:
                 self._cache.pop(old, None)
         self._cache[encoding, key] = tokens
         return tokens
 
-    def _scaled(self, tokens: int, model: str) -> int:
+    def _calibrate(self, tokens: int, model: str) -> int:
         return math.ceil(tokens * self.calibration.factor(model))
 
 
 def output_reserve(body: Mapping[str, Any], window: int, rule: str | int) -> int:
-    """Tokens kept free for the answer.
+    """Return the tokens to keep free for the answer.
 
-    ``auto`` is what the request asks for, at most half of the window; ``request`` all that it asks for.
+    Args:
+        body: The request's fields, of which one may say how long the answer may be.
+        window: The model's window in tokens.
+        rule: The policy's: a number of tokens, ``none``, ``request`` (all that the request asks for) or
+            ``auto`` (the same, but at most half of the window).
     """
     if isinstance(rule, int):
         return rule
@@ -167,22 +199,22 @@ def output_reserve(body: Mapping[str, Any], window: int, rule: str | int) -> int
 
 
 @lru_cache(maxsize=8)
-def _encoder(name: str) -> Callable[[str], list[int]]:
+def _get_encoder(name: str) -> Callable[[str], list[int]]:
     return tiktoken.get_encoding(name).encode_ordinary
 
 
-def _encoded_length(text: str, encode: Callable[[str], list[int]]) -> int:
+def _count_tokens(text: str, encode: Callable[[str], list[int]]) -> int:
     if len(text) < 2000:
         return len(encode(_clean(text)))
     total, position = 0, 0
     for run in LONG_RUN.finditer(text):
-        total += _sliced(text[position : run.start()], TEXT_SLICE, encode)
-        total += _sliced(run.group(), RUN_SLICE, encode)
+        total += _count_sliced(text[position : run.start()], TEXT_SLICE, encode)
+        total += _count_sliced(run.group(), RUN_SLICE, encode)
         position = run.end()
-    return total + _sliced(text[position:], TEXT_SLICE, encode)
+    return total + _count_sliced(text[position:], TEXT_SLICE, encode)
 
 
-def _sliced(text: str, size: int, encode: Callable[[str], list[int]]) -> int:
+def _count_sliced(text: str, size: int, encode: Callable[[str], list[int]]) -> int:
     return sum(len(encode(_clean(text[i : i + size]))) for i in range(0, len(text), size))
 
 
@@ -191,20 +223,18 @@ def _clean(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _bound(pieces: Iterator[str | int]) -> Iterator[int]:
-    for piece in pieces:
-        if isinstance(piece, int):
-            yield piece
-        else:
-            yield len(piece) if piece.isascii() else len(piece.encode("utf-8", "surrogatepass"))
+def _count_bytes(piece: str | int) -> int:
+    if isinstance(piece, int):
+        return piece
+    return len(piece) if piece.isascii() else len(piece.encode("utf-8", "surrogatepass"))
 
 
-def _schemas(body: Mapping[str, Any]) -> Iterator[str]:
+def _serialize_schemas(body: Mapping[str, Any]) -> Iterator[str]:
     return (json.dumps(value, ensure_ascii=False, default=repr) for value in paid_fields_of(body))
 
 
-def _key(message: Message, digest: bytes | None = None) -> bytes:
-    # Reasoning is sent and paid for, but two messages that differ in it alone mean the same.
-    reasoning = tuple(reasoning_of(message))
+def _key_of(message: Message, digest: bytes | None = None) -> bytes:
+    # Thinking is sent and paid for, but two messages that differ in it alone mean the same.
+    thinking = serialize_thinking(message)
     digest = digest or message_digest(message)
-    return digest if not reasoning else digest + fingerprint(*reasoning).encode()
+    return digest + fingerprint(*thinking).encode() if thinking else digest

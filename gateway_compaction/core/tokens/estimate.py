@@ -1,4 +1,4 @@
-"""What a message weighs.
+"""What a message costs in tokens, as far as that is known without a tokeniser.
 
 Rules, per message: 4 tokens of framing; text by the model's encoding; a call its name, arguments and 8; an
 image 85 at low detail, else 1,105; audio one token per 1,600 bytes (about a tenth of a second); a file, and
@@ -36,25 +36,35 @@ from gateway_compaction.core.conversation.parts import (
     without_cache_mark,
 )
 
-__all__ = ["has_media", "pieces_of", "reasoning_of"]
-
-PER_MESSAGE, PER_CALL = 4, 8
-IMAGE_LOW, IMAGE_HIGH = 85, 1105
-AUDIO_BYTES_PER_TOKEN, FILE_BYTES_PER_TOKEN, FILE_LEAST = 1600, 20, 1500
+# The framing of a message (role, separators), and of a call.
+PER_MESSAGE = 4
+PER_CALL = 8
+# OpenAI's price of an image at low detail, and of a large one at high detail (85, and 170 a tile, of six).
+# What an image really costs depends on its size in pixels, which nobody tells.
+IMAGE_LOW = 85
+IMAGE_HIGH = 1105
+AUDIO_BYTES_PER_TOKEN = 1600
+# A page of a PDF is a text and an image to some providers: what is embedded is never taken for cheap.
+FILE_BYTES_PER_TOKEN = 20
+FILE_LEAST = 1500
 # A data URL, or so much in the alphabet of base64 without a space that it is no word.
 EMBEDDED = re.compile(r"data:[\w/+.;=-]{0,200};base64,|[A-Za-z0-9+/=_-]{1000}")
 
 
 class Estimate(int):
-    """Tokens by a rule of thumb, which no tokeniser has counted."""
+    """Tokens by a rule of thumb, which no tokeniser has counted.
+
+    A type of its own, so that a prompt with such a price is not compared with the provider's report: it would
+    teach the calibration the fault of the rule.
+    """
 
 
-def reasoning_of(message: Message) -> list[str]:
-    """Return what the model thought before, as it is sent and paid for: like text."""
+def serialize_thinking(message: Message) -> list[str]:
+    """Return what the model thought before it wrote a message, as texts, which is how it is paid for."""
     return [_to_text(thought) for thought in thinking_of(message)]
 
 
-def pieces_of(message: Message) -> Iterator[str | int]:
+def price_message(message: Message) -> Iterator[str | int]:
     """Yield what a message costs: texts to encode, and tokens known without encoding."""
     yield PER_MESSAGE
     for part in content_of(message):
@@ -74,8 +84,8 @@ def pieces_of(message: Message) -> Iterator[str | int]:
 
 
 def has_media(message: Message) -> bool:
-    """Whether something in it is priced by a rule of thumb."""
-    return any(isinstance(p, Estimate) for p in pieces_of(message))
+    """Tell whether something in a message is priced by a rule of thumb: an image, a sound or a file."""
+    return any(isinstance(p, Estimate) for p in price_message(message))
 
 
 def _price_part(part: Any) -> Iterator[str | int]:
@@ -99,7 +109,7 @@ def _price_part(part: Any) -> Iterator[str | int]:
 
 
 def _price_strange(part: Any) -> Iterator[str | int]:
-    """A part of a kind we do not know: its JSON, and what it embeds by the rule for files."""
+    """Price a part of an unknown kind: its JSON, and what it embeds by the rule for files."""
     if not isinstance(part, Mapping):
         yield _to_json(part)
         return
