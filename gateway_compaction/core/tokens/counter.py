@@ -1,8 +1,9 @@
 """The only place that counts tokens: what ``estimate`` finds in a message, by the model's encoding.
 
-Every count comes in two kinds. *Raw* tokens are the encoding's, whatever providers report: texts written into
-a view are measured in them, so that they stay the same to the byte. *Calibrated* tokens are raw ones times the
-model's factor, which moves with the reports: decisions about the window are made in them.
+Every count comes in two kinds. *Raw* tokens are the encoding's, whatever providers report: texts
+written into a view are measured in them, so that they stay the same to the byte. *Calibrated*
+tokens are raw ones times the model's factor, which moves with the reports: decisions about the
+window are made in them.
 """
 
 from __future__ import annotations
