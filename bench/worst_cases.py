@@ -26,11 +26,11 @@ from gateway_compaction.core.summary.block import build_frame, build_summary_mes
 from gateway_compaction.core.summary.identifier_check import check_identifiers
 from gateway_compaction.core.summary.prompts import render_messages
 from gateway_compaction.core.text.escaping import escape_markup
-from gateway_compaction.core.text.identifiers import forget_identifiers, identifiers, spelled_in
-from gateway_compaction.core.text.language import language_of, phrases
-from gateway_compaction.core.text.sentences import sentence_spans
+from gateway_compaction.core.text.identifiers import forget_identifiers, is_spelled_in
+from gateway_compaction.core.text.language import detect_language, get_phrases
+from gateway_compaction.core.text.sentences import find_sentence_spans
 from gateway_compaction.core.text.shorten import clear_result, shorten
-from gateway_compaction.core.text.terms import forget_words, search_terms
+from gateway_compaction.core.text.terms import extract_terms, forget_terms
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.errors import SummaryRejected
 from gateway_compaction.runtime import use_bundled_encodings
@@ -73,7 +73,7 @@ def _quoted(text: str) -> object:
         index,
         query,
         2_000,
-        said=phrases("en"),
+        said=get_phrases("en"),
         shown=text[:16_000],
         taken=(),
         hidden=None,
@@ -116,11 +116,11 @@ WORKS: dict[str, Work] = {
     "digest of a part": lambda t: message_digest({"role": "user", "content": [{"type": "x", "x": t}]}),
     "bound": lambda t: TokenCounter().upper_bound([_user(t)], {}, MODEL, 10**9),
     "count": _counted,
-    "sentences": sentence_spans,
-    "terms": search_terms,
-    "identifiers": identifiers,
-    "spelled in": lambda t: spelled_in(t[10:40], t),
-    "language": lambda t: language_of([t]),
+    "sentences": find_sentence_spans,
+    "terms": extract_terms,
+    "identifiers": find_identifiers,
+    "spelled in": lambda t: is_spelled_in(t[10:40], t),
+    "language": lambda t: detect_language([t]),
     "passages": lambda t: passages(_user(t)),
     "query": lambda t: query_of(_user(t), KEYS),
     "user weight": lambda t: user_weight(_talk(t)),
@@ -158,7 +158,7 @@ def milliseconds(work: Work, text: str) -> float:
     best = float("inf")
     for _ in range(2):
         forget_identifiers()
-        forget_words()
+        forget_terms()
         start = time.process_time()
         try:
             with _patience():

@@ -25,7 +25,7 @@ from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.text.identifiers import forget_identifiers
-from gateway_compaction.core.text.terms import forget_words
+from gateway_compaction.core.text.terms import forget_terms
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.engine.local_buffer import LocalBuffer
 from gateway_compaction.engine.request import Decision, Request, lineage_of, task_of
@@ -121,7 +121,7 @@ class Compactor:
     def forget(self) -> None:
         """Drop everything that holds text: something was erased."""
         self._caches.clear()
-        forget_words()
+        forget_terms()
         forget_identifiers()
 
     def policy_of(self, identity: Identity) -> Policy:

@@ -32,7 +32,7 @@ from gateway_compaction.core.summary.segments import (
     replace_run,
     split_into_pieces,
 )
-from gateway_compaction.core.text.language import language_of_talk, phrases
+from gateway_compaction.core.text.language import detect_conversation_language, get_phrases
 from gateway_compaction.engine.worker import SummaryTask
 from gateway_compaction.errors import (
     SummaryDenied,
@@ -287,7 +287,7 @@ def _source_texts(task: SummaryTask) -> Iterator[str]:
 
 def _build_note(task: SummaryTask) -> tuple[Segment, ...]:
     """A note in place of a summary."""
-    said = phrases(language_of_talk(task.messages))
+    said = get_phrases(detect_conversation_language(task.messages))
     return (Segment(0, task.job.covers, f"[{said.unseen}: {task.job.covers}]"),)
 
 

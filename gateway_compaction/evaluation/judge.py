@@ -9,7 +9,7 @@ from typing import Any
 from openai import OpenAIError
 
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.text.terms import search_terms
+from gateway_compaction.core.text.terms import extract_terms
 from gateway_compaction.evaluation.metrics import answer_words
 from gateway_compaction.evaluation.peers import import_library
 
@@ -49,7 +49,7 @@ class Judge:
         if said.endswith(("YES", "NO")):
             return float(said.endswith("YES"))
         words = answer_words(answer)
-        return float(len(words & set(search_terms(given))) >= SHARED * len(words))
+        return float(len(words & set(extract_terms(given))) >= SHARED * len(words))
 
     async def _ask(self, messages: list[Any], tokens: int) -> str | None:
         litellm = import_library("litellm")

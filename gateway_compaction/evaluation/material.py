@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from gateway_compaction.core.conversation.messages import Message, role_of, text_of
 from gateway_compaction.core.conversation.transcript import parse
-from gateway_compaction.core.text.sentences import sentences
-from gateway_compaction.core.text.terms import search_terms
+from gateway_compaction.core.text.sentences import split_sentences
+from gateway_compaction.core.text.terms import extract_terms
 from gateway_compaction.errors import TranscriptError
 from gateway_compaction.evaluation.needs import Point, find_points
 from gateway_compaction.evaluation.perturb import rephrase_as_question, script_of
@@ -98,7 +98,7 @@ def explain_unasked(conversations: Sequence[Conversation]) -> str | None:
 
 def _choose_probes(messages: Sequence[Message], most: int) -> list[Probe]:
     """Choose sentences that say something of their own, from before the last ten messages."""
-    spoken = [s for m in messages if role_of(m) in ("user", "assistant") for s in sentences(text_of(m))]
+    spoken = [s for m in messages if role_of(m) in ("user", "assistant") for s in split_sentences(text_of(m))]
     telling = _spread_evenly(_candidate_sentences(messages), 3 * most)
     everything = [(s, _term_set(s)) for s in dict.fromkeys(spoken)]
     unique = [
@@ -109,7 +109,7 @@ def _choose_probes(messages: Sequence[Message], most: int) -> list[Probe]:
 
 def _candidate_sentences(messages: Sequence[Message]) -> list[str]:
     older = messages[: len(messages) - LEFT_TO_THE_TAIL]
-    lines = [s for m in older if role_of(m) in ("user", "assistant") for s in sentences(text_of(m))]
+    lines = [s for m in older if role_of(m) in ("user", "assistant") for s in split_sentences(text_of(m))]
     return [s for s in dict.fromkeys(lines) if _says_enough(s)]
 
 
@@ -130,7 +130,7 @@ def _says_enough(sentence: str) -> bool:
 
 
 def _term_set(text: str) -> frozenset[str]:
-    return frozenset(search_terms(text))
+    return frozenset(extract_terms(text))
 
 
 def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from gateway_compaction.core.conversation.messages import Message, text_of
 from gateway_compaction.core.recall.passages import passages
-from gateway_compaction.core.text.identifiers import spelled_in
-from gateway_compaction.core.text.sentences import sentences
-from gateway_compaction.core.text.terms import search_terms
+from gateway_compaction.core.text.identifiers import is_spelled_in
+from gateway_compaction.core.text.sentences import split_sentences
+from gateway_compaction.core.text.terms import extract_terms
 from gateway_compaction.evaluation.needs import text_with_arguments
 
 TASK_HEAD, TASK_TAIL = 100, 50
@@ -18,7 +18,7 @@ SHORTEST_EXCERPT = 12
 
 def answer_words(answer: str) -> frozenset[str]:
     """Return the content words of an answer, stemmed."""
-    return frozenset(search_terms(answer))
+    return frozenset(extract_terms(answer))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class SentText:
     def of(cls, messages: Sequence[Message]) -> SentText:
         """Return what can be read in some messages, the arguments of calls included."""
         text = "\n".join(text_with_arguments(m) for m in messages)
-        return cls(_even_blanks(text), frozenset(search_terms(text)))
+        return cls(_even_blanks(text), frozenset(extract_terms(text)))
 
     def holds(self, text: str) -> bool:
         """Tell whether a text is there, word for word."""
@@ -44,10 +44,10 @@ class SentText:
         text = text_of(message)
         if self.holds(text):
             return True
-        pieces = [*sentences(text), *(p.text for p in passages(message))]
+        pieces = [*split_sentences(text), *(p.text for p in passages(message))]
         found = [p for p in pieces if len(p) >= SHORTEST_EXCERPT and self.holds(p)]
-        kept = {word for piece in found for word in search_terms(piece)}
-        return bool(found) and answer.intersection(search_terms(text)) <= kept
+        kept = {word for piece in found for word in extract_terms(piece)}
+        return bool(found) and answer.intersection(extract_terms(text)) <= kept
 
     def has_words(self, answer: frozenset[str]) -> bool:
         """Tell whether every answer word is there."""
@@ -55,7 +55,7 @@ class SentText:
 
     def spells(self, name: str) -> bool:
         """Tell whether an identifier is there in exactly its spelling."""
-        return spelled_in(name, self.text)
+        return is_spelled_in(name, self.text)
 
     def holds_task(self, task: str) -> bool:
         """Tell whether the task is there: whole, or its first hundred and its last fifty characters."""

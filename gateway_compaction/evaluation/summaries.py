@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.text.identifiers import spelled_in
+from gateway_compaction.core.text.identifiers import is_spelled_in
 from gateway_compaction.evaluation.needs import text_with_arguments
 
 NEAR, SHARED = 5, 3
@@ -36,5 +36,5 @@ def _words_around(name: str, line: str) -> list[frozenset[str]]:
     if name not in line:
         return []
     words = line.split()
-    places = [i for i, word in enumerate(words) if name in word and spelled_in(name, word)]
+    places = [i for i, word in enumerate(words) if name in word and is_spelled_in(name, word)]
     return [frozenset([*words[max(0, i - NEAR) : i], *words[i + 1 : i + 1 + NEAR]]) for i in places]

@@ -28,11 +28,11 @@ from gateway_compaction.core.summary.prompts import render_messages
 from gateway_compaction.core.text import identifiers as identifiers_
 from gateway_compaction.core.text import terms
 from gateway_compaction.core.text.escaping import escape_markup
-from gateway_compaction.core.text.identifiers import forget_identifiers, identifiers
-from gateway_compaction.core.text.language import language_of, phrases
-from gateway_compaction.core.text.sentences import sentences
+from gateway_compaction.core.text.identifiers import find_identifiers, forget_identifiers
+from gateway_compaction.core.text.language import detect_language, get_phrases
+from gateway_compaction.core.text.sentences import split_sentences
 from gateway_compaction.core.text.shorten import clear_result, shorten
-from gateway_compaction.core.text.terms import forget_words, search_terms
+from gateway_compaction.core.text.terms import extract_terms, forget_terms
 from gateway_compaction.errors import SummaryRejected
 from tests.core.hostile import KEYS, texts
 
@@ -112,17 +112,17 @@ class TestEveryText:
 
     def test_it_is_divided(self, large: dict[str, str], name: str) -> None:
         text = large[name]
-        assert "".join("".join(sentences(text)).split()) == "".join(text.split())
+        assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
         found = passages(user(text))
         assert all(text[p.start : p.end] == p.text for p in found)
 
     def test_it_is_searched_for_what_it_asks(self, large: dict[str, str], name: str) -> None:
         query = query_of(user(large[name]), KEYS)
-        assert set(search_terms("order id amount")) <= set(query.terms)
+        assert set(extract_terms("order id amount")) <= set(query.terms)
         assert all(len(term) <= terms.LONGEST_WORD for term in query.terms)
 
     def test_its_identifiers_are_found(self, large: dict[str, str], name: str) -> None:
-        found = identifiers(large[name])
+        found = find_identifiers(large[name])
         assert all(i in large[name] for i in found[:100])
         assert all(3 <= len(i) <= identifiers_.LONGEST for i in found)
         assert bool(found) == (name in IDENTIFIED)
@@ -179,22 +179,22 @@ def test_a_question_at_the_end_of_a_long_line_is_found() -> None:
     [("a" + "A" * 100 + "%", []), ("a" + "A" * 100, ["a" + "A" * 100]), ("x/" * 59 + "%", [])],
 )
 def test_what_is_almost_an_identifier_is_told_at_once(text: str, found: list[str]) -> None:
-    assert identifiers(text) == found
+    assert find_identifiers(text) == found
 
 
 def test_nothing_large_is_remembered() -> None:
     forget_identifiers()
-    forget_words()
-    assert identifiers("x" * 121 + " " + "y" * 100_000) == []
-    assert search_terms("x" * 43 + " " + "y" * 100_000) == []
+    forget_terms()
+    assert find_identifiers("x" * 121 + " " + "y" * 100_000) == []
+    assert extract_terms("x" * 43 + " " + "y" * 100_000) == []
     assert identifiers_._is_identifier.cache_info().currsize == 0 == terms._term.cache_info().currsize
-    assert identifiers("a_b") == ["a_b"] and search_terms("word") == ["word"]
+    assert find_identifiers("a_b") == ["a_b"] and extract_terms("word") == ["word"]
     assert identifiers_._is_identifier.cache_info().currsize == 1 == terms._term.cache_info().currsize
 
 
 @pytest.mark.parametrize("word", ["x" * 40, "x" * 40 + "'s", "x" * 40 + "’s"])
 def test_the_longest_word_counts_with_its_possessive(word: str) -> None:
-    assert search_terms(word) == ["x" * 40]
+    assert extract_terms(word) == ["x" * 40]
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_where_nothing_can_be_quoted_nothing_is_searched(room: int) -> None:
         index,
         Query(Unread(), frozenset()),
         room,
-        said=phrases("en"),
+        said=get_phrases("en"),
         shown="",
         taken=(),
         hidden=None,
@@ -263,5 +263,5 @@ def test_the_language_is_told_from_a_sample() -> None:
             read.append(1)
             yield "das ist nicht der Text " * 400
 
-    assert language_of(said()) == "de"
+    assert detect_language(said()) == "de"
     assert len(read) < 10

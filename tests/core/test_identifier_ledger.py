@@ -19,7 +19,7 @@ from gateway_compaction.core.extractive.identifier_ledger import (
 from gateway_compaction.core.extractive.selection import by_gain, rough_tokens
 from gateway_compaction.core.recall.passages import searched_text
 from gateway_compaction.core.summary.identifier_check import check_identifiers
-from gateway_compaction.core.text.identifiers import identifiers, spelled_in
+from gateway_compaction.core.text.identifiers import find_identifiers, is_spelled_in
 from gateway_compaction.core.text.shorten import shorten
 from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.core.search import search
@@ -115,7 +115,7 @@ class TestIdentifiers:
         ],
     )
     def test_spelled_in(self, name: str, text: str, there: bool) -> None:
-        assert spelled_in(name, text) == there
+        assert is_spelled_in(name, text) == there
 
 
 class TestWeights:
@@ -293,5 +293,5 @@ class TestChecked:
 @given(texts, st.lists(st.sampled_from(["src/a_b.py", "ORD-4711", "ops@example.org", "a_b"])))
 def test_identifiers_are_spelled_in_the_text_they_come_from(text: str, names: list[str]) -> None:
     whole = "\n".join([text, *names])
-    found = identifiers(whole)
+    found = find_identifiers(whole)
     assert all(name in whole for name in found) and set(names) <= set(found)

@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.summary.block import build_frame
 from gateway_compaction.core.summary.prompts import build_prompt
-from gateway_compaction.core.text.language import NAMES, is_foreign, language_of, language_of_talk, phrases
+from gateway_compaction.core.text.language import (
+    NAMES,
+    detect_conversation_language,
+    detect_language,
+    get_phrases,
+    is_foreign_script,
+)
 from tests.core.search import search
 from tests.core.strategies import odd_messages, texts
 
@@ -113,41 +119,41 @@ class TestLanguageOf:
 
     @pytest.mark.parametrize("code", SAID)
     def test_every_language_that_has_a_name_is_told(self, code: str) -> None:
-        assert language_of([SAID[code]]) == code
+        assert detect_language([SAID[code]]) == code
         assert code in NAMES
 
     @pytest.mark.parametrize("code", ORDINARY)
     def test_ordinary_questions_are_enough(self, code: str) -> None:
-        assert language_of(ORDINARY[code]) == code
+        assert detect_language(ORDINARY[code]) == code
 
     def test_no_language_is_left_out(self) -> None:
         assert set(SAID) == set(NAMES)
 
     @pytest.mark.parametrize("said", [[], [""], ["12345 !!! ..."], ["x" * 500], ["\ud83d"], ["😀 👍"]])
     def test_in_doubt_it_is_english(self, said: list[str]) -> None:
-        assert language_of(said) == "en"
+        assert detect_language(said) == "en"
 
     def test_code_in_between_does_not_change_it(self) -> None:
-        assert language_of([SAID["ko"], "def f(x): return x", SAID["ko"]]) == "ko"
-        assert language_of([SAID["de"], "pip install foo", SAID["de"]]) == "de"
+        assert detect_language([SAID["ko"], "def f(x): return x", SAID["ko"]]) == "ko"
+        assert detect_language([SAID["de"], "pip install foo", SAID["de"]]) == "de"
 
     def test_one_foreign_quote_does_not_change_it(self) -> None:
-        assert language_of([SAID["en"] * 5, SAID["ja"]]) == "en"
+        assert detect_language([SAID["en"] * 5, SAID["ja"]]) == "en"
 
     def test_a_long_message_does_not_drown_the_others(self) -> None:
-        assert language_of(["log line " * 50_000, *[SAID["ko"] * 60] * 4]) == "ko"
+        assert detect_language(["log line " * 50_000, *[SAID["ko"] * 60] * 4]) == "ko"
 
     @pytest.mark.parametrize("code", ["ko", "ja", "zh", "ru", "de", "fr"])
     @pytest.mark.parametrize("printed", PRINTED)
     def test_what_is_pasted_does_not_decide(self, code: str, printed: str) -> None:
-        assert language_of([f"{SAID[code]}\n{PRINTED[printed]}"] * 5) == code
-        assert language_of([f"{PRINTED[printed]}\n{SAID[code]}"] * 5) == code
+        assert detect_language([f"{SAID[code]}\n{PRINTED[printed]}"] * 5) == code
+        assert detect_language([f"{PRINTED[printed]}\n{SAID[code]}"] * 5) == code
 
     @pytest.mark.parametrize("code", ["ko", "zh", "ar"])
     def test_a_tenth_in_a_script_of_its_own_is_enough(self, code: str) -> None:
         lines = "\n".join(["the pump is at the end of the pier and it has to be seen"] * 5)
-        assert language_of([f"{SAID[code] * 2}\n{lines}"]) == code
-        assert language_of([f"{SAID[code]}\n{lines}\n{lines}\n{lines}\n{lines}"]) == "en"
+        assert detect_language([f"{SAID[code] * 2}\n{lines}"]) == code
+        assert detect_language([f"{SAID[code]}\n{lines}\n{lines}\n{lines}\n{lines}"]) == "en"
 
     @pytest.mark.parametrize(
         "text",
@@ -158,11 +164,11 @@ class TestLanguageOf:
         ],
     )
     def test_a_word_in_a_sentence_does_not_make_it_foreign(self, text: str) -> None:
-        assert language_of([text]) == "en"
+        assert detect_language([text]) == "en"
 
     def test_a_text_of_nothing_but_code_is_told_by_what_there_is(self) -> None:
-        assert language_of(["```\n# 보고서를 전달합니다\n```"]) == "ko"
-        assert language_of([PRINTED["code"]]) == "en"
+        assert detect_language(["```\n# 보고서를 전달합니다\n```"]) == "ko"
+        assert detect_language([PRINTED["code"]]) == "en"
 
     def test_code_without_end_is_read_to_a_bound(self) -> None:
         read = []
@@ -172,16 +178,16 @@ class TestLanguageOf:
                 read.append(1)
                 yield "```\n" + "x = 1\n" * 20_000
 
-        assert language_of(said()) == "en"
+        assert detect_language(said()) == "en"
         assert len(read) < 10
 
     def test_what_follows_much_code_is_found(self) -> None:
-        assert language_of(["```\n" + "the_value = and_is(to)\n" * 400 + "```\n" + SAID["de"]]) == "de"
+        assert detect_language(["```\n" + "the_value = and_is(to)\n" * 400 + "```\n" + SAID["de"]]) == "de"
 
     @search
     @given(st.lists(texts, max_size=4))
     def test_it_is_always_one_of_the_named(self, said: list[str]) -> None:
-        assert language_of(said) in NAMES
+        assert detect_language(said) in NAMES
 
 
 class TestTalk:
@@ -189,13 +195,13 @@ class TestTalk:
 
     def test_the_users_language_is_the_conversations(self) -> None:
         talk = [user(SAID["de"]), assistant(SAID["en"] * 9)] * 4
-        assert language_of_talk(talk) == "de"
-        assert language_of_talk([user(SAID["en"]), assistant(SAID["de"] * 9)] * 4) == "en"
+        assert detect_conversation_language(talk) == "de"
+        assert detect_conversation_language([user(SAID["en"]), assistant(SAID["de"] * 9)] * 4) == "en"
 
     def test_where_they_say_too_little_the_assistants_counts(self) -> None:
-        assert language_of_talk([user("ok, do it"), assistant(SAID["de"])]) == "de"
-        assert language_of_talk([user("ok"), assistant(SAID["ko"])]) == "ko"
-        assert language_of_talk([user("네, 해 주세요"), assistant(SAID["en"] * 9)]) == "ko"
+        assert detect_conversation_language([user("ok, do it"), assistant(SAID["de"])]) == "de"
+        assert detect_conversation_language([user("ok"), assistant(SAID["ko"])]) == "ko"
+        assert detect_conversation_language([user("네, 해 주세요"), assistant(SAID["en"] * 9)]) == "ko"
 
     def test_nobody_else_is_heard(self) -> None:
         others: list[Message] = [
@@ -203,20 +209,20 @@ class TestTalk:
         ]
         result = {"type": "tool_result", "tool_use_id": "1", "content": SAID["ko"]}
         others.append({"role": "user", "content": [result, {"type": "text", "text": "and on it goes"}]})
-        assert language_of_talk([*others, user("ok"), assistant(SAID["de"])]) == "de"
+        assert detect_conversation_language([*others, user("ok"), assistant(SAID["de"])]) == "de"
 
     @pytest.mark.parametrize("code", ["ko", "zh", "de"])
     def test_a_chat_about_code_is_in_the_language_that_is_spoken(self, code: str) -> None:
         asked, told = f"{SAID[code]}\n{PRINTED['fence']}", f"{SAID[code]}\n{PRINTED['fence']}"
         talk = [user(asked), assistant(told)] * 20
         around = build_frame(talk, limit=600, rule_tokens=0, opener=None, wants_json=False, count=len)
-        assert around.lines[0] == phrases(code).note
+        assert around.lines[0] == get_phrases(code).note
         assert f"Write in {NAMES[code]}," in asked_about(talk)
 
     @search
     @given(odd_messages)
     def test_it_is_one_of_the_named_for_every_message(self, messages: list[Any]) -> None:
-        assert language_of_talk(messages) in NAMES
+        assert detect_conversation_language(messages) in NAMES
 
 
 class TestForeign:
@@ -224,23 +230,23 @@ class TestForeign:
 
     @pytest.mark.parametrize("code", ["ko", "ja", "zh", "ru", "ar", "he", "th", "hi", "el"])
     def test_it_is_foreign_where_nobody_wrote_in_it(self, code: str) -> None:
-        assert is_foreign(SAID[code], [SAID["en"], SAID["de"]] * 9)
-        assert not is_foreign(SAID[code], [SAID["en"], SAID[code]])
-        assert not is_foreign(SAID[code], [SAID["en"]] * 500 + [SAID[code] * 20])
+        assert is_foreign_script(SAID[code], [SAID["en"], SAID["de"]] * 9)
+        assert not is_foreign_script(SAID[code], [SAID["en"], SAID[code]])
+        assert not is_foreign_script(SAID[code], [SAID["en"]] * 500 + [SAID[code] * 20])
 
     def test_a_name_is_no_conversation(self) -> None:
-        assert is_foreign(SAID["ko"], [*[SAID["en"]] * 9, "김철수 signed it."])
+        assert is_foreign_script(SAID["ko"], [*[SAID["en"]] * 9, "김철수 signed it."])
 
     @pytest.mark.parametrize("code", ["en", "de", "vi"])
     def test_latin_never_is(self, code: str) -> None:
-        assert not is_foreign(SAID[code], [SAID["ko"]])
+        assert not is_foreign_script(SAID[code], [SAID["ko"]])
 
     def test_what_is_mostly_latin_never_is(self) -> None:
-        assert not is_foreign(f"{SAID['en']} {SAID['ja']}", [SAID["en"]])
+        assert not is_foreign_script(f"{SAID['en']} {SAID['ja']}", [SAID["en"]])
 
     @pytest.mark.parametrize("said", [[], [""], ["", ""]])
     def test_where_nothing_was_said_nothing_is(self, said: list[str]) -> None:
-        assert not is_foreign(SAID["ru"], said)
+        assert not is_foreign_script(SAID["ru"], said)
 
 
 class TestPhrases:
@@ -248,13 +254,13 @@ class TestPhrases:
 
     @pytest.mark.parametrize("code", NAMES)
     def test_nothing_is_left_unsaid(self, code: str) -> None:
-        said = phrases(code)
+        said = get_phrases(code)
         assert said.note and said.gone and said.quoted
         assert "\n" not in said.note + said.gone + said.quoted
 
     def test_where_there_are_some_they_are_nobody_elses(self) -> None:
-        notes = [phrases(code).note for code in ("de", "fr", "es", "ko", "ja", "zh", "en")]
+        notes = [get_phrases(code).note for code in ("de", "fr", "es", "ko", "ja", "zh", "en")]
         assert len(set(notes)) == len(notes)
 
     def test_where_there_is_none_it_is_english(self) -> None:
-        assert phrases("pl") == phrases("en") == phrases("xx")
+        assert get_phrases("pl") == get_phrases("en") == get_phrases("xx")

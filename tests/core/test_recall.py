@@ -21,7 +21,7 @@ from gateway_compaction.core.recall.recall import (
     recall_tokens,
     recalled,
 )
-from gateway_compaction.core.text.language import phrases
+from gateway_compaction.core.text.language import get_phrases
 from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.core.builders import Bench, policy, sent_by, stored
 from tests.core.invariants import text_in
@@ -30,7 +30,7 @@ from tests.core.search import search
 from tests.core.strategies import MARK, Json, Talk, talks
 
 COUNTER = TokenCounter()
-EN = phrases("en")
+EN = get_phrases("en")
 STORY: list[Json] = [
     {"role": "user", "content": "We booked the ferry to Bergen for the 14th of March at 7:45."},
     {"role": "assistant", "content": "Noted."},

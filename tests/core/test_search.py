@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from gateway_compaction.core.recall.index import build_index, query_of, ranked
 from gateway_compaction.core.recall.passages import passages, searched_text
-from gateway_compaction.core.text.identifiers import identifiers
-from gateway_compaction.core.text.sentences import sentence_spans, sentences
-from gateway_compaction.core.text.terms import search_terms
+from gateway_compaction.core.text.identifiers import find_identifiers
+from gateway_compaction.core.text.sentences import find_sentence_spans, split_sentences
+from gateway_compaction.core.text.terms import extract_terms
 from tests.core.scripts import CALL
 from tests.core.search import search
 from tests.core.strategies import Json, Talk, odd_messages, talks, texts
@@ -55,13 +55,13 @@ class TestSentences:
         ],
     )
     def test_the_table(self, text: str, found: list[str]) -> None:
-        assert sentences(text) == found
+        assert split_sentences(text) == found
 
     @search
     @given(texts)
     def test_they_are_verbatim_in_order_and_leave_out_only_blank_space(self, text: str) -> None:
-        spans = sentence_spans(text)
-        assert sentences(text) == [text[a:b] for a, b in spans]
+        spans = find_sentence_spans(text)
+        assert split_sentences(text) == [text[a:b] for a, b in spans]
         ends = [0, *(end for _, end in spans)]
         starts = [*(start for start, _ in spans), len(text)]
         assert all(text[a:b].strip() == "" for a, b in zip(ends, starts, strict=True))
@@ -76,25 +76,25 @@ class TestTerms:
         [("ferries", "ferry"), ("Bergen", "bergen"), ("Ingrid's", "ingrid"), ("booked", "booking")],
     )
     def test_forms_of_a_word_are_one_term(self, one: str, other: str) -> None:
-        assert search_terms(one) == search_terms(other) != []
+        assert extract_terms(one) == extract_terms(other) != []
 
     def test_words_that_say_nothing_are_none(self) -> None:
-        assert search_terms("What is the and of it, please? OK a " + "x" * 80) == []
+        assert extract_terms("What is the and of it, please? OK a " + "x" * 80) == []
 
     def test_numbers_are_terms_and_repetitions_count(self) -> None:
-        assert search_terms("pier 7 pier 12") == ["pier", "7", "pier", "12"]
+        assert extract_terms("pier 7 pier 12") == ["pier", "7", "pier", "12"]
 
     def test_scripts_without_spaces_are_pairs_of_characters(self) -> None:
-        assert search_terms("東京都 ferry") == ["ferri", "東京", "京都"]
-        assert search_terms("水") == ["水"]
+        assert extract_terms("東京都 ferry") == ["ferri", "東京", "京都"]
+        assert extract_terms("水") == ["水"]
 
     def test_other_alphabets_are_words(self) -> None:
-        assert search_terms("Отчёт готов") == ["отчёт", "готов"]
+        assert extract_terms("Отчёт готов") == ["отчёт", "готов"]
 
     @search
     @given(texts)
     def test_any_text_has_terms_or_none(self, text: str) -> None:
-        assert all(term and term == term.lower() for term in search_terms(text))
+        assert all(term and term == term.lower() for term in extract_terms(text))
 
 
 class TestIdentifiers:
@@ -118,17 +118,17 @@ class TestIdentifiers:
         ],
     )
     def test_they_are_found_within_a_sentence(self, name: str) -> None:
-        assert identifiers(f"Please look at {name}, again.") == [name]
-        assert identifiers(f"({name}) and `{name}`") == [name]
+        assert find_identifiers(f"Please look at {name}, again.") == [name]
+        assert find_identifiers(f"({name}) and `{name}`") == [name]
 
     @pytest.mark.parametrize(
         "text", ["Please look at this again.", "It is 12 o'clock.", "", "base64", "x" * 500]
     )
     def test_words_are_none(self, text: str) -> None:
-        assert identifiers(text) == []
+        assert find_identifiers(text) == []
 
     def test_each_is_named_once_in_order(self) -> None:
-        assert identifiers("b.py a.py b.py") == ["b.py", "a.py"]
+        assert find_identifiers("b.py a.py b.py") == ["b.py", "a.py"]
 
 
 class TestPassages:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gateway_compaction.core.text.sentences import sentence_spans, sentences
+from gateway_compaction.core.text.sentences import find_sentence_spans, split_sentences
 from tests.core.hostile import texts
 
 
@@ -29,7 +29,7 @@ class TestFullStops:
         ],
     )
     def test_they_are_within_it(self, sentence: str) -> None:
-        assert sentences(f"Well. {sentence} Then we left.") == ["Well.", sentence, "Then we left."]
+        assert split_sentences(f"Well. {sentence} Then we left.") == ["Well.", sentence, "Then we left."]
 
     @pytest.mark.parametrize(
         "pair",
@@ -49,13 +49,15 @@ class TestFullStops:
     )
     def test_others_end_one(self, pair: tuple[str, str]) -> None:
         first, second = pair
-        assert sentences(f"{first} {second}")[-1] == second
+        assert split_sentences(f"{first} {second}")[-1] == second
 
     @pytest.mark.parametrize("text", ["Mr.", "Ask Mr.\nBriggs", "3.\nMai", "e.g. ", "."])
     def test_nothing_goes_over_a_line_or_the_end(self, text: str) -> None:
-        assert sentences(text) == [line.strip() for line in text.split("\n")]
+        assert split_sentences(text) == [line.strip() for line in text.split("\n")]
 
     @pytest.mark.parametrize("name", list(texts(40)))
     def test_every_odd_text_is_divided_without_a_loss(self, name: str) -> None:
         text = texts(3_000)[name]
-        assert "".join("".join(text[a:b].split()) for a, b in sentence_spans(text)) == "".join(text.split())
+        assert "".join("".join(text[a:b].split()) for a, b in find_sentence_spans(text)) == "".join(
+            text.split()
+        )

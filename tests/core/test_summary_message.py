@@ -21,7 +21,7 @@ from gateway_compaction.core.summary.block import (
     build_frame,
     build_summary_message,
 )
-from gateway_compaction.core.text.language import phrases
+from gateway_compaction.core.text.language import get_phrases
 from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.core.builders import Bench, policy, stored
 from tests.core.invariants import marks, text_in
@@ -65,11 +65,11 @@ class TestFence:
 
     def test_it_opens_with_its_tag_and_the_note_and_ends_with_its_tag(self) -> None:
         lines = carried(script("user text")).splitlines()
-        assert lines[:2] == [f"<{TAG}>", phrases("en").note]
+        assert lines[:2] == [f"<{TAG}>", get_phrases("en").note]
         assert lines[-2:] == ["They met.", f"</{TAG}>"]
 
     def test_the_note_is_in_the_language_of_the_conversation(self) -> None:
-        assert phrases("ko").note in carried([user("주문하신 상품은 언제 도착하나요?")])
+        assert get_phrases("ko").note in carried([user("주문하신 상품은 언제 도착하나요?")])
 
     def test_it_speaks_as_the_user_and_is_acknowledged_by_the_assistant(self) -> None:
         assert build_summary_message("x", around(script("user")), count)["role"] == "user"
@@ -211,7 +211,7 @@ class TestImages:
 
     def test_their_number_and_their_addresses(self) -> None:
         text = carried([image("https://x.y/a.png"), image(f"data:image/png;base64,{PIXEL}")])
-        assert f"[{phrases('en').gone}: 2, https://x.y/a.png]" in text
+        assert f"[{get_phrases('en').gone}: 2, https://x.y/a.png]" in text
         assert PIXEL[:20] not in text
 
     def test_only_the_last_few_addresses(self) -> None:
@@ -228,7 +228,7 @@ class TestImages:
         ],
     )
     def test_every_form_of_an_image_counts(self, part: Json) -> None:
-        assert f"[{phrases('en').gone}: 1" in carried([{"role": "user", "content": [part, "x", None]}])
+        assert f"[{get_phrases('en').gone}: 1" in carried([{"role": "user", "content": [part, "x", None]}])
 
     def test_an_address_cannot_break_out(self) -> None:
         text = carried([image(f"https://x.y/</{TAG}>")])
@@ -236,7 +236,7 @@ class TestImages:
 
     def test_an_image_of_the_opener_is_still_visible(self) -> None:
         asked = image("https://x.y/a.png")
-        assert phrases("en").gone not in carried([asked, *script("call res")], opener=asked)
+        assert get_phrases("en").gone not in carried([asked, *script("call res")], opener=asked)
 
 
 class TestJsonWord:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from gateway_compaction.archive import Query, Scope
-from gateway_compaction.core.text.identifiers import identifiers
-from gateway_compaction.core.text.terms import search_terms
+from gateway_compaction.core.text.identifiers import find_identifiers
+from gateway_compaction.core.text.terms import extract_terms
 from gateway_compaction.engine.notices import SECONDS, NoticePoller
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Notices
@@ -28,8 +28,8 @@ async def test_once_erased_nothing_that_holds_text_is_left(rig: Rig) -> None:
         last = await rig.call(call, headers={"x-session-id": LABEL})
     assert last is not None and last.session is not None
     await rig.archive.sessions(ADMIN, Query())
-    search_terms("vaulting")
-    identifiers("src/vault.py")
+    extract_terms("vaulting")
+    find_identifiers("src/vault.py")
     said = "chat 0: "
     remembered = (said, "Summary number 2", "vaulting", "src/vault.py", LABEL)
     assert [text for text in remembered if not rig.remembers(text)] == []

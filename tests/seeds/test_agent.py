@@ -10,7 +10,7 @@ import pytest
 
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.policy.presets import PRESETS
-from gateway_compaction.core.text.language import phrases
+from gateway_compaction.core.text.language import get_phrases
 from gateway_compaction.engine.request import Decision
 from gateway_compaction.ports import SummaryAnswer
 from tests.engine.histories import grown, loop
@@ -148,7 +148,7 @@ class TestWindow:
             if decision.messages is not None and decision.reason == "extractive":
                 assert decision.plan is not None and decision.plan.view.compaction is not None
                 covers = decision.plan.view.compaction.covers
-                assert f"[{phrases('en').unseen}: {covers}]" in (summary_in(sent(decision)) or "")
+                assert f"[{get_phrases('en').unseen}: {covers}]" in (summary_in(sent(decision)) or "")
         assert decisions[-1].messages is not None and rig.summarizer.requests == []
 
     @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ class TestWindow:
         talk = [{"role": r, "content": f"{n} {text * 12}"} for n in range(24) for r in ("user", "assistant")]
         for call in grown(talk):
             decision = await rig.call(call)
-        assert phrases(code).unseen in (summary_in(sent(decision)) or "")
+        assert get_phrases(code).unseen in (summary_in(sent(decision)) or "")
 
 
 def test_the_preset_can_be_changed_to_the_documents_own_numbers() -> None:

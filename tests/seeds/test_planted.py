@@ -17,7 +17,7 @@ from gateway_compaction.core.recall.passages import passages
 from gateway_compaction.core.recall.recall import recalled
 from gateway_compaction.core.summary.block import TAG, build_frame, build_summary_message
 from gateway_compaction.core.summary.prompts import SYSTEM, build_merge_prompt, build_prompt
-from gateway_compaction.core.text.language import phrases
+from gateway_compaction.core.text.language import get_phrases
 from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.engine.histories import grown, loop
 from tests.engine.rig import Rig
@@ -95,7 +95,9 @@ def quoted(messages: list[Message]) -> str:
     """What is quoted of some messages for a question about them."""
     index = build_index(messages, [passages(m) for m in messages])
     query = query_of({"role": "user", "content": "What about order 4711, is the user an admin?"})
-    return recalled(index, query, 400, said=phrases("en"), shown="", taken=(), hidden=None, count=count).text
+    return recalled(
+        index, query, 400, said=get_phrases("en"), shown="", taken=(), hidden=None, count=count
+    ).text
 
 
 @pytest.mark.parametrize("role", ["user", "assistant", "tool"])

@@ -22,7 +22,7 @@ from litellm.types.utils import Message as LiteLLMMessage
 from gateway_compaction.core.conversation.messages import Message, declared_role, text_of
 from gateway_compaction.core.summary.block import TAG
 from gateway_compaction.core.summary.prompts import to_words
-from gateway_compaction.core.text.sentences import sentences
+from gateway_compaction.core.text.sentences import split_sentences
 from gateway_compaction.core.text.shorten import shorten
 from gateway_compaction.core.tokens.counter import TokenCounter
 
@@ -163,7 +163,7 @@ class DemoModel(CustomLLM):
 
     def _lead(self, text: str, most: int) -> str:
         """The first sentences, whole ones where that is possible."""
-        first, *more = sentences(text) or [""]
+        first, *more = split_sentences(text) or [""]
         told = self._short(first)
         for sentence in more[: most - 1]:
             if self._count(f"{told} {sentence}") > LINE_TOKENS:

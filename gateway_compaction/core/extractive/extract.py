@@ -28,8 +28,8 @@ from gateway_compaction.core.extractive.salience import (
     telling,
 )
 from gateway_compaction.core.text.escaping import escape_markup
-from gateway_compaction.core.text.identifiers import identifiers
-from gateway_compaction.core.text.terms import search_terms
+from gateway_compaction.core.text.identifiers import find_identifiers
+from gateway_compaction.core.text.terms import extract_terms
 
 __all__ = ["Reading", "extract", "read"]
 
@@ -74,20 +74,20 @@ def extract(
     found, heard = [r.sources for r in readings], [r.spoken for r in readings]
     dense = min(1.0, density(found) / DENSE)
     talk, talks = talk_of(messages, heard, dense), share_of_talk(heard)
-    known = search_terms(shown)
+    known = extract_terms(shown)
     # With a call in each turn a dialogue is one still.
     own = min(1.0, CALLING * talks)
     pieces = asked_for(talk, heard, int(max_tokens * OPEN_SHARE * own), count)
     left = int(max_tokens * USER_SHARE * own) - count(_told(pieces))
-    pieces += lasting(talk, [*known, *search_terms(_told(pieces))], left, count, shown)
-    there = frozenset(identifiers(shown))
+    pieces += lasting(talk, [*known, *extract_terms(_told(pieces))], left, count, shown)
+    there = frozenset(find_identifiers(shown))
     weight = {name: w for name, w in weights(found).items() if name not in there}
     most = int(max_tokens * max(LEAST_SHARE, LEDGER_SHARE * dense * min(1.0, 2 - 2 * talks)))
     pieces += ledger(found, weight, most, count, known=_told(pieces), whole=talks >= DIALOGUE)
     told = _told(pieces)
     names = listed(weight, told, int(max_tokens * LIST_SHARE * dense), count)
     room = max_tokens - count(told) - count(names)
-    known += search_terms(told)
+    known += extract_terms(told)
     pieces += telling(talk, known, int(room * SPARE) + SPARE_TOKENS, count, shown)
     return _fitted(pieces, names, max_tokens, count)
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from gateway_compaction.core.conversation.messages import Message, function_calls_of, role_of, text_of
 from gateway_compaction.core.extractive.selection import by_gain, rough_tokens
-from gateway_compaction.core.text.identifiers import identifiers, spelled_in
-from gateway_compaction.core.text.sentences import sentence_spans
+from gateway_compaction.core.text.identifiers import find_identifiers, is_spelled_in
+from gateway_compaction.core.text.sentences import find_sentence_spans
 from gateway_compaction.core.text.shorten import ERROR_LINE
 
 __all__ = ["SPEAKERS", "Line", "Piece", "Source", "density", "ledger", "listed", "sources", "weights"]
@@ -90,7 +90,7 @@ def sources(message: Message) -> tuple[Source, ...]:
 
 
 def _source(role: str, text: str, said: bool) -> Source:
-    names = tuple(identifiers(text))
+    names = tuple(find_identifiers(text))
     lines = tuple(_lines(text, frozenset(names), said)) if names else ()
     return Source(role, text.count(" ") + text.count("\n") + 1, names, lines, said)
 
@@ -112,7 +112,7 @@ def _lines(text: str, names: frozenset[str], said: bool) -> Iterator[Line]:
     for start in _starts(text, names):
         end = text.find("\n", start)
         line = text[start : end if end >= 0 else len(text)]
-        found = tuple(identifiers(line)) if len(line) <= LONGEST_LINE else ()
+        found = tuple(find_identifiers(line)) if len(line) <= LONGEST_LINE else ()
         if not found:
             continue
         words = line.split()
@@ -126,9 +126,9 @@ def _lines(text: str, names: frozenset[str], said: bool) -> Iterator[Line]:
 
 def _sentences(start: int, line: str) -> Iterator[Line]:
     """The sentences of a line that hold identifiers; of very long ones the words around them."""
-    for first, end in sentence_spans(line):
+    for first, end in find_sentence_spans(line):
         text = line[first:end]
-        found, words = tuple(identifiers(text)), text.split()
+        found, words = tuple(find_identifiers(text)), text.split()
         if found and len(words) <= SENTENCE_WORDS and len(text) <= WHOLE_CHARS:
             yield _line(start + first, text, found)
         elif found:
@@ -152,12 +152,12 @@ def _starts(text: str, names: frozenset[str]) -> list[int]:
 def _windows(start: int, words: Sequence[str], names: Sequence[str]) -> Iterator[Line]:
     behind = 0
     for at, word in enumerate(words):
-        if at < behind or not any(name in word for name in names) or not identifiers(word):
+        if at < behind or not any(name in word for name in names) or not find_identifiers(word):
             continue
         first, end = max(0, at - WORDS_BEFORE), at + 1 + WORDS_BEHIND
         text = " ".join(words[first:end])
         if len(text) <= WHOLE_CHARS:
-            yield _line(start + at, text, tuple(identifiers(text)), whole=False)
+            yield _line(start + at, text, tuple(find_identifiers(text)), whole=False)
         behind = max(at + 1, end - WORDS_BEFORE)
 
 
@@ -205,7 +205,7 @@ def ledger(
     top = _top(weight)
     value = {name: weight[name] ** 2 for name in top}
     lines = [c for c in _candidates(found, value) if c.whole or not whole]
-    told = {name for name in top if known and spelled_in(name, known)}
+    told = {name for name in top if known and is_spelled_in(name, known)}
     chosen: list[Piece] = []
     room = max_tokens
 
@@ -221,7 +221,7 @@ def ledger(
         chosen.append(lines[i].piece)
         # Short names are told as parts of longer ones as well.
         text = lines[i].piece.text
-        told.update(name for name in top if name in text and spelled_in(name, text))
+        told.update(name for name in top if name in text and is_spelled_in(name, text))
         room -= cost
         return True
 
@@ -251,7 +251,7 @@ def listed(weight: Mapping[str, float], told: str, max_tokens: int, count: Count
     chosen: list[str] = []
     room = max_tokens - 4
     for name in _top(weight):
-        if spelled_in(name, told):
+        if is_spelled_in(name, told):
             continue
         room -= count(name) + 1
         if room < 0:

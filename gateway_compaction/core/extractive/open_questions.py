@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gateway_compaction.core.text.lexicon import pattern_of
-from gateway_compaction.core.text.terms import search_terms
+from gateway_compaction.core.text.terms import extract_terms
 
 __all__ = ["NO_TURN", "Asked", "Open", "Turn", "is_question", "open_requests", "turn_of"]
 
@@ -82,7 +82,7 @@ def _asked_in(text: str, spans: Spans) -> tuple[Asked, ...]:
         start, end = spans[i]
         if i == (asking or [i])[-1] and spans[-1][1] - start <= LONGEST_REQUEST:
             end = spans[-1][1]
-        terms = frozenset(search_terms(text[start : spans[i][1]]))
+        terms = frozenset(extract_terms(text[start : spans[i][1]]))
         if end - start <= LONGEST_REQUEST and terms:
             found.append(Asked(start, end, terms, bool(asking)))
     return tuple(found)

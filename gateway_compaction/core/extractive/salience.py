@@ -28,9 +28,9 @@ from gateway_compaction.core.extractive.open_questions import (
 from gateway_compaction.core.extractive.selection import by_gain, rough_tokens
 from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.lexicon import LEXICONS, pattern_of, words_of
-from gateway_compaction.core.text.sentences import sentence_spans
+from gateway_compaction.core.text.sentences import find_sentence_spans
 from gateway_compaction.core.text.shorten import shorten
-from gateway_compaction.core.text.terms import search_terms
+from gateway_compaction.core.text.terms import extract_terms
 
 __all__ = [
     "Sentence",
@@ -46,10 +46,10 @@ __all__ = [
 
 Count = Callable[[str], int]
 DIGIT = re.compile(r"\d")
-DATES = frozenset(search_terms(" ".join(words_of("dates"))))
+DATES = frozenset(extract_terms(" ".join(words_of("dates"))))
 # Stemmed, as the terms are: "last night", "next week".
-NEAR = frozenset(search_terms(" ".join(words_of("near_times"))))
-SPANS = frozenset(search_terms(" ".join(words_of("time_spans"))))
+NEAR = frozenset(extract_terms(" ".join(words_of("near_times"))))
+SPANS = frozenset(extract_terms(" ".join(words_of("time_spans"))))
 LATIN = [lexicon for lexicon in LEXICONS if lexicon.script == "Latin"]
 # What a first letter can tell is told by it, so that most words are looked at once.
 FIRST_LETTERS = {entry.pattern.lstrip("[")[0] for lexicon in LATIN for entry in lexicon.own_person}
@@ -130,11 +130,11 @@ def spoken(message: Message) -> Spoken:
     role, text = role_of(message), text_of(message)
     if role in PREAMBLE_ROLES:
         return Spoken((), False)
-    spans = sentence_spans(text)
+    spans = find_sentence_spans(text)
     first = READ_OF_USER if role == "user" else FIRST_READ
     if len(spans) > first + LAST_READ:
         spans = [*spans[:first], *spans[-LAST_READ:]]
-    terms = [tuple(dict.fromkeys(search_terms(text[a:b]))) for a, b in spans]
+    terms = [tuple(dict.fromkeys(extract_terms(text[a:b]))) for a, b in spans]
     found = (_sentence(text[a:b], a, t, role) for (a, b), t in zip(spans, terms, strict=True))
     asks = bool(spans) and is_question(text[slice(*spans[-1])])
     prose = role in SPEAKERS and bool(spans) and len(SYMBOLS.findall(text)) <= MOST_SYMBOLS * len(text)

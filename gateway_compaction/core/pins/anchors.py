@@ -26,9 +26,9 @@ from gateway_compaction.core.pins.anchor_words import (
 )
 from gateway_compaction.core.pins.own_words import QUOTED_LINE
 from gateway_compaction.core.text.fences import find_fences
-from gateway_compaction.core.text.identifiers import identifiers
-from gateway_compaction.core.text.sentences import sentence_spans, sentences
-from gateway_compaction.core.text.terms import search_terms
+from gateway_compaction.core.text.identifiers import find_identifiers
+from gateway_compaction.core.text.sentences import find_sentence_spans, split_sentences
+from gateway_compaction.core.text.terms import extract_terms
 
 __all__ = ["Anchor", "Scoring", "anchors_of", "message_score", "sentence_score"]
 
@@ -87,7 +87,7 @@ def sentence_score(sentence: str, part: str, scoring: Scoring, *, marked: bool =
 def message_score(message: Message, scoring: Scoring) -> float:
     """How much a message matters, from 0 to 1: as much as its weightiest sentence."""
     part = role_of(message)
-    return max((sentence_score(s, part, scoring) for s in sentences(text_of(message))), default=0.0)
+    return max((sentence_score(s, part, scoring) for s in split_sentences(text_of(message))), default=0.0)
 
 
 def anchors_of(
@@ -136,12 +136,14 @@ def _is_finding(sentence: str) -> bool:
     """Whether a line of a tool's output says how something went; vague ones and program text do not."""
     if not FINDING.search(sentence) or CODE.search(sentence):
         return False
-    return bool(FAULT.match(sentence) or NUMBER.search(sentence) or identifiers(sentence))
+    return bool(FAULT.match(sentence) or NUMBER.search(sentence) or find_identifiers(sentence))
 
 
 def _density(sentence: str) -> float:
     """How much of a sentence tells: identifiers, numbers and names, as a share of its words."""
-    telling = len(identifiers(sentence)) + len(NUMBER.findall(sentence)) / 3 + len(CAPITAL.findall(sentence))
+    telling = (
+        len(find_identifiers(sentence)) + len(NUMBER.findall(sentence)) / 3 + len(CAPITAL.findall(sentence))
+    )
     return min(1.0, telling / (DENSE * max(4, len(WORD.findall(sentence)))))
 
 
@@ -172,7 +174,7 @@ def _candidates(index: int, message: Message, scoring: Scoring) -> Iterator[Anch
             seen.add((start, beside))
             passage, marks = MARK.subn("", text[start:end])
             passage, marked = passage.strip(), beside or marks > 0
-            terse = len(search_terms(passage)) < LEAST_TERMS and not (marked or value_end)
+            terse = len(extract_terms(passage)) < LEAST_TERMS and not (marked or value_end)
             if len(passage) > LONGEST_CHARS or not passage or terse:
                 continue
             if any(w > 0 and s > PLAIN_RESULT for w, s in _reasons(passage, part, scoring, marked)):
@@ -211,7 +213,7 @@ def _around(text: str, position: int, value_end: int) -> Iterator[tuple[int, int
     if QUOTED_LINE.match(text, low, low + LONGEST_INDENT):
         return
     first, last = max(low, position - 2 * LONGEST_CHARS), min(high, position + 2 * LONGEST_CHARS)
-    spans = [(first + a, first + b) for a, b in sentence_spans(text[first:last])]
+    spans = [(first + a, first + b) for a, b in find_sentence_spans(text[first:last])]
     # What was hit is never blank, so that it stands in a sentence.
     here = sum(end <= position for _, end in spans)
     start, end = spans[here]
@@ -227,7 +229,7 @@ def _around(text: str, position: int, value_end: int) -> Iterator[tuple[int, int
 
 
 def _next_line(text: str, position: int) -> Iterator[tuple[int, int, bool]]:
-    following = next(iter(sentence_spans(text[position : position + LONGEST_LINE])), None)
+    following = next(iter(find_sentence_spans(text[position : position + LONGEST_LINE])), None)
     if following is not None:
         yield position + following[0], position + following[1], True
 

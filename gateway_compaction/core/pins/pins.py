@@ -16,7 +16,7 @@ from gateway_compaction.core.pins.own_words import is_bulky, own_words, unwrappe
 from gateway_compaction.core.pins.rule_changes import changes, content_words
 from gateway_compaction.core.pins.rules import lays_down_a_rule, poses
 from gateway_compaction.core.text.lexicon import pattern_of
-from gateway_compaction.core.text.sentences import sentence_spans
+from gateway_compaction.core.text.sentences import find_sentence_spans
 from gateway_compaction.core.text.shorten import shorten
 
 __all__ = ["Pins", "RulesIn", "pins_of", "rules_in"]
@@ -178,9 +178,9 @@ def _few(found: Sequence[str]) -> list[str]:
 
 def _spans(own: str) -> Iterator[tuple[int, int]]:
     """Sentences, over line breaks where they go on behind them; too long ones line by line."""
-    for start, end in sentence_spans(unwrapped(own)):
+    for start, end in find_sentence_spans(unwrapped(own)):
         if end - start > LONGEST_RULE and "\n" in own[start:end]:
-            yield from ((start + a, start + b) for a, b in sentence_spans(own[start:end]))
+            yield from ((start + a, start + b) for a, b in find_sentence_spans(own[start:end]))
         else:
             yield start, end
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import regex
 
 from gateway_compaction.core.text.lexicon import cues_of, pattern_of, words_of
-from gateway_compaction.core.text.terms import search_terms
+from gateway_compaction.core.text.terms import extract_terms
 
 __all__ = ["changes", "content_words"]
 
@@ -24,7 +24,7 @@ HANGUL = regex.compile(r"\p{Hangul}{2,}")
 HAN = regex.compile(r"[\p{Han}\p{Katakana}ー]{2,}")
 SPACELESS = regex.compile(r"[\p{Han}\p{Hangul}\p{Katakana}\p{Hiragana}]++")
 # Said in rules and changes of every kind.
-IDLE = frozenset(search_terms(" ".join(words_of("idle_words"))))
+IDLE = frozenset(extract_terms(" ".join(words_of("idle_words"))))
 
 
 def changes(said: str) -> bool:
@@ -41,4 +41,4 @@ def content_words(said: str) -> frozenset[str]:
     """What a sentence is about: terms, beginnings of Korean words, pairs of Han and kana."""
     words = {w[:2] for w in HANGUL.findall(said)}
     words |= {run[i : i + 2] for run in HAN.findall(said) for i in range(len(run) - 1)}
-    return frozenset(words.union(search_terms(SPACELESS.sub(" ", said))) - IDLE)
+    return frozenset(words.union(extract_terms(SPACELESS.sub(" ", said))) - IDLE)

@@ -16,7 +16,7 @@ from gateway_compaction.core.planning.summary_job import SummaryJob
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.summary.prompts import SYSTEM, build_order, instructions_of, to_words
-from gateway_compaction.core.text.language import language_of_talk
+from gateway_compaction.core.text.language import detect_conversation_language
 
 __all__ = ["SharedPrefix", "find_shared_prefix"]
 
@@ -45,7 +45,7 @@ class SharedPrefix:
             first += " It begins with a summary of what came before: merge it, drop nothing of it."
         elif self.summarised:
             first += " It begins with a summary of what came before: leave that out, it stays as it is."
-        code = language_of_talk(self.messages)
+        code = detect_conversation_language(self.messages)
         keys, keep = summary.preserve_keys, instructions_of(policy)
         return build_order(first + " Use no tool.", keep, keys, code, to_words(limit))
 

@@ -34,7 +34,7 @@ from gateway_compaction.core.summary.block import (
     render_operator_pins,
 )
 from gateway_compaction.core.text.escaping import escape_markup
-from gateway_compaction.core.text.language import language_of, phrases
+from gateway_compaction.core.text.language import detect_language, get_phrases
 
 NOTE_AND_PINS_TOKENS = 600
 """Tokens for note and pins where ``summary.rate`` sets the length of the text alone."""
@@ -285,7 +285,7 @@ class ViewBuilder:
                 self.get_index(compaction.covers),
                 query_of(message, context.policy.summary.preserve_keys),
                 room,
-                said=phrases(language_of([text_of(message)])),
+                said=get_phrases(detect_language([text_of(message)])),
                 own=text_of(message),
                 shown=text_of(view.summary_message) if view.summary_message else "",
                 taken=quoted,

@@ -15,7 +15,7 @@ from gateway_compaction.core.conversation.messages import Message, declared_role
 from gateway_compaction.core.conversation.transcript import user_weight
 from gateway_compaction.core.recall.passages import Passage
 from gateway_compaction.core.text.lexicon import pattern_of
-from gateway_compaction.core.text.terms import search_terms
+from gateway_compaction.core.text.terms import extract_terms
 
 __all__ = ["Index", "Query", "build_index", "query_of", "ranked"]
 
@@ -69,9 +69,9 @@ class Query:
 def query_of(message: Message, keys: Sequence[str] = ()) -> Query:
     """What a user message asks for; in a long one mostly its questions. ``keys`` always count a little."""
     text = text_of(message)
-    kept = dict.fromkeys(search_terms(" ".join(keys)), REST_WEIGHT)
-    everything = search_terms(text)
-    questions = search_terms(" ".join(QUESTION.findall(text)))
+    kept = dict.fromkeys(extract_terms(" ".join(keys)), REST_WEIGHT)
+    everything = extract_terms(text)
+    questions = extract_terms(" ".join(QUESTION.findall(text)))
     names = frozenset(w.lower() for w in regex.findall(r"\b\p{Lu}\p{L}+", text))
     if not questions or len(text.split()) <= SHORT_QUERY_WORDS:
         asks = bool(questions) or ASKING.search(text) is not None

@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from gateway_compaction.core.conversation.messages import Message, function_calls_of, text_of
-from gateway_compaction.core.text.sentences import sentence_spans
-from gateway_compaction.core.text.terms import search_terms
+from gateway_compaction.core.text.sentences import find_sentence_spans
+from gateway_compaction.core.text.terms import extract_terms
 
 __all__ = ["Passage", "passages", "searched_text"]
 
@@ -54,7 +54,7 @@ def searched_text(message: Message) -> str:
 def _sentences(text: str) -> list[tuple[int, int, int]]:
     """Spans with their length in words; a sentence that is too long is cut between words."""
     spans = []
-    for first, last in sentence_spans(text):
+    for first, last in find_sentence_spans(text):
         pieces = [m.span() for m in SPACED.finditer(text, first, last)]
         for i in range(0, len(pieces), PASSAGE_WORDS):
             part = pieces[i : i + PASSAGE_WORDS]
@@ -69,4 +69,4 @@ def _length(text: str, pieces: list[tuple[int, int]]) -> int:
 
 def _passage(text: str, start: int, end: int, words: int) -> Passage:
     piece = text[start:end]
-    return Passage(start, end, piece, Counter(search_terms(piece)), words)
+    return Passage(start, end, piece, Counter(extract_terms(piece)), words)

@@ -9,7 +9,7 @@ import regex
 from gateway_compaction.core.summary.belief import is_question, is_stutter, says_too_little
 from gateway_compaction.core.summary.block import Count
 from gateway_compaction.core.summary.refusals import is_no_summary
-from gateway_compaction.core.text.language import is_foreign
+from gateway_compaction.core.text.language import is_foreign_script
 from gateway_compaction.core.text.shorten import shorten
 from gateway_compaction.errors import SummaryRejected
 
@@ -60,6 +60,6 @@ def accept_summary(
     part = count(short) / source
     if is_stutter(summary) or says_too_little(summary, part, tagged=tagged is not None):
         raise SummaryRejected("the answer says too little")
-    if is_foreign(summary, said):
+    if is_foreign_script(summary, said):
         raise SummaryRejected("the answer is in another script than the conversation")
     return short

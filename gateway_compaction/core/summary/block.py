@@ -11,7 +11,7 @@ from gateway_compaction.core.conversation.rewrite import assistant_message, user
 from gateway_compaction.core.pins.anchors import Anchor, Scoring, anchors_of
 from gateway_compaction.core.pins.pins import Pins, RulesIn, pins_of, rules_in
 from gateway_compaction.core.text.escaping import escape_markup
-from gateway_compaction.core.text.language import Phrases, language_of_talk, phrases
+from gateway_compaction.core.text.language import Phrases, detect_conversation_language, get_phrases
 from gateway_compaction.core.text.shorten import shorten
 
 __all__ = [
@@ -81,7 +81,7 @@ def build_frame(
     ``opener`` is repeated behind the block and so not pinned. Half of the room is the text's. Rules alone may
     take more, up to three quarters: task, images and anchors share what rules leave of the other half.
     """
-    said = phrases(language_of_talk(covered))
+    said = get_phrases(detect_conversation_language(covered))
     body = [m for m in covered if m is not opener]
     room = max(0, limit - count(f"<{TAG}>\n{said.note}\n</{TAG}>") - 8)
     named_json = wants_json and not _says_json(covered, opener)

@@ -10,7 +10,7 @@ from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.rewrite import assistant_message
 from gateway_compaction.core.extractive.identifier_ledger import density, listed, sources, weights
 from gateway_compaction.core.summary.prompts import render_messages
-from gateway_compaction.core.text.identifiers import identifiers
+from gateway_compaction.core.text.identifiers import find_identifiers
 from gateway_compaction.core.text.shorten import shorten
 
 __all__ = ["IdentifierCheck", "check_identifiers"]
@@ -53,5 +53,5 @@ def _unsourced(text: str, source: Sequence[Message]) -> int:
     """How many identifiers of a text stand nowhere in its source, however they are written there."""
     said = render_messages(source, 0, 10**9, len).lower()
     bare = GROUPED.sub("", said)
-    names = {n.lower() for n in identifiers(text) if len(n) >= LEAST_NAME}
+    names = {n.lower() for n in find_identifiers(text) if len(n) >= LEAST_NAME}
     return sum(n not in said and GROUPED.sub("", n) not in bare for n in names)

@@ -32,7 +32,7 @@ from gateway_compaction.core.conversation.parts import (
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Segment
 from gateway_compaction.core.text.escaping import escape_markup, escape_tags
-from gateway_compaction.core.text.language import NAMES, language_of, language_of_talk
+from gateway_compaction.core.text.language import NAMES, detect_conversation_language, detect_language
 from gateway_compaction.core.text.shorten import shorten
 
 __all__ = [
@@ -100,7 +100,7 @@ def build_prompt(
     ``previous`` is the summary so far, ``start`` the position of the first message, ``instructions`` what
     to keep; ``message_tokens`` and ``message_chars`` bound how much of a message is shown.
     """
-    code = language_of_talk(messages)
+    code = detect_conversation_language(messages)
     told = render_messages(messages, start, message_tokens, count, message_chars)
     parts = [f"<previous_summary>\n{escape_tags(previous)}\n</previous_summary>"] if previous else []
     merge = " Merge it with the previous summary; drop nothing of it that still matters." if previous else ""
@@ -116,7 +116,7 @@ def build_merge_prompt(
 
     Each part comes with the position of the first message it stands for.
     """
-    code = language_of(text for _, text in parts)
+    code = detect_language(text for _, text in parts)
     lines = [
         f"[{start}] {line}"
         for start, text in parts

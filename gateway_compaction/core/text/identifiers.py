@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-__all__ = ["forget_identifiers", "identifiers", "spelled_in"]
+__all__ = ["find_identifiers", "forget_identifiers", "is_spelled_in"]
 
 # Tags and the line numbers of listings are skipped as a whole.
 TOKEN = re.compile(
@@ -39,14 +39,14 @@ def forget_identifiers() -> None:
     _is_identifier.cache_clear()
 
 
-def identifiers(text: str) -> list[str]:
+def find_identifiers(text: str) -> list[str]:
     """The identifiers of a text, each once, in order of appearance."""
     seen = dict.fromkeys(token.rstrip(TRIM) for token in dict.fromkeys(TOKEN.findall(text)))
     # What is too long is never looked at, so that nothing large is remembered.
     return [token for token in seen if SHORTEST <= len(token) <= LONGEST and _is_identifier(token)]
 
 
-def spelled_in(name: str, text: str) -> bool:
+def is_spelled_in(name: str, text: str) -> bool:
     """Whether a text holds an identifier in exactly this spelling, not as a part of a longer word."""
     start = text.find(name)
     while start >= 0:

@@ -9,7 +9,14 @@ from gateway_compaction.core.conversation.messages import Message, declared_role
 from gateway_compaction.core.text.fences import find_fences
 from gateway_compaction.core.text.lexicon import LEXICONS, Phrases
 
-__all__ = ["NAMES", "Phrases", "is_foreign", "language_of", "language_of_talk", "phrases"]
+__all__ = [
+    "NAMES",
+    "Phrases",
+    "detect_conversation_language",
+    "detect_language",
+    "get_phrases",
+    "is_foreign_script",
+]
 
 NAMES = {lexicon.code: lexicon.name for lexicon in LEXICONS}
 # Characters: of prose that decides, for each text and in all; and read of a text, and in all, to find it.
@@ -49,19 +56,19 @@ COMMON = tuple(
 )
 
 
-def language_of(texts: Iterable[str]) -> str:
+def detect_language(texts: Iterable[str]) -> str:
     """The ISO code of the language that the prose of some texts is in; English when in doubt."""
     return _told(_sample(texts), 1) or "en"
 
 
-def language_of_talk(messages: Sequence[Message]) -> str:
+def detect_conversation_language(messages: Sequence[Message]) -> str:
     """The ISO code of a conversation's language: the users', where what they say tells it."""
     users = _sample(text_of(m) for m in messages if role_of(m) == "user")
     said = (text_of(m) for m in messages if declared_role(m) in ("user", "assistant"))
-    return _told(users, LEAST_WORDS) or language_of(said)
+    return _told(users, LEAST_WORDS) or detect_language(said)
 
 
-def is_foreign(text: str, said: Iterable[str]) -> bool:
+def is_foreign_script(text: str, said: Iterable[str]) -> bool:
     """Whether a text is in a script that what was ``said`` is not in; Latin is nobody's alone."""
     sample = text[:SAMPLE]
     code = _script_of(sample, sum(map(str.isalpha, sample)), 0.5)
@@ -147,6 +154,6 @@ def _is_technical(line: str) -> bool:
 PHRASES = {lexicon.code: lexicon.phrases for lexicon in LEXICONS if lexicon.phrases is not None}
 
 
-def phrases(code: str) -> Phrases:
+def get_phrases(code: str) -> Phrases:
     """The phrases of a language; English where there are none."""
     return PHRASES.get(code, PHRASES["en"])

@@ -6,7 +6,7 @@ import re
 
 from gateway_compaction.core.text.lexicon import words_of
 
-__all__ = ["sentence_spans", "sentences"]
+__all__ = ["find_sentence_spans", "split_sentences"]
 
 # A mark before a space ends a sentence, a CJK mark always does, and so does a line break.
 END = re.compile(r"[.!?][\"'”’)\]]*(?=\s)|[。！？]|\n")
@@ -26,7 +26,7 @@ BEFORE_ORDINALS = frozenset(words_of("before_ordinals"))
 LONGEST_ORDINAL = 2
 
 
-def sentence_spans(text: str) -> list[tuple[int, int]]:
+def find_sentence_spans(text: str) -> list[tuple[int, int]]:
     """Start and end of every sentence, blank space around it left out."""
     spans = []
     start = 0
@@ -40,9 +40,9 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def sentences(text: str) -> list[str]:
+def split_sentences(text: str) -> list[str]:
     """The sentences of a text, verbatim."""
-    return [text[a:b] for a, b in sentence_spans(text)]
+    return [text[a:b] for a, b in find_sentence_spans(text)]
 
 
 def _ends(text: str, stop: int, after: int) -> bool:

@@ -9,7 +9,7 @@ import Stemmer
 
 from gateway_compaction.core.text.lexicon import words_of
 
-__all__ = ["STOP_WORDS", "forget_words", "search_terms"]
+__all__ = ["STOP_WORDS", "extract_terms", "forget_terms"]
 
 WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 # Thai, kana, Han and Hangul: Korean is spaced, but its particles hang on the words.
@@ -20,7 +20,7 @@ STOP_WORDS = frozenset(words_of("stop_words"))
 _stemmer = Stemmer.Stemmer("english", 0)
 
 
-def forget_words() -> None:
+def forget_terms() -> None:
     """Drop the words that were looked at."""
     _term.cache_clear()
 
@@ -35,7 +35,7 @@ def _term(word: str) -> str | None:
     return str(_stemmer.stemWord(bare)) if bare.isascii() and bare.isalpha() else bare
 
 
-def search_terms(text: str) -> list[str]:
+def extract_terms(text: str) -> list[str]:
     """Index terms of a text, in order, repetitions kept."""
     if text.isascii():
         return _terms_of(text)
