@@ -26,7 +26,7 @@ from gateway_compaction.core.summary.block import build_frame, build_summary_mes
 from gateway_compaction.core.summary.identifier_check import check_identifiers
 from gateway_compaction.core.summary.prompts import render_messages
 from gateway_compaction.core.text.escaping import escape_markup
-from gateway_compaction.core.text.identifiers import forget_identifiers, is_spelled_in
+from gateway_compaction.core.text.identifiers import find_identifiers, forget_identifiers, is_spelled_in
 from gateway_compaction.core.text.language import detect_language, get_phrases
 from gateway_compaction.core.text.sentences import find_sentence_spans
 from gateway_compaction.core.text.shorten import clear_result, shorten
