@@ -21,7 +21,7 @@ from bench.recall_cost import MODEL, WORDS
 from gateway_compaction.cli.recordings import read_recordings
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import parse
-from gateway_compaction.core.extractive.extract import extract, read
+from gateway_compaction.core.extractive.extract import build_extract, read_message
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.runtime import use_bundled_encodings
 
@@ -56,8 +56,10 @@ def measured(messages: Sequence[Message]) -> str:
     """One line about a history."""
     counter = TokenCounter()
     tokens = sum(counter.calibrated_tokens(m, MODEL) for m in messages)
-    reading, readings = timed(lambda: [read(m) for m in messages])
-    choosing, _ = timed(lambda: extract(messages, BUDGET, lambda t: counter.raw_tokens(t, MODEL), readings))
+    reading, readings = timed(lambda: [read_message(m) for m in messages])
+    choosing, _ = timed(
+        lambda: build_extract(messages, BUDGET, lambda t: counter.raw_tokens(t, MODEL), readings)
+    )
     counting, _ = timed(lambda: litellm.token_counter(MODEL, messages=[*messages]))
     return (
         f"{len(messages)} messages, {tokens} tokens: every message read once {reading:.0f} ms,"

@@ -15,12 +15,12 @@ from types import FrameType
 from gateway_compaction.core.conversation.digest import message_digest
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import user_weight
-from gateway_compaction.core.extractive.extract import extract
-from gateway_compaction.core.pins.anchors import Scoring, anchors_of
-from gateway_compaction.core.pins.pins import pins_of
-from gateway_compaction.core.recall.index import build_index, query_of
-from gateway_compaction.core.recall.passages import passages
-from gateway_compaction.core.recall.recall import prepare, recalled
+from gateway_compaction.core.extractive.extract import build_extract
+from gateway_compaction.core.pins.anchors import Scoring, choose_anchors
+from gateway_compaction.core.pins.pins import collect_pins
+from gateway_compaction.core.recall.index import build_index, build_query
+from gateway_compaction.core.recall.passages import split_into_passages
+from gateway_compaction.core.recall.recall import find_quote, render_all_lines
 from gateway_compaction.core.summary.acceptance import accept_summary
 from gateway_compaction.core.summary.block import build_frame, build_summary_message
 from gateway_compaction.core.summary.identifier_check import check_identifiers
@@ -66,10 +66,10 @@ def _talk(text: str) -> list[Message]:
 
 
 def _quoted(text: str) -> object:
-    index = build_index([_user(text)], [passages(_user(text))])
-    prepare(index, ["user"], _rough)
-    query = query_of(_user(text[:2_000] + "?"), KEYS)
-    return recalled(
+    index = build_index([_user(text)], [split_into_passages(_user(text))])
+    render_all_lines(index, ["user"], _rough)
+    query = build_query(_user(text[:2_000] + "?"), KEYS)
+    return find_quote(
         index,
         query,
         2_000,
@@ -121,16 +121,16 @@ WORKS: dict[str, Work] = {
     "identifiers": find_identifiers,
     "spelled in": lambda t: is_spelled_in(t[10:40], t),
     "language": lambda t: detect_language([t]),
-    "passages": lambda t: passages(_user(t)),
-    "query": lambda t: query_of(_user(t), KEYS),
+    "passages": lambda t: split_into_passages(_user(t)),
+    "query": lambda t: build_query(_user(t), KEYS),
     "user weight": lambda t: user_weight(_talk(t)),
     "recall": _quoted,
-    "pins": lambda t: pins_of(_talk(t), 300, 400, _rough),
-    "anchors": lambda t: anchors_of(_talk(t), 5, 400, Scoring(keys=KEYS), _rough),
+    "pins": lambda t: collect_pins(_talk(t), 300, 400, _rough),
+    "anchors": lambda t: choose_anchors(_talk(t), 5, 400, Scoring(keys=KEYS), _rough),
     "shorten": _shortened,
     "clear": lambda t: clear_result(_tool(t), _rough),
     "defuse": escape_markup,
-    "extract": lambda t: extract(_talk(t), 2_000, _rough),
+    "extract": lambda t: build_extract(_talk(t), 2_000, _rough),
     "frame": _framed,
     "transcript": lambda t: render_messages(_talk(t), 0, 2_000, _rough),
     "accept": _accepted,

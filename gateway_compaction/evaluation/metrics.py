@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gateway_compaction.core.conversation.messages import Message, text_of
-from gateway_compaction.core.recall.passages import passages
+from gateway_compaction.core.recall.passages import split_into_passages
 from gateway_compaction.core.text.identifiers import is_spelled_in
 from gateway_compaction.core.text.sentences import split_sentences
 from gateway_compaction.core.text.terms import extract_terms
@@ -44,7 +44,7 @@ class SentText:
         text = text_of(message)
         if self.holds(text):
             return True
-        pieces = [*split_sentences(text), *(p.text for p in passages(message))]
+        pieces = [*split_sentences(text), *(p.text for p in split_into_passages(message))]
         found = [p for p in pieces if len(p) >= SHORTEST_EXCERPT and self.holds(p)]
         kept = {word for piece in found for word in extract_terms(piece)}
         return bool(found) and answer.intersection(extract_terms(text)) <= kept

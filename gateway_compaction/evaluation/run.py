@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import parse
-from gateway_compaction.core.extractive.extract import extract
+from gateway_compaction.core.extractive.extract import build_extract
 from gateway_compaction.evaluation.judge import Judge
 from gateway_compaction.evaluation.material import Conversation, Question
 from gateway_compaction.evaluation.metrics import SentText, answer_words
@@ -174,7 +174,7 @@ class Bench:
         name, history = trial.conversation.id, parse(trial.messages[:-1]).history
         if self.weigh(history) <= tally.budget:
             return
-        text = extract(history, tally.budget, self.count)
+        text = build_extract(history, tally.budget, self.count)
         read = SentText.of([user_message(text)])
         tally.add("identifiers_summary", name, _share_true([read.spells(n) for n in trial.needed]))
         kept = names_in_context(text, history, trial.needed)

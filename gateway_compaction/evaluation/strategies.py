@@ -15,8 +15,8 @@ from typing import Any, Protocol, runtime_checkable
 from gateway_compaction.core.conversation.digest import fingerprint
 from gateway_compaction.core.conversation.messages import PREAMBLE_ROLES, Message, declared_role, text_of
 from gateway_compaction.core.policy.book import Identity, PolicyBook
-from gateway_compaction.core.recall.index import Index, build_index, query_of, ranked
-from gateway_compaction.core.recall.passages import passages
+from gateway_compaction.core.recall.index import PassageIndex, build_index, build_query, rank_passages
+from gateway_compaction.core.recall.passages import split_into_passages
 from gateway_compaction.engine.request import Request
 from gateway_compaction.ports import Caller
 from gateway_compaction.replay import FixedModels, NoSummarizer, build_replay_runtime
@@ -80,7 +80,7 @@ class Gateway:
     name: str = OURS
     reads_question: bool = True
     _runtimes: dict[tuple[int, int, bool], Runtime] = field(default_factory=dict)
-    _indexes: dict[str, Index] = field(default_factory=dict)
+    _indexes: dict[str, PassageIndex] = field(default_factory=dict)
 
     async def send(self, messages: Sequence[Message], budget: int, asked: bool) -> list[Message]:
         """See ``Strategy``."""
@@ -96,9 +96,9 @@ class Gateway:
         history = messages[:-1]
         digest = fingerprint(*(text_of(m) for m in history))
         if digest not in self._indexes:
-            self._indexes[digest] = build_index(history, [passages(m) for m in history])
+            self._indexes[digest] = build_index(history, [split_into_passages(m) for m in history])
         index = self._indexes[digest]
-        return [index.passages[number].text for _, number in ranked(index, query_of(messages[-1]))]
+        return [index.passages[number].text for _, number in rank_passages(index, build_query(messages[-1]))]
 
     async def aclose(self) -> None:
         """Close the runtimes."""

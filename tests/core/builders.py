@@ -14,7 +14,7 @@ from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan, make_plan
 from gateway_compaction.core.planning.render import render
 from gateway_compaction.core.policy.model import Policy
-from gateway_compaction.core.recall.recall import recall_reserve
+from gateway_compaction.core.recall.recall import quote_reserve
 from gateway_compaction.core.records.compaction import Clip, Compaction, Segment
 from gateway_compaction.core.tokens.counter import TokenCounter
 
@@ -59,7 +59,7 @@ class Bench:
         """Tokens kept free for quotes, besides the reserve for the answer."""
         levels = self.policy.levels
         slack = int((levels.aggressive.at - levels.medium.at) * self.window)
-        return recall_reserve(self.policy.recall.max_tokens, self.window, slack)
+        return quote_reserve(self.policy.recall.max_tokens, self.window, slack)
 
     def context(
         self, messages: Sequence[Any], compactions: Sequence[Compaction] = (), **rest: Any

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.pins.anchors import Scoring, anchors_of, message_score, sentence_score
+from gateway_compaction.core.pins.anchors import Scoring, choose_anchors, score_message, score_sentence
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.core.builders import Bench, policy, stored
@@ -34,7 +34,7 @@ def said(role: str, text: str) -> Json:
 
 def anchored(*messages: Json, most: int = 9, tokens: int = 900, scoring: Scoring = PLAIN) -> list[str]:
     """The anchors of some messages."""
-    return [a.text for a in anchors_of(messages, most, tokens, scoring, count)]
+    return [a.text for a in choose_anchors(messages, most, tokens, scoring, count)]
 
 
 EXPLICIT = "Please remember that the gate code is 4711."
@@ -50,15 +50,15 @@ class TestScore:
         ("sentence", "part"), [(EXPLICIT, "user"), (DECIDED, "assistant"), (FOUND, "tool")]
     )
     def test_a_reason_makes_a_sentence_matter(self, sentence: str, part: str) -> None:
-        assert sentence_score(sentence, part, PLAIN) > 0.5 > sentence_score(IDLE, part, PLAIN)
+        assert score_sentence(sentence, part, PLAIN) > 0.5 > score_sentence(IDLE, part, PLAIN)
 
     def test_an_explicit_wish_counts_most_and_idle_talk_nothing(self) -> None:
-        scores = [sentence_score(s, "user", PLAIN) for s in (EXPLICIT, DECIDED, IDLE)]
+        scores = [score_sentence(s, "user", PLAIN) for s in (EXPLICIT, DECIDED, IDLE)]
         assert scores[0] == 1.0 > scores[1] > scores[2] == 0.0
 
     @pytest.mark.parametrize("part", ["tool", "assistant"])
     def test_only_users_ask_to_remember(self, part: str) -> None:
-        assert sentence_score(EXPLICIT, part, PLAIN) < sentence_score(EXPLICIT, "user", PLAIN)
+        assert score_sentence(EXPLICIT, part, PLAIN) < score_sentence(EXPLICIT, "user", PLAIN)
 
     @pytest.mark.parametrize(
         ("sentence", "part"),
@@ -70,27 +70,27 @@ class TestScore:
         ],
     )
     def test_questions_and_open_points_decide_nothing(self, sentence: str, part: str) -> None:
-        assert sentence_score(sentence, part, PLAIN) < 0.5
+        assert score_sentence(sentence, part, PLAIN) < 0.5
 
     def test_a_mark_counts_as_explicit(self) -> None:
-        assert sentence_score(IDLE, "user", PLAIN, marked=True) == 1.0
-        assert sentence_score(f"{IDLE} <!-- anchor -->", "assistant", PLAIN) == 1.0
+        assert score_sentence(IDLE, "user", PLAIN, marked=True) == 1.0
+        assert score_sentence(f"{IDLE} <!-- anchor -->", "assistant", PLAIN) == 1.0
 
     def test_keys_count(self) -> None:
         keyed = Scoring(keys=("order_id",))
-        assert sentence_score("The order id: AB12.", "user", keyed) > sentence_score(
+        assert score_sentence("The order id: AB12.", "user", keyed) > score_sentence(
             "The order id: AB12.", "user", PLAIN
         )
 
     @search
     @given(st.text(max_size=80), st.sampled_from(["user", "assistant", "tool"]))
     def test_it_is_a_share_and_nothing_where_nothing_counts(self, sentence: str, part: str) -> None:
-        assert 0.0 <= sentence_score(sentence, part, PLAIN) <= 1.0
-        assert sentence_score(sentence, part, SILENT) == 0.0
+        assert 0.0 <= score_sentence(sentence, part, PLAIN) <= 1.0
+        assert score_sentence(sentence, part, SILENT) == 0.0
 
     def test_a_message_matters_as_much_as_its_best_sentence(self) -> None:
-        assert message_score(said("user", f"{IDLE} {EXPLICIT}"), PLAIN) == 1.0
-        assert message_score(said("user", ""), PLAIN) == 0.0
+        assert score_message(said("user", f"{IDLE} {EXPLICIT}"), PLAIN) == 1.0
+        assert score_message(said("user", ""), PLAIN) == 0.0
 
 
 class TestAnchors:
@@ -110,7 +110,7 @@ class TestAnchors:
 
     def test_what_is_shown_anyway_is_none(self) -> None:
         messages = [said("user", EXPLICIT)]
-        assert anchors_of(messages, 9, 900, PLAIN, count, (f"Task: {EXPLICIT}",)) == ()
+        assert choose_anchors(messages, 9, 900, PLAIN, count, (f"Task: {EXPLICIT}",)) == ()
 
     def test_the_same_words_are_kept_once(self) -> None:
         assert anchored(said("user", EXPLICIT), said("user", EXPLICIT)) == [EXPLICIT]
@@ -183,7 +183,7 @@ class TestAnchors:
     @search
     @given(talks, st.integers(0, 6), st.integers(0, 300))
     def test_they_keep_to_their_budget_and_are_verbatim(self, talk: Talk, most: int, tokens: int) -> None:
-        found = anchors_of(talk.messages, most, tokens, PLAIN, count)
+        found = choose_anchors(talk.messages, most, tokens, PLAIN, count)
         assert len(found) <= most and sum(count(a.text) for a in found) <= tokens
         assert all(a.text in text_in(talk.messages[a.message]).replace("<!-- anchor -->", "") for a in found)
         assert [(a.message, a.start) for a in found] == sorted((a.message, a.start) for a in found)
@@ -192,7 +192,9 @@ class TestAnchors:
     @given(odd_messages)
     def test_every_json_message_can_be_searched(self, messages: list[Any]) -> None:
         keyed = Scoring(keys=("name", "order id"))
-        assert anchors_of(messages, 5, 300, keyed, count) == anchors_of(messages, 5, 300, keyed, count)
+        assert choose_anchors(messages, 5, 300, keyed, count) == choose_anchors(
+            messages, 5, 300, keyed, count
+        )
 
 
 class TestPolicy:

@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.extractive.extract import extract, read
-from gateway_compaction.core.extractive.salience import lasting, share_of_talk, spoken, talk_of
+from gateway_compaction.core.extractive.extract import build_extract, read_message
+from gateway_compaction.core.extractive.salience import (
+    build_sentence_pool,
+    choose_user_statements,
+    dialogue_share,
+    read_utterance,
+)
 from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.core.builders import Bench, policy
 from tests.core.scripts import script
@@ -64,55 +69,55 @@ class TestExtract:
     @search
     @given(talks, st.integers(24, 600))
     def test_it_keeps_to_its_budget(self, talk: Talk, budget: int) -> None:
-        assert count(extract(talk.messages, budget, count)) <= budget
+        assert count(build_extract(talk.messages, budget, count)) <= budget
 
     @search
     @given(talks, st.integers(24, 600))
     def test_it_is_the_same_each_time(self, talk: Talk, budget: int) -> None:
-        assert extract(talk.messages, budget, count) == extract([*talk.messages], budget, count)
+        assert build_extract(talk.messages, budget, count) == build_extract([*talk.messages], budget, count)
 
     @search
     @given(odd_messages)
     def test_every_json_message_can_be_extracted(self, messages: list[Any]) -> None:
-        assert isinstance(extract(messages, 100, count), str)
+        assert isinstance(build_extract(messages, 100, count), str)
 
     def test_with_room_for_all_nothing_that_matters_is_lost(self) -> None:
-        text = extract(CHAT, 400, count)
+        text = build_extract(CHAT, 400, count)
         assert all(fact in text for fact in ("14 March", "7:45", "Ingrid", "pier 12", "210 euros"))
 
     def test_with_little_room_facts_come_before_phrases(self) -> None:
-        text = extract(CHAT, 45, count)
+        text = build_extract(CHAT, 45, count)
         assert all(fact in text for fact in ("14 March", "7:45", "pier 12", "210 euros"))
         assert "Let me know" not in text
 
     def test_it_says_who_spoke_and_keeps_the_order(self) -> None:
-        text = extract(CHAT, 400, count)
+        text = build_extract(CHAT, 400, count)
         assert "[user] We booked" in text
         assert text.index("Bergen") < text.index("Ingrid")
 
     def test_sentences_are_verbatim(self) -> None:
-        assert "We booked the ferry to Bergen for 14 March." in extract(CHAT, 400, count)
+        assert "We booked the ferry to Bergen for 14 March." in build_extract(CHAT, 400, count)
 
     @pytest.mark.parametrize(("messages", "times"), [(20, 1), (1, 20), (4, 5)])
     def test_the_same_thing_is_not_said_twice(self, messages: int, times: int) -> None:
         said = {"role": "user", "content": "The code of the gate is 4711 and it opens at noon. " * times}
-        assert extract([said] * messages, 400, count).count("4711 and it opens") == 1
+        assert build_extract([said] * messages, 400, count).count("4711 and it opens") == 1
 
     def test_identifiers_survive(self) -> None:
-        text = extract(AGENT, 200, count)
+        text = build_extract(AGENT, 200, count)
         assert all(name in text for name in ("tests/test_cart.py", "src/shop/cart.py", "total_price"))
 
     def test_arguments_of_calls_count_as_said(self) -> None:
-        assert "src/shop/cart.py" in extract(AGENT[:2], 100, count)
+        assert "src/shop/cart.py" in build_extract(AGENT[:2], 100, count)
 
     def test_long_sentences_are_shortened(self) -> None:
         said = {"role": "user", "content": "The list is: " + "harbour lantern meadow " * 200}
-        text = extract([said], 300, count)
+        text = build_extract([said], 300, count)
         assert text and count(text) <= 300
 
     def test_system_messages_are_left_to_the_pins(self) -> None:
         system = {"role": "system", "content": "The reactor must be cooled with heavy water only."}
-        assert "reactor" not in extract([*CHAT, system], 400, count)
+        assert "reactor" not in build_extract([*CHAT, system], 400, count)
 
     @pytest.mark.parametrize("role", ["tool", "function"])
     def test_what_a_tool_says_counts_less_than_what_people_say(self, role: str) -> None:
@@ -121,14 +126,14 @@ class TestExtract:
             {"role": role, "content": same.format("eighty")},
             {"role": "user", "content": same.format("ninety")},
         ]
-        text = extract(messages, 24, count)
+        text = build_extract(messages, 24, count)
         assert "ninety" in text and "eighty" not in text
 
     def test_questions_tell_less_than_statements(self) -> None:
         said = "The harbour master paid for the lanterns of the {} pier{}"
         messages = [{"role": "assistant", "content": said.format("eastern", "?")}]
         messages.append({"role": "assistant", "content": said.format("western", ".")})
-        text = extract(messages, 24, count)
+        text = build_extract(messages, 24, count)
         assert "western" in text and "eastern" not in text
 
     @pytest.mark.parametrize(
@@ -142,7 +147,7 @@ class TestExtract:
     )
     def test_dates_names_and_what_is_told_of_oneself_tell_more(self, telling: str, plain: str) -> None:
         for order in ((telling, plain), (plain, telling)):
-            assert extract([{"role": "user", "content": text} for text in order], 14, count) == (
+            assert build_extract([{"role": "user", "content": text} for text in order], 14, count) == (
                 f"[user] {telling}"
             )
 
@@ -150,7 +155,7 @@ class TestExtract:
         asked = {"role": "user", "content": "Which lamp?"}
         said = "{} borrowed another lantern for the western pier from Jon."
         answers = [{"role": "assistant", "content": said.format(who)} for who in ("They", "I")]
-        assert "They" in extract([asked, *answers, asked], 20, count)
+        assert "They" in build_extract([asked, *answers, asked], 20, count)
 
     def test_of_a_very_long_answer_the_beginning_and_the_end_are_read(self) -> None:
         names = [
@@ -158,16 +163,16 @@ class TestExtract:
         ]
         text = " ".join(f"The crew painted lighthouse {name} grey." for name in (*names, *reversed(names)))
         lines = text.replace(". ", ".\n")
-        told = extract([{"role": "assistant", "content": lines}], 4000, count)
+        told = build_extract([{"role": "assistant", "content": lines}], 4000, count)
         assert "lighthouse harbour" in told and "lighthouse kelmar" not in told
-        assert "lighthouse kelmar" in extract([{"role": "user", "content": lines}], 4000, count)
+        assert "lighthouse kelmar" in build_extract([{"role": "user", "content": lines}], 4000, count)
 
     def test_where_nothing_is_said_there_is_nothing(self) -> None:
-        assert extract([], 100, count) == ""
-        assert extract([{"role": "user", "content": "Hi."}, *script("text")], 100, count) == ""
+        assert build_extract([], 100, count) == ""
+        assert build_extract([{"role": "user", "content": "Hi."}, *script("text")], 100, count) == ""
 
     def test_without_room_there_is_nothing(self) -> None:
-        assert extract(CHAT, 5, count) == ""
+        assert build_extract(CHAT, 5, count) == ""
 
 
 OPEN = "Is the gasket still missing from my parcel? Please check with the depot."
@@ -204,22 +209,22 @@ class TestDialogue:
 
     @pytest.mark.parametrize("turns", [30, 60, 120])
     def test_many_codes_do_not_push_out_what_a_user_tells(self, turns: int) -> None:
-        text = extract(shop(turns), 200, count)
+        text = build_extract(shop(turns), 200, count)
         assert all(told in text for told in TOLD)
 
     @pytest.mark.parametrize("turns", [30, 60, 120])
     def test_what_a_user_still_waits_for_is_kept(self, turns: int) -> None:
-        assert OPEN in extract(shop(turns), 120, count)
+        assert OPEN in build_extract(shop(turns), 120, count)
 
     def test_what_was_answered_later_is_not(self) -> None:
         asked = {"role": "user", "content": "And the gasket?"}
         found = {"role": "assistant", "content": "The gasket is still at the depot, your parcel lacks it."}
-        text = extract([*shop(60), asked, found], 120, count)
+        text = build_extract([*shop(60), asked, found], 120, count)
         assert OPEN not in text
 
     def test_there_are_whole_sentences_and_bare_names_only(self) -> None:
         messages = shop(60)
-        names, *lines = extract(messages, 300, count).splitlines()
+        names, *lines = build_extract(messages, 300, count).splitlines()
         assert names.startswith("identifiers: ")
         said = {str(m["content"]) for m in messages}
         for line in lines:
@@ -237,7 +242,7 @@ class TestDialogue:
                     result,
                 ]
             messages.append(message)
-        text = extract(messages, 300, count)
+        text = build_extract(messages, 300, count)
         assert all(told in text for told in (OPEN, *TOLD)) and "Valve A100 is available\n" not in text
 
     @pytest.mark.parametrize(
@@ -246,11 +251,11 @@ class TestDialogue:
     )
     def test_where_answers_are_programs_it_is_none(self, answer: str, talks: float) -> None:
         said = (("user", "Where is the lamp of the pier?"), ("assistant", answer))
-        heard = [spoken({"role": role, "content": text}) for role, text in said * 4]
-        assert share_of_talk(heard) == talks
+        heard = [read_utterance({"role": role, "content": text}) for role, text in said * 4]
+        assert dialogue_share(heard) == talks
 
     def test_the_same_question_about_other_codes_gives_way(self) -> None:
-        text = extract(shop(120), 300, count)
+        text = build_extract(shop(120), 300, count)
         assert sum(line.count("How long does kit") for line in text.splitlines()) <= 2
 
     @pytest.mark.parametrize(
@@ -266,42 +271,46 @@ class TestDialogue:
     def test_corrections_and_amounts_come_first(self, telling: str, plain: str) -> None:
         for order in ((telling, plain), (plain, telling)):
             messages = [{"role": "user", "content": text} for text in order]
-            talk = talk_of(messages, [spoken(m) for m in messages], 0.0)
-            assert [p.text for p in lasting(talk, (), 20, count)] == [telling]
+            talk = build_sentence_pool(messages, [read_utterance(m) for m in messages], 0.0)
+            assert [p.text for p in choose_user_statements(talk, (), 20, count)] == [telling]
 
     def test_questions_are_none_of_what_a_user_tells(self) -> None:
         messages = [{"role": "user", "content": f"{OPEN.split('?')[0]}?"}, *CHAT[:1]]
-        talk = talk_of(messages, [spoken(m) for m in messages], 0.0)
-        told = [p.text for p in lasting(talk, (), 400, count)]
+        talk = build_sentence_pool(messages, [read_utterance(m) for m in messages], 0.0)
+        told = [p.text for p in choose_user_statements(talk, (), 400, count)]
         assert len(told) == 2 and not any("gasket" in text for text in told)
 
     def test_agents_keep_the_words_around(self) -> None:
         long = "It takes the whole night and half of the day until it ends, so wait. " * 3
         told = {"role": "tool", "content": f"{long} then run src/shop/till.py before noon. {long}"}
-        assert "then run src/shop/till.py before noon." in extract([*AGENT, told, *AGENT[1:]], 110, count)
+        assert "then run src/shop/till.py before noon." in build_extract(
+            [*AGENT, told, *AGENT[1:]], 110, count
+        )
 
 
 class TestShown:
     """What stands beside an extract has no place in it."""
 
     def test_sentences_are_not_told_again(self) -> None:
-        text = extract(CHAT, 400, count, shown="<task>\nWe booked the ferry to Bergen for 14 March.\n</task>")
+        text = build_extract(
+            CHAT, 400, count, shown="<task>\nWe booked the ferry to Bergen for 14 March.\n</task>"
+        )
         assert "Bergen" not in text and "It leaves at 7:45 in the morning." in text
 
     def test_their_room_is_for_others(self) -> None:
         shown = "\n".join(TOLD)
-        assert len(extract(shop(60), 200, count, shown=shown).splitlines()) > 5
-        assert all(told not in extract(shop(60), 200, count, shown=shown) for told in TOLD)
+        assert len(build_extract(shop(60), 200, count, shown=shown).splitlines()) > 5
+        assert all(told not in build_extract(shop(60), 200, count, shown=shown) for told in TOLD)
 
     def test_identifiers_are_not_told_again(self) -> None:
-        text = extract(AGENT, 200, count, shown="Look at src/shop/cart.py first.")
+        text = build_extract(AGENT, 200, count, shown="Look at src/shop/cart.py first.")
         assert "total_price" in text and "src/shop/cart.py" not in text
 
     @search
     @given(talks, st.integers(24, 300))
     def test_with_everything_shown_little_is_left(self, talk: Talk, budget: int) -> None:
-        text = extract(talk.messages, budget, count)
-        assert count(extract(talk.messages, budget, count, shown=text)) <= budget
+        text = build_extract(talk.messages, budget, count)
+        assert count(build_extract(talk.messages, budget, count, shown=text)) <= budget
 
     def test_a_request_does_not_tell_its_task_twice(self) -> None:
         story = [{"role": r, "content": f"{FACTS[i % 4]} Day {i}."} for i, r in enumerate(ROLES * 40)]
@@ -331,7 +340,7 @@ class TestKept:
 
     def test_what_was_read_is_kept_by_message(self) -> None:
         caches = bench().caches
-        assert read(CHAT[0]) == read({**CHAT[0]})
-        assert caches.readings.get("a", lambda: read(CHAT[0])) is caches.readings.get(
-            "a", lambda: read(CHAT[1])
+        assert read_message(CHAT[0]) == read_message({**CHAT[0]})
+        assert caches.readings.get("a", lambda: read_message(CHAT[0])) is caches.readings.get(
+            "a", lambda: read_message(CHAT[1])
         )

@@ -16,12 +16,12 @@ import pytest
 import regex
 
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.extractive.extract import extract
-from gateway_compaction.core.pins.anchors import Scoring, anchors_of
-from gateway_compaction.core.pins.pins import pins_of
-from gateway_compaction.core.recall.index import Query, build_index, query_of
-from gateway_compaction.core.recall.passages import passages
-from gateway_compaction.core.recall.recall import recalled
+from gateway_compaction.core.extractive.extract import build_extract
+from gateway_compaction.core.pins.anchors import Scoring, choose_anchors
+from gateway_compaction.core.pins.pins import collect_pins
+from gateway_compaction.core.recall.index import Query, build_index, build_query
+from gateway_compaction.core.recall.passages import split_into_passages
+from gateway_compaction.core.recall.recall import find_quote
 from gateway_compaction.core.summary.acceptance import accept_summary
 from gateway_compaction.core.summary.block import build_frame, build_summary_message
 from gateway_compaction.core.summary.prompts import render_messages
@@ -113,11 +113,11 @@ class TestEveryText:
     def test_it_is_divided(self, large: dict[str, str], name: str) -> None:
         text = large[name]
         assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
-        found = passages(user(text))
+        found = split_into_passages(user(text))
         assert all(text[p.start : p.end] == p.text for p in found)
 
     def test_it_is_searched_for_what_it_asks(self, large: dict[str, str], name: str) -> None:
-        query = query_of(user(large[name]), KEYS)
+        query = build_query(user(large[name]), KEYS)
         assert set(extract_terms("order id amount")) <= set(query.terms)
         assert all(len(term) <= terms.LONGEST_WORD for term in query.terms)
 
@@ -129,7 +129,7 @@ class TestEveryText:
 
     def test_it_is_pinned_and_framed(self, large: dict[str, str], name: str) -> None:
         talk = [user(large[name]), {"role": "assistant", "content": large[name]}]
-        pins = pins_of(talk, 100, 200, rough)
+        pins = collect_pins(talk, 100, 200, rough)
         assert rough(pins.task) <= 100 and sum(map(rough, pins.rules)) <= 200
         around = build_frame(
             talk,
@@ -145,7 +145,7 @@ class TestEveryText:
 
     def test_it_is_scored(self, large: dict[str, str], name: str) -> None:
         talk: list[Message] = [user(large[name]), {"role": "tool", "content": large[name]}]
-        found = anchors_of(talk, 5, 300, Scoring(keys=KEYS), rough)
+        found = choose_anchors(talk, 5, 300, Scoring(keys=KEYS), rough)
         assert [anchor.text for anchor in found] == ANCHORED.get(name, [])
 
     def test_it_is_shortened_and_cleared(self, large: dict[str, str], name: str) -> None:
@@ -154,7 +154,7 @@ class TestEveryText:
         assert rough(cleared["content"]) <= 100
 
     def test_it_is_extracted(self, large: dict[str, str], name: str) -> None:
-        assert rough(extract([user(large[name])], 400, rough)) <= 400
+        assert rough(build_extract([user(large[name])], 400, rough)) <= 400
 
     def test_it_is_shown_to_a_summariser(self, large: dict[str, str], name: str) -> None:
         safe = escape_markup(large[name])
@@ -170,7 +170,7 @@ class TestEveryText:
 
 def test_a_question_at_the_end_of_a_long_line_is_found() -> None:
     line = "and so it goes " * 20_000
-    query = query_of(user(f"{line}. Which marina was it?"))
+    query = build_query(user(f"{line}. Which marina was it?"))
     assert query.terms["marina"] == 1.0 and query.asks
 
 
@@ -209,19 +209,19 @@ def test_the_longest_word_counts_with_its_possessive(word: str) -> None:
     ],
 )
 def test_a_key_and_its_value_stand_near_one_another(said: str, kept: bool) -> None:
-    found = anchors_of([user(said)], 5, 300, Scoring(keys=("order id",)), rough)
+    found = choose_anchors([user(said)], 5, 300, Scoring(keys=("order id",)), rough)
     assert bool(found) == kept
 
 
 @pytest.mark.parametrize("key", ["", "_", " - "])
 def test_a_key_without_a_letter_names_nothing(key: str) -> None:
-    assert anchors_of([user("   : 7 and\n  = 8, so it is")], 5, 300, Scoring(keys=(key,)), rough) == ()
+    assert choose_anchors([user("   : 7 and\n  = 8, so it is")], 5, 300, Scoring(keys=(key,)), rough) == ()
 
 
 def test_passages_inside_code_are_found_among_many_fences() -> None:
     fences = "```\nWe decided to use Redis for the cache.\n```\n" * 300
     text = fences + "We decided to use Valkey for the cache.\n"
-    found = anchors_of([user(text)], 5, 300, Scoring(), rough)
+    found = choose_anchors([user(text)], 5, 300, Scoring(), rough)
     assert [a.text for a in found] == ["We decided to use Valkey for the cache."]
 
 
@@ -241,8 +241,8 @@ class Unread(Mapping[str, float]):
 @pytest.mark.parametrize("room", [-5, 0, 20])
 def test_where_nothing_can_be_quoted_nothing_is_searched(room: int) -> None:
     story = [user("The marina opens at nine.")]
-    index = build_index(story, [passages(m) for m in story])
-    found = recalled(
+    index = build_index(story, [split_into_passages(m) for m in story])
+    found = find_quote(
         index,
         Query(Unread(), frozenset()),
         room,

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_compaction.core.extractive.identifier_ledger import (
-    Source,
-    density,
-    ledger,
-    listed,
-    sources,
-    weights,
+    SourceText,
+    choose_ledger_lines,
+    identifier_density,
+    list_identifiers,
+    read_sources,
+    weigh_identifiers,
 )
-from gateway_compaction.core.extractive.selection import by_gain, rough_tokens
-from gateway_compaction.core.recall.passages import searched_text
+from gateway_compaction.core.extractive.selection import estimate_tokens, select_by_gain
+from gateway_compaction.core.recall.passages import searchable_text_of
 from gateway_compaction.core.summary.identifier_check import check_identifiers
 from gateway_compaction.core.text.identifiers import find_identifiers, is_spelled_in
 from gateway_compaction.core.text.shorten import shorten
@@ -38,14 +38,14 @@ def said(role: str, text: str) -> Json:
     return {"role": role, "content": text}
 
 
-def found_in(messages: Iterable[Json]) -> list[tuple[Source, ...]]:
+def found_in(messages: Iterable[Json]) -> list[tuple[SourceText, ...]]:
     """The texts of each message."""
-    return [sources(message) for message in messages]
+    return [read_sources(message) for message in messages]
 
 
 def searched(message: Json) -> str:
     """Everything that a message says; the escapes of arguments as the ledger reads them."""
-    return searched_text(message).replace("\\n", "\n").replace('\\"', '"').replace("\\t", " ")
+    return searchable_text_of(message).replace("\\n", "\n").replace('\\"', '"').replace("\\t", " ")
 
 
 def offering(offered: list[int], accepts: Callable[[int], bool] = lambda i: True) -> Callable[[int], bool]:
@@ -64,7 +64,7 @@ class TestByGain:
     def test_the_best_first_and_of_equals_the_first(self) -> None:
         taken: list[int] = []
         worth = [1.0, 3.0, 3.0, 2.0]
-        by_gain(worth, worth.__getitem__, offering(taken))
+        select_by_gain(worth, worth.__getitem__, offering(taken))
         assert taken == [1, 2, 3, 0]
 
     def test_what_is_worth_less_than_it_was_waits(self) -> None:
@@ -76,30 +76,30 @@ class TestByGain:
             worth[1] = 1.0
             return True
 
-        by_gain([*worth], worth.__getitem__, take)
+        select_by_gain([*worth], worth.__getitem__, take)
         assert taken == [0, 2, 1]
 
     def test_a_bound_that_promised_too_much_is_looked_at_again(self) -> None:
         taken: list[int] = []
-        by_gain([9.0, 5.0, 4.0], [1.0, 2.0, 4.0].__getitem__, offering(taken))
+        select_by_gain([9.0, 5.0, 4.0], [1.0, 2.0, 4.0].__getitem__, offering(taken))
         assert taken == [2, 1, 0]
 
     def test_what_is_worth_nothing_is_not_offered(self) -> None:
-        by_gain([1.0] * 3, lambda i: 0.0, lambda i: pytest.fail("it was offered"))
+        select_by_gain([1.0] * 3, lambda i: 0.0, lambda i: pytest.fail("it was offered"))
 
     def test_many_refusals_in_a_row_end_it(self) -> None:
         offered: list[int] = []
-        by_gain([1000.0] * 1000, lambda i: 1000.0 - i, offering(offered, lambda i: False))
+        select_by_gain([1000.0] * 1000, lambda i: 1000.0 - i, offering(offered, lambda i: False))
         assert len(offered) < 100
 
     def test_one_taken_in_between_goes_on(self) -> None:
         offered: list[int] = []
-        by_gain([1000.0] * 200, lambda i: 1000.0 - i, offering(offered, lambda i: i % 50 == 0))
+        select_by_gain([1000.0] * 200, lambda i: 1000.0 - i, offering(offered, lambda i: i % 50 == 0))
         assert len(offered) == 200
 
     @pytest.mark.parametrize("text", ["word " * 100, "語" * 100, "\ud83d"])
     def test_a_rough_count_has_the_right_order(self, text: str) -> None:
-        assert 0.3 < rough_tokens(text) / count(text) < 4
+        assert 0.3 < estimate_tokens(text) / count(text) < 4
 
 
 class TestIdentifiers:
@@ -123,7 +123,7 @@ class TestWeights:
 
     def weight(self, *messages: Json) -> dict[str, float]:
         """The weights of the identifiers in some messages."""
-        return weights(found_in(messages))
+        return weigh_identifiers(found_in(messages))
 
     def test_speakers_differ(self) -> None:
         found = self.weight(
@@ -157,7 +157,7 @@ class TestWeights:
             [said("tool", "src/a.py:12 total_price ORD-12 src/b.py"), said("user", "run test_a.py")]
         )
         chat = found_in([said("user", "We had a lovely walk along the shore this morning, all of us.")])
-        assert density(agent) > 5 > 1 > density(chat) == density([])
+        assert identifier_density(agent) > 5 > 1 > identifier_density(chat) == identifier_density([])
 
 
 class TestLedger:
@@ -178,15 +178,15 @@ class TestLedger:
     @given(talks, st.integers(0, 400))
     def test_both_keep_to_their_budgets_and_are_verbatim(self, talk: Talk, budget: int) -> None:
         found = found_in(talk.messages)
-        pieces = ledger(found, weights(found), budget, count)
+        pieces = choose_ledger_lines(found, weigh_identifiers(found), budget, count)
         assert sum(count(p.text) for p in pieces) <= budget
         spoken = " ".join(" ".join(searched(m).split()) for m in talk.messages)
         assert all(" ".join(p.text.split()) in spoken for p in pieces)
-        assert count(listed(weights(found), "", budget, count)) <= max(budget, 0)
+        assert count(list_identifiers(weigh_identifiers(found), "", budget, count)) <= max(budget, 0)
 
     def test_short_lines_stand_whole_and_long_ones_are_cut_to_the_words_around(self) -> None:
         found = found_in(self.MESSAGES)
-        told = "\n".join(p.text for p in ledger(found, weights(found), 200, count))
+        told = "\n".join(p.text for p in choose_ledger_lines(found, weigh_identifiers(found), 200, count))
         assert "FAILED tests/test_cart.py::test_total" in told
         assert "src/shop/cart.py" in told and "before anything else is done" not in told
 
@@ -195,47 +195,52 @@ class TestLedger:
         told = "The pump of order ORD-4711 is on its way to the depot in Hull and should be there soon."
         text = f"{'We looked at all that has been sent so far, as you asked us to. ' * 3}{told} That is all."
         found = found_in([said(role, text)])
-        [piece] = ledger(found, weights(found), 200, count)
+        [piece] = choose_ledger_lines(found, weigh_identifiers(found), 200, count)
         assert piece.text == (told if whole else "pump of order ORD-4711 is on")
 
     def test_what_is_told_is_not_told_again(self) -> None:
         found = found_in([said("user", "Look at src/shop/cart.py now.")] * 9)
-        assert len(ledger(found, weights(found), 500, count)) == 1
+        assert len(choose_ledger_lines(found, weigh_identifiers(found), 500, count)) == 1
 
     @pytest.mark.parametrize("others", [0, 20])
     def test_lines_are_found_however_many_names_there_are(self, others: int) -> None:
         lines = ["see a_lone_name", "nothing here", "run tests/test_cart.py", "a_lone_name again"]
         more = [f"name_{i}" for i in range(others)]
-        found = sources(said("tool", "\n".join([*lines, *more])))
+        found = read_sources(said("tool", "\n".join([*lines, *more])))
         assert [line.text for line in found[0].lines] == [lines[0], *lines[2:], *more]
         assert [line.place for line in found[0].lines][:3] == [0, 29, 52]
 
     def test_very_long_lines_are_left_to_the_list(self) -> None:
         found = found_in([said("tool", "x " * 2000 + "lone_name")])
-        assert ledger(found, weights(found), 500, count) == []
-        assert listed(weights(found), "", 500, count) == "identifiers: lone_name"
+        assert choose_ledger_lines(found, weigh_identifiers(found), 500, count) == []
+        assert list_identifiers(weigh_identifiers(found), "", 500, count) == "identifiers: lone_name"
 
     def test_words_that_are_too_long_to_show_are_left_to_the_list(self) -> None:
         found = found_in([said("tool", f"{'w' * 200} see a_lone_name in {'v' * 200} " + "x " * 20)])
-        assert ledger(found, weights(found), 500, count) == []
-        assert "a_lone_name" in listed(weights(found), "", 500, count)
+        assert choose_ledger_lines(found, weigh_identifiers(found), 500, count) == []
+        assert "a_lone_name" in list_identifiers(weigh_identifiers(found), "", 500, count)
 
     def test_what_is_known_is_not_told(self) -> None:
         found = found_in(self.MESSAGES[:1])
-        assert len(ledger(found, weights(found), 200, count)) == 1
-        assert ledger(found, weights(found), 200, count, known="see src/shop/cart.py") == []
+        assert len(choose_ledger_lines(found, weigh_identifiers(found), 200, count)) == 1
+        assert (
+            choose_ledger_lines(found, weigh_identifiers(found), 200, count, known="see src/shop/cart.py")
+            == []
+        )
 
     def test_whole_lines_alone_where_words_around_would_say_little(self) -> None:
         found = found_in(self.MESSAGES)
-        told = [p.text for p in ledger(found, weights(found), 400, count, whole=True)]
+        told = [p.text for p in choose_ledger_lines(found, weigh_identifiers(found), 400, count, whole=True)]
         assert any("FAILED" in text for text in told) and not any("of order" in text for text in told)
-        assert any("of order" in p.text for p in ledger(found, weights(found), 400, count))
+        assert any(
+            "of order" in p.text for p in choose_ledger_lines(found, weigh_identifiers(found), 400, count)
+        )
 
     def test_the_list_leaves_out_what_is_told(self) -> None:
-        found = weights(found_in(self.MESSAGES))
-        assert "cart.py" not in listed({"src/shop/cart.py": 1.0}, "in src/shop/cart.py", 100, count)
-        assert listed(found, "", 3, count) == ""
-        assert listed(found, "", 60, count).startswith("identifiers: ")
+        found = weigh_identifiers(found_in(self.MESSAGES))
+        assert "cart.py" not in list_identifiers({"src/shop/cart.py": 1.0}, "in src/shop/cart.py", 100, count)
+        assert list_identifiers(found, "", 3, count) == ""
+        assert list_identifiers(found, "", 60, count).startswith("identifiers: ")
 
 
 class TestChecked:

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_compaction.core.conversation.messages import role_of, text_of
-from gateway_compaction.core.extractive.extract import read
-from gateway_compaction.core.extractive.open_questions import MOST_OPEN, is_question, open_requests
-from gateway_compaction.core.extractive.salience import asked_for, talk_of
+from gateway_compaction.core.extractive.extract import read_message
+from gateway_compaction.core.extractive.open_questions import MOST_OPEN, find_open_requests, is_question
+from gateway_compaction.core.extractive.salience import build_sentence_pool, choose_open_requests
 from tests.core.search import search
 from tests.core.strategies import Json, Talk, talks
 
@@ -24,16 +24,16 @@ def chat(*texts: str) -> list[Json]:
 
 def still_open(messages: list[Json]) -> list[str]:
     """The text of everything that is open."""
-    found = open_requests((role_of(m), read(m).spoken.turn) for m in messages)
+    found = find_open_requests((role_of(m), read_message(m).utterance.turn) for m in messages)
     return [text_of(messages[o.message])[o.asked.start : o.asked.end] for o in found]
 
 
 def test_what_is_too_long_for_its_room_leaves_it_to_what_is_not() -> None:
     long = "Is the blue gasket of the second valve, which I ordered on Monday, still missing from my parcel?"
     messages = chat(long, "I will check.", "And when does the depot open?", "I will check.", "Thanks, nice.")
-    heard = [read(m).spoken for m in messages]
-    talk = talk_of(messages, heard, 0.0)
-    told = [[piece.text for piece in asked_for(talk, heard, room, len)] for room in (500, 60, 5)]
+    heard = [read_message(m).utterance for m in messages]
+    talk = build_sentence_pool(messages, heard, 0.0)
+    told = [[piece.text for piece in choose_open_requests(talk, heard, room, len)] for room in (500, 60, 5)]
     assert told == [["And when does the depot open?", long], ["And when does the depot open?"], []]
 
 

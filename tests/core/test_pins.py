@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.pins.pins import Pins, pins_of
+from gateway_compaction.core.pins.pins import Pins, collect_pins
 from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.core.scripts import script
 from tests.core.search import search
@@ -28,7 +28,7 @@ def user(text: str) -> Json:
 
 def pinned(*messages: Json, task: int = 100, rules: int = 200) -> Pins:
     """The pins of some messages."""
-    return pins_of(messages, task, rules, count)
+    return collect_pins(messages, task, rules, count)
 
 
 def rules_in(text: str) -> tuple[str, ...]:
@@ -137,11 +137,11 @@ class TestRules:
     @search
     @given(talks, st.integers(0, 120), st.integers(0, 300))
     def test_budgets_are_kept_and_everything_is_verbatim(self, talk: Talk, task: int, rules: int) -> None:
-        pins = pins_of(talk.messages, task, rules, count)
+        pins = collect_pins(talk.messages, task, rules, count)
         assert count(pins.task) <= task
         assert sum(count(rule) for rule in pins.rules) <= rules
         assert len(set(pins.rules)) == len(pins.rules)
-        assert pins == pins_of(talk.messages, task, rules, count)
+        assert pins == collect_pins(talk.messages, task, rules, count)
 
 
 class TestOrders:

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from gateway_compaction.core.conversation.rewrite import prepend_text
 from gateway_compaction.core.planning.caches import DerivedCache
 from gateway_compaction.core.planning.views import ViewBuilder
-from gateway_compaction.core.recall.index import build_index, query_of
-from gateway_compaction.core.recall.passages import passages
+from gateway_compaction.core.recall.index import build_index, build_query
+from gateway_compaction.core.recall.passages import split_into_passages
 from gateway_compaction.core.recall.recall import (
-    Recall,
-    prepare,
-    recall_reserve,
-    recall_tokens,
-    recalled,
+    Quote,
+    find_quote,
+    quote_budget,
+    quote_reserve,
+    render_all_lines,
 )
 from gateway_compaction.core.text.language import get_phrases
 from gateway_compaction.core.tokens.counter import TokenCounter
@@ -44,12 +44,12 @@ def count(text: str) -> int:
     return COUNTER.raw_tokens(text, "gpt-4o")
 
 
-def quoted(question: str, messages: list[Any] = STORY, room: int = 300, **options: Any) -> Recall:
+def quoted(question: str, messages: list[Any] = STORY, room: int = 300, **options: Any) -> Quote:
     """What is quoted of some messages for a question."""
     options = {"shown": "", "taken": (), "hidden": None, **options}
-    index = build_index(messages, [passages(m) for m in messages])
-    query = query_of({"role": "user", "content": question})
-    return recalled(index, query, room, said=EN, count=count, **{"own": question, **options})
+    index = build_index(messages, [split_into_passages(m) for m in messages])
+    query = build_query({"role": "user", "content": question})
+    return find_quote(index, query, room, said=EN, count=count, **{"own": question, **options})
 
 
 class TestBudget:
@@ -68,11 +68,11 @@ class TestBudget:
         ],
     )
     def test_the_table(self, rule: str | int, window: int, slack: int, tokens: int) -> None:
-        assert recall_tokens(rule, window, slack) == tokens
+        assert quote_budget(rule, window, slack) == tokens
 
     @pytest.mark.parametrize(("rule", "tokens"), [("auto", 0), (0, 0), (800, 0), (1500, 500)])
     def test_what_the_slack_does_not_hold_is_reserved(self, rule: str | int, tokens: int) -> None:
-        assert recall_reserve(rule, 10_000, 1000) == tokens
+        assert quote_reserve(rule, 10_000, 1000) == tokens
 
 
 class TestQuotes:
@@ -333,15 +333,15 @@ class TestMemo:
 
 
 def test_lines_written_ahead_are_the_lines_of_quotes() -> None:
-    index = build_index(STORY, [passages(m) for m in STORY])
+    index = build_index(STORY, [split_into_passages(m) for m in STORY])
     counted: list[str] = []
 
     def counting(text: str) -> int:
         counted.append(text)
         return count(text)
 
-    prepare(index, counting)
+    render_all_lines(index, counting)
     before = len(counted)
-    query = query_of({"role": "user", "content": "When does the ferry to Bergen go?"})
-    found = recalled(index, query, 300, said=EN, shown="", taken=(), hidden=None, count=counting)
+    query = build_query({"role": "user", "content": "When does the ferry to Bergen go?"})
+    found = find_quote(index, query, 300, said=EN, shown="", taken=(), hidden=None, count=counting)
     assert "ferry" in found.text and len(counted) <= before + 2

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.recall.index import build_index, query_of, ranked
-from gateway_compaction.core.recall.passages import passages, searched_text
+from gateway_compaction.core.recall.index import build_index, build_query, rank_passages
+from gateway_compaction.core.recall.passages import searchable_text_of, split_into_passages
 from gateway_compaction.core.text.identifiers import find_identifiers
 from gateway_compaction.core.text.sentences import find_sentence_spans, split_sentences
 from gateway_compaction.core.text.terms import extract_terms
@@ -32,9 +32,9 @@ def user(text: str, **more: Any) -> Json:
 
 def best(messages: list[Json], question: Json | str, keys: tuple[str, ...] = ()) -> str:
     """The passage that answers a question best; empty where none has anything to do with it."""
-    index = build_index(messages, [passages(m) for m in messages])
+    index = build_index(messages, [split_into_passages(m) for m in messages])
     message = user(question) if isinstance(question, str) else question
-    found = ranked(index, query_of(message, keys))
+    found = rank_passages(index, build_query(message, keys))
     return index.passages[found[0][1]].text if found else ""
 
 
@@ -138,8 +138,8 @@ class TestPassages:
     @given(talks)
     def test_they_are_verbatim_and_leave_out_only_blank_space(self, talk: Talk) -> None:
         for message in talk.messages:
-            text, end = searched_text(message), 0
-            for passage in passages(message):
+            text, end = searchable_text_of(message), 0
+            for passage in split_into_passages(message):
                 assert text[passage.start : passage.end] == passage.text
                 assert not text[end : passage.start].strip()
                 assert passage.words > 0
@@ -148,7 +148,7 @@ class TestPassages:
 
     @pytest.mark.parametrize("text", ["word " * 1000, "語" * 900, "One. " * 300, "x" * 5000])
     def test_none_is_very_long(self, text: str) -> None:
-        pieces = passages(user(text))
+        pieces = split_into_passages(user(text))
         assert all(len(p.text.split()) <= 70 for p in pieces)
 
     def test_arguments_of_calls_can_be_found(self) -> None:
@@ -157,15 +157,17 @@ class TestPassages:
             "content": "Look.",
             "tool_calls": [CALL, "x", {"function": {"name": "y"}}],
         }
-        assert searched_text(message) == 'Look.\n{"n": 1}'
+        assert searchable_text_of(message) == 'Look.\n{"n": 1}'
 
     @search
     @given(odd_messages)
     def test_every_json_message_can_be_indexed_and_searched(self, messages: list[Any]) -> None:
-        index = build_index(messages, [passages(m) for m in messages])
+        index = build_index(messages, [split_into_passages(m) for m in messages])
         assert len(index.passages) == len(index.message)
         for message in messages:
-            assert all(0 <= number < len(index.passages) for _, number in ranked(index, query_of(message)))
+            assert all(
+                0 <= number < len(index.passages) for _, number in rank_passages(index, build_query(message))
+            )
 
 
 class TestRanked:
@@ -187,7 +189,7 @@ class TestRanked:
         assert best([user(text) for text in STORY], question) == ""
 
     def test_an_empty_history_has_nothing(self) -> None:
-        assert ranked(build_index([], []), query_of(user("Where is the key?"))) == []
+        assert rank_passages(build_index([], []), build_query(user("Where is the key?"))) == []
 
     def test_in_a_long_message_the_question_counts_most(self) -> None:
         long = "The ferry was late. " * 20 + "Where is the spare key of the boathouse?"
@@ -200,19 +202,19 @@ class TestRanked:
             {"role": "assistant", "content": "Four seven one one."},
             user("The rest was fog and rain."),
         ]
-        index = build_index(messages, [passages(m) for m in messages])
+        index = build_index(messages, [split_into_passages(m) for m in messages])
         found = [
             index.passages[n].text
-            for _, n in ranked(index, query_of(user("Which gate code has the marina?")))
+            for _, n in rank_passages(index, build_query(user("Which gate code has the marina?")))
         ]
         assert "Four seven one one." in found[:2]
 
     def test_who_said_it_counts(self) -> None:
         said = "The party is on Friday at the lighthouse."
         messages = [user(said, name="bob"), user(said, name="ann"), user(f"Carl: {said}")]
-        index = build_index(messages, [passages(m) for m in messages])
+        index = build_index(messages, [split_into_passages(m) for m in messages])
         for name, owner in (("Ann", 1), ("Bob", 0), ("Carl", 2)):
-            found = ranked(index, query_of(user(f"Which day did {name} say the party is?")))
+            found = rank_passages(index, build_query(user(f"Which day did {name} say the party is?")))
             assert index.message[found[0][1]] == owner
 
     def test_keys_to_keep_count_a_little(self) -> None:
@@ -250,6 +252,8 @@ class TestRanked:
     @search
     @given(talks, st.integers(0, 50))
     def test_ranking_is_the_same_each_time(self, talk: Talk, place: int) -> None:
-        asked = query_of(talk.messages[place % len(talk.messages)])
-        one, two = (build_index(talk.messages, [passages(m) for m in talk.messages]) for _ in range(2))
-        assert ranked(one, asked) == ranked(two, asked)
+        asked = build_query(talk.messages[place % len(talk.messages)])
+        one, two = (
+            build_index(talk.messages, [split_into_passages(m) for m in talk.messages]) for _ in range(2)
+        )
+        assert rank_passages(one, asked) == rank_passages(two, asked)

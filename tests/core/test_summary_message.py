@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gateway_compaction.core.conversation.messages import last_cache_mark
 from gateway_compaction.core.conversation.rewrite import mark_for_cache
-from gateway_compaction.core.extractive.extract import extract
+from gateway_compaction.core.extractive.extract import build_extract
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.summary.block import (
     ACKNOWLEDGEMENT,
@@ -99,7 +99,7 @@ class TestFence:
         pictures = [image(f"https://x.y/{hostile}"), image(f"https://x.y/\n{hostile}")]
         for first in (hostile, "Find the keys."):
             covered = [user(first), *script("call"), result, system, user(hostile), *pictures]
-            told = extract([user("The keys of pier 12."), result, user(hostile)], 300, count)
+            told = build_extract([user("The keys of pier 12."), result, user(hostile)], 300, count)
             self.check(carried(covered, told, limit=1500, anchors=5))
 
     def check(self, text: str) -> None:

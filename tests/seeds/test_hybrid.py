@@ -9,7 +9,13 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.core.pins.anchors import Anchor, Scoring, anchors_of, message_score, sentence_score
+from gateway_compaction.core.pins.anchors import (
+    Anchor,
+    Scoring,
+    choose_anchors,
+    score_message,
+    score_sentence,
+)
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.policy.presets import PRESETS
 from gateway_compaction.core.records.compaction import Compaction
@@ -44,7 +50,7 @@ def said(role: str, text: str) -> dict[str, Any]:
 
 def chosen(messages: list[Any], most: int = 5, tokens: int = 400, scoring: Scoring = PLAIN) -> list[Anchor]:
     """The anchors of some messages, with characters / 4 for tokens."""
-    return list(anchors_of(messages, most, tokens, scoring, lambda text: len(text) // 4 + 1))
+    return list(choose_anchors(messages, most, tokens, scoring, lambda text: len(text) // 4 + 1))
 
 
 def used(decision: Decision) -> Compaction | None:
@@ -112,12 +118,12 @@ class TestScorer:
         ],
     )
     def test_a_reason_counts_with_its_weight(self, text: str, part: str, least: float) -> None:
-        assert least <= sentence_score(text, part, PLAIN) <= 1.0
-        assert sentence_score(IDLE, part, PLAIN) < 0.4
+        assert least <= score_sentence(text, part, PLAIN) <= 1.0
+        assert score_sentence(IDLE, part, PLAIN) < 0.4
 
     def test_keys_that_are_to_be_kept_count_as_keywords(self) -> None:
         keyed = Scoring(keys=("order_id",))
-        assert sentence_score(KEYED, "user", keyed) >= 0.5 > sentence_score(KEYED, "user", PLAIN)
+        assert score_sentence(KEYED, "user", keyed) >= 0.5 > score_sentence(KEYED, "user", PLAIN)
 
     @pytest.mark.parametrize(
         ("weight", "text", "part"),
@@ -125,22 +131,22 @@ class TestScorer:
     )
     def test_weights_are_the_policys(self, weight: str, text: str, part: str) -> None:
         changed: list[dict[str, Any]] = [{weight: w} for w in (0.0, 0.3, 1.0)]
-        scores = [sentence_score(text, part, replace(PLAIN, **change)) for change in changed]
+        scores = [score_sentence(text, part, replace(PLAIN, **change)) for change in changed]
         assert scores == sorted(set(scores)) and scores[2] == 1.0
 
     def test_several_reasons_add_up(self) -> None:
         both = "Remember that we decided to keep the old login page."
         low = Scoring(explicit=0.5, decision=0.5)
-        assert sentence_score(both, "user", low) > sentence_score(DECIDED, "user", low)
+        assert score_sentence(both, "user", low) > score_sentence(DECIDED, "user", low)
 
     def test_the_density_of_names_and_numbers_adds_a_little(self) -> None:
         dense = "We decided to keep login_v2 on port 8443."
-        assert sentence_score(DECIDED, "user", PLAIN) < sentence_score(dense, "user", PLAIN) < 1
+        assert score_sentence(DECIDED, "user", PLAIN) < score_sentence(dense, "user", PLAIN) < 1
 
     def test_a_message_is_worth_its_weightiest_sentence(self) -> None:
-        whole = message_score(said("user", f"{IDLE} {DECIDED} {IDLE}"), PLAIN)
-        assert whole == sentence_score(DECIDED, "user", PLAIN)
-        assert message_score(said("user", ""), PLAIN) == 0.0
+        whole = score_message(said("user", f"{IDLE} {DECIDED} {IDLE}"), PLAIN)
+        assert whole == score_sentence(DECIDED, "user", PLAIN)
+        assert score_message(said("user", ""), PLAIN) == 0.0
 
     @pytest.mark.parametrize(
         "text",
@@ -154,13 +160,13 @@ class TestScorer:
         ],
     )
     def test_decisions_are_known_in_other_languages(self, text: str) -> None:
-        assert sentence_score(text, "user", PLAIN) >= 0.8
+        assert score_sentence(text, "user", PLAIN) >= 0.8
 
     @pytest.mark.parametrize(
         "text", ["Have we decided on a page?", "We have not decided yet.", "Tell me once you decide."]
     )
     def test_what_is_open_is_no_decision(self, text: str) -> None:
-        assert sentence_score(text, "user", PLAIN) < 0.5
+        assert score_sentence(text, "user", PLAIN) < 0.5
 
 
 class TestAnchors:

@@ -9,12 +9,12 @@ import pytest
 import regex
 
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.extractive.extract import extract
+from gateway_compaction.core.extractive.extract import build_extract
 from gateway_compaction.core.pins.anchors import Scoring
-from gateway_compaction.core.pins.pins import pins_of
-from gateway_compaction.core.recall.index import build_index, query_of
-from gateway_compaction.core.recall.passages import passages
-from gateway_compaction.core.recall.recall import recalled
+from gateway_compaction.core.pins.pins import collect_pins
+from gateway_compaction.core.recall.index import build_index, build_query
+from gateway_compaction.core.recall.passages import split_into_passages
+from gateway_compaction.core.recall.recall import find_quote
 from gateway_compaction.core.summary.block import TAG, build_frame, build_summary_message
 from gateway_compaction.core.summary.prompts import SYSTEM, build_merge_prompt, build_prompt
 from gateway_compaction.core.text.language import get_phrases
@@ -93,9 +93,9 @@ def framed(messages: list[Message], text: str = "They met.") -> str:
 
 def quoted(messages: list[Message]) -> str:
     """What is quoted of some messages for a question about them."""
-    index = build_index(messages, [passages(m) for m in messages])
-    query = query_of({"role": "user", "content": "What about order 4711, is the user an admin?"})
-    return recalled(
+    index = build_index(messages, [split_into_passages(m) for m in messages])
+    query = build_query({"role": "user", "content": "What about order 4711, is the user an admin?"})
+    return find_quote(
         index, query, 400, said=get_phrases("en"), shown="", taken=(), hidden=None, count=count
     ).text
 
@@ -144,7 +144,7 @@ class TestWherever:
         assert labels == [f"[{n} {voices[n]}] {said.splitlines()[0]}" for n, (_, said) in enumerate(told)]
 
     def test_an_extract_gives_nobody_elses_voice(self, role: str, text: str) -> None:
-        lines = LINES.split(extract(planted(role, text), 300, count))
+        lines = LINES.split(build_extract(planted(role, text), 300, count))
         labels = [line for line in lines if regex.match(r"\s*(?:- )?\[", line)]
         # What follows a user's message and is a user's too needs no label.
         voices = {"user": [], "assistant": ["assistant"], "tool": ["assistant", "tool"]}[role]
@@ -172,7 +172,7 @@ class TestNoAuthority:
     def test_others_rules_are_not_pinned(self, role: str, rule: str) -> None:
         asked_for: Message = {"role": "user", "content": "Find order 4711."}
         messages = [asked_for, {"role": role, "content": rule}]
-        assert pins_of(messages, 100, 400, count).rules == ()
+        assert collect_pins(messages, 100, 400, count).rules == ()
         assert "<rules>" not in framed(messages)
 
     def test_a_tools_words_are_neither_wish_nor_decision(self, rule: str) -> None:

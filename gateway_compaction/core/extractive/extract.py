@@ -11,27 +11,25 @@ from dataclasses import dataclass
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.extractive.identifier_ledger import (
     Piece,
-    Source,
-    density,
-    ledger,
-    listed,
-    sources,
-    weights,
+    SourceText,
+    choose_ledger_lines,
+    identifier_density,
+    list_identifiers,
+    read_sources,
+    weigh_identifiers,
 )
 from gateway_compaction.core.extractive.salience import (
-    Spoken,
-    asked_for,
-    lasting,
-    share_of_talk,
-    spoken,
-    talk_of,
-    telling,
+    Utterance,
+    build_sentence_pool,
+    choose_open_requests,
+    choose_salient,
+    choose_user_statements,
+    dialogue_share,
+    read_utterance,
 )
 from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.identifiers import find_identifiers
 from gateway_compaction.core.text.terms import extract_terms
-
-__all__ = ["Reading", "extract", "read"]
 
 Count = Callable[[str], int]
 DENSE = 4.0
@@ -46,16 +44,16 @@ OPEN_SHARE, USER_SHARE, CALLING, DIALOGUE = 0.2, 0.35, 1.5, 0.4
 class Reading:
     """What there is in one message; depends on nothing else, so that it can be kept for the next request."""
 
-    sources: tuple[Source, ...]
-    spoken: Spoken
+    texts: tuple[SourceText, ...]
+    utterance: Utterance
 
 
-def read(message: Message) -> Reading:
+def read_message(message: Message) -> Reading:
     """Look through one message."""
-    return Reading(sources(message), spoken(message))
+    return Reading(read_sources(message), read_utterance(message))
 
 
-def extract(
+def build_extract(
     messages: Sequence[Message],
     max_tokens: int,
     count: Count,
@@ -70,33 +68,37 @@ def extract(
     What stands in the text ``shown`` is read beside the extract, and so not told in it.
     """
     if readings is None:
-        readings = [read(message) for message in messages]
-    found, heard = [r.sources for r in readings], [r.spoken for r in readings]
-    dense = min(1.0, density(found) / DENSE)
-    talk, talks = talk_of(messages, heard, dense), share_of_talk(heard)
+        readings = [read_message(message) for message in messages]
+    found, heard = [r.texts for r in readings], [r.utterance for r in readings]
+    dense = min(1.0, identifier_density(found) / DENSE)
+    talk, talks = build_sentence_pool(messages, heard, dense), dialogue_share(heard)
     known = extract_terms(shown)
     # With a call in each turn a dialogue is one still.
     own = min(1.0, CALLING * talks)
-    pieces = asked_for(talk, heard, int(max_tokens * OPEN_SHARE * own), count)
-    left = int(max_tokens * USER_SHARE * own) - count(_told(pieces))
-    pieces += lasting(talk, [*known, *extract_terms(_told(pieces))], left, count, shown)
+    pieces = choose_open_requests(talk, heard, int(max_tokens * OPEN_SHARE * own), count)
+    left = int(max_tokens * USER_SHARE * own) - count(_render_pieces(pieces))
+    pieces += choose_user_statements(
+        talk, [*known, *extract_terms(_render_pieces(pieces))], left, count, shown
+    )
     there = frozenset(find_identifiers(shown))
-    weight = {name: w for name, w in weights(found).items() if name not in there}
+    weight = {name: w for name, w in weigh_identifiers(found).items() if name not in there}
     most = int(max_tokens * max(LEAST_SHARE, LEDGER_SHARE * dense * min(1.0, 2 - 2 * talks)))
-    pieces += ledger(found, weight, most, count, known=_told(pieces), whole=talks >= DIALOGUE)
-    told = _told(pieces)
-    names = listed(weight, told, int(max_tokens * LIST_SHARE * dense), count)
+    pieces += choose_ledger_lines(
+        found, weight, most, count, known=_render_pieces(pieces), whole=talks >= DIALOGUE
+    )
+    told = _render_pieces(pieces)
+    names = list_identifiers(weight, told, int(max_tokens * LIST_SHARE * dense), count)
     room = max_tokens - count(told) - count(names)
     known += extract_terms(told)
-    pieces += telling(talk, known, int(room * SPARE) + SPARE_TOKENS, count, shown)
-    return _fitted(pieces, names, max_tokens, count)
+    pieces += choose_salient(talk, known, int(room * SPARE) + SPARE_TOKENS, count, shown)
+    return _fit_pieces(pieces, names, max_tokens, count)
 
 
-def _fitted(pieces: Sequence[Piece], names: str, max_tokens: int, count: Count) -> str:
+def _fit_pieces(pieces: Sequence[Piece], names: str, max_tokens: int, count: Count) -> str:
     """As many pieces as fit together, first chosen first: one by one they seem to need more."""
 
     def text(number: int) -> str:
-        return "\n".join(part for part in (names, _told(pieces[:number])) if part)
+        return "\n".join(part for part in (names, _render_pieces(pieces[:number])) if part)
 
     fitting, too_many = 0, len(pieces) + 1
     while too_many - fitting > 1:
@@ -109,7 +111,7 @@ def _fitted(pieces: Sequence[Piece], names: str, max_tokens: int, count: Count) 
     return told if count(told) <= max_tokens else ""
 
 
-def _told(pieces: Sequence[Piece]) -> str:
+def _render_pieces(pieces: Sequence[Piece]) -> str:
     """Pieces in time order, the role where it changes; sentences of one message stay on one line."""
     lines: list[str] = []
     last: Piece | None = None

@@ -12,12 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway_compaction.core.conversation.messages import Message, function_calls_of, role_of, text_of
-from gateway_compaction.core.extractive.selection import by_gain, rough_tokens
+from gateway_compaction.core.extractive.selection import estimate_tokens, select_by_gain
 from gateway_compaction.core.text.identifiers import find_identifiers, is_spelled_in
 from gateway_compaction.core.text.sentences import find_sentence_spans
 from gateway_compaction.core.text.shorten import ERROR_LINE
-
-__all__ = ["SPEAKERS", "Line", "Piece", "Source", "density", "ledger", "listed", "sources", "weights"]
 
 Count = Callable[[str], int]
 OWN, USER, OTHER, LATE = 3.0, 2.0, 1.0, 1.0
@@ -49,7 +47,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SourceLine:
     """A line of a text with its identifiers, or, not ``whole``, the words around one in a long line."""
 
     place: int
@@ -60,7 +58,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class _LineCandidate:
     piece: Piece
     names: tuple[str, ...]
     cost: float
@@ -69,7 +67,7 @@ class _Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceText:
     """A text of a message, its own or the arguments of a call: the identifiers in it, and where they stand.
 
     ``said`` by a user or an assistant, not printed by a tool or given to one. Depends on nothing but the
@@ -79,23 +77,23 @@ class Source:
     role: str
     words: int
     names: tuple[str, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[SourceLine, ...]
     said: bool = False
 
 
-def sources(message: Message) -> tuple[Source, ...]:
+def read_sources(message: Message) -> tuple[SourceText, ...]:
     """Every text of a message."""
     role = role_of(message)
-    return tuple(_source(role, text, said and role in SPEAKERS) for text, said in _texts(message))
+    return tuple(_read_source(role, text, said and role in SPEAKERS) for text, said in _iter_texts(message))
 
 
-def _source(role: str, text: str, said: bool) -> Source:
+def _read_source(role: str, text: str, said: bool) -> SourceText:
     names = tuple(find_identifiers(text))
-    lines = tuple(_lines(text, frozenset(names), said)) if names else ()
-    return Source(role, text.count(" ") + text.count("\n") + 1, names, lines, said)
+    lines = tuple(_find_lines(text, frozenset(names), said)) if names else ()
+    return SourceText(role, text.count(" ") + text.count("\n") + 1, names, lines, said)
 
 
-def _texts(message: Message) -> Iterator[tuple[str, bool]]:
+def _iter_texts(message: Message) -> Iterator[tuple[str, bool]]:
     """The text of a message and the arguments of its calls, and whether each is its text."""
     text = text_of(message)
     if text:
@@ -107,9 +105,9 @@ def _texts(message: Message) -> Iterator[tuple[str, bool]]:
             yield arguments.replace("\\n", "\n").replace('\\"', '"').replace("\\t", " "), False
 
 
-def _lines(text: str, names: frozenset[str], said: bool) -> Iterator[Line]:
+def _find_lines(text: str, names: frozenset[str], said: bool) -> Iterator[SourceLine]:
     """Short lines whole, of long ones the sentences if ``said``, else the words around the identifiers."""
-    for start in _starts(text, names):
+    for start in _find_line_starts(text, names):
         end = text.find("\n", start)
         line = text[start : end if end >= 0 else len(text)]
         found = tuple(find_identifiers(line)) if len(line) <= LONGEST_LINE else ()
@@ -117,25 +115,25 @@ def _lines(text: str, names: frozenset[str], said: bool) -> Iterator[Line]:
             continue
         words = line.split()
         if len(words) <= WHOLE_WORDS and len(line) <= WHOLE_CHARS:
-            yield _line(start, line.strip(), found)
+            yield _to_line(start, line.strip(), found)
         elif said:
-            yield from _sentences(start, line)
+            yield from _find_sentences(start, line)
         else:
-            yield from _windows(start, words, found)
+            yield from _find_windows(start, words, found)
 
 
-def _sentences(start: int, line: str) -> Iterator[Line]:
+def _find_sentences(start: int, line: str) -> Iterator[SourceLine]:
     """The sentences of a line that hold identifiers; of very long ones the words around them."""
     for first, end in find_sentence_spans(line):
         text = line[first:end]
         found, words = tuple(find_identifiers(text)), text.split()
         if found and len(words) <= SENTENCE_WORDS and len(text) <= WHOLE_CHARS:
-            yield _line(start + first, text, found)
+            yield _to_line(start + first, text, found)
         elif found:
-            yield from _windows(start + first, words, found)
+            yield from _find_windows(start + first, words, found)
 
 
-def _starts(text: str, names: frozenset[str]) -> list[int]:
+def _find_line_starts(text: str, names: frozenset[str]) -> list[int]:
     """Where the lines begin that may hold one of the names."""
     if len(names) > FEW:
         return [0, *(match.end() for match in BREAK.finditer(text))]
@@ -149,7 +147,7 @@ def _starts(text: str, names: frozenset[str]) -> list[int]:
     return sorted(starts)
 
 
-def _windows(start: int, words: Sequence[str], names: Sequence[str]) -> Iterator[Line]:
+def _find_windows(start: int, words: Sequence[str], names: Sequence[str]) -> Iterator[SourceLine]:
     behind = 0
     for at, word in enumerate(words):
         if at < behind or not any(name in word for name in names) or not find_identifiers(word):
@@ -157,21 +155,21 @@ def _windows(start: int, words: Sequence[str], names: Sequence[str]) -> Iterator
         first, end = max(0, at - WORDS_BEFORE), at + 1 + WORDS_BEHIND
         text = " ".join(words[first:end])
         if len(text) <= WHOLE_CHARS:
-            yield _line(start + at, text, tuple(find_identifiers(text)), whole=False)
+            yield _to_line(start + at, text, tuple(find_identifiers(text)), whole=False)
         behind = max(at + 1, end - WORDS_BEFORE)
 
 
-def _line(place: int, text: str, names: tuple[str, ...], *, whole: bool = True) -> Line:
-    return Line(place, text, names, rough_tokens(text) + PIECE_TOKENS, whole)
+def _to_line(place: int, text: str, names: tuple[str, ...], *, whole: bool = True) -> SourceLine:
+    return SourceLine(place, text, names, estimate_tokens(text) + PIECE_TOKENS, whole)
 
 
-def density(found: Sequence[Sequence[Source]]) -> float:
+def identifier_density(found: Sequence[Sequence[SourceText]]) -> float:
     """Identifiers among a hundred words: below one in most chats, about ten where agents work."""
     words = sum(s.words for texts in found for s in texts)
     return 100 * sum(len(s.names) for texts in found for s in texts) / max(1, words)
 
 
-def weights(found: Sequence[Sequence[Source]]) -> dict[str, float]:
+def weigh_identifiers(found: Sequence[Sequence[SourceText]]) -> dict[str, float]:
     """How likely each identifier is needed again, given the texts of each message; a plain year is none."""
     seen: dict[str, list[float]] = {}
     for number, texts in enumerate(found):
@@ -179,7 +177,7 @@ def weights(found: Sequence[Sequence[Source]]) -> dict[str, float]:
             place = {"assistant": 0, "user": 1}.get(source.role, 2)
             share = 1 / (1 + len(source.names) / CROWD)
             for name in source.names:
-                if not _year(name):
+                if not _is_year(name):
                     counts = seen.setdefault(name, [0.0, 0.0, 0.0, 0.0])
                     counts[place] += share
                     counts[3] = (number + 1) / len(found)
@@ -189,8 +187,8 @@ def weights(found: Sequence[Sequence[Source]]) -> dict[str, float]:
     }
 
 
-def ledger(
-    found: Sequence[Sequence[Source]],
+def choose_ledger_lines(
+    found: Sequence[Sequence[SourceText]],
     weight: Mapping[str, float],
     max_tokens: int,
     count: Count,
@@ -202,9 +200,9 @@ def ledger(
 
     Those in the text ``known`` are told already. ``whole``: of what was said whole sentences only.
     """
-    top = _top(weight)
+    top = _rank_identifiers(weight)
     value = {name: weight[name] ** 2 for name in top}
-    lines = [c for c in _candidates(found, value) if c.whole or not whole]
+    lines = [c for c in _find_candidates(found, value) if c.whole or not whole]
     told = {name for name in top if known and is_spelled_in(name, known)}
     chosen: list[Piece] = []
     room = max_tokens
@@ -225,18 +223,20 @@ def ledger(
         room -= cost
         return True
 
-    by_gain([gain(i) for i in range(len(lines))], gain, take, LEAST_GAIN)
+    select_by_gain([gain(i) for i in range(len(lines))], gain, take, LEAST_GAIN)
     return chosen
 
 
-def _candidates(found: Sequence[Sequence[Source]], value: Mapping[str, float]) -> list[_Candidate]:
+def _find_candidates(
+    found: Sequence[Sequence[SourceText]], value: Mapping[str, float]
+) -> list[_LineCandidate]:
     """The lines that name something of value."""
     return [
-        _Candidate(
+        _LineCandidate(
             Piece(number, line.place, source.role, line.text),
             known,
             line.cost,
-            _boost(source, line),
+            _get_boost(source, line),
             line.whole or not source.said,
         )
         for number, texts in enumerate(found)
@@ -246,11 +246,11 @@ def _candidates(found: Sequence[Sequence[Source]], value: Mapping[str, float]) -
     ]
 
 
-def listed(weight: Mapping[str, float], told: str, max_tokens: int, count: Count) -> str:
+def list_identifiers(weight: Mapping[str, float], told: str, max_tokens: int, count: Count) -> str:
     """The weightiest identifiers that a text does not hold, in one line."""
     chosen: list[str] = []
     room = max_tokens - 4
-    for name in _top(weight):
+    for name in _rank_identifiers(weight):
         if is_spelled_in(name, told):
             continue
         room -= count(name) + 1
@@ -260,15 +260,15 @@ def listed(weight: Mapping[str, float], told: str, max_tokens: int, count: Count
     return "identifiers: " + ", ".join(chosen) if chosen else ""
 
 
-def _top(weight: Mapping[str, float]) -> list[str]:
+def _rank_identifiers(weight: Mapping[str, float]) -> list[str]:
     return sorted(weight, key=lambda n: (-weight[n], n))[:RANKED]
 
 
-def _boost(source: Source, line: Line) -> float:
+def _get_boost(source: SourceText, line: SourceLine) -> float:
     if source.role in SPEAKERS:
         return SAID_BOOST
     return ERROR_BOOST if ERROR_LINE.search(line.text) else 1.0
 
 
-def _year(name: str) -> bool:
+def _is_year(name: str) -> bool:
     return len(name) == 4 and name[:2] in ("19", "20") and name.isdigit()

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from gateway_compaction.core.text.lexicon import pattern_of
 from gateway_compaction.core.text.terms import extract_terms
 
-__all__ = ["NO_TURN", "Asked", "Open", "Turn", "is_question", "open_requests", "turn_of"]
-
 Spans = Sequence[tuple[int, int]]
 QUESTION = re.compile(rf"(?:[?？]|{pattern_of('question_ends')})[\"'”’)\]」』]*\Z")
 LONGEST_END = 12
@@ -29,7 +27,7 @@ LONGEST_REQUEST, MOST_ASKED, MOST_OPEN = 300, 4, 32
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class UserRequest:
     """A question of a user's, or the end of what was said: where it stands, and its terms."""
 
     start: int
@@ -39,24 +37,24 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class DialogueAct:
     """What a user's message asks; of what may be an answer its terms, and whether it puts off."""
 
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[UserRequest, ...] = ()
     answers: bool = False
     terms: frozenset[str] = frozenset()
     puts_off: bool = False
 
 
-NO_TURN = Turn()
+NO_ACT = DialogueAct()
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
+class OpenRequest:
     """Something asked for in a message that was put off, or else passed over."""
 
     message: int
-    asked: Asked
+    asked: UserRequest
     put_off: bool
 
 
@@ -65,16 +63,16 @@ def is_question(sentence: str) -> bool:
     return QUESTION.search(sentence[-LONGEST_END:]) is not None
 
 
-def turn_of(role: str, text: str, spans: Spans, terms: Iterable[str]) -> Turn:
+def read_dialogue_act(role: str, text: str, spans: Spans, terms: Iterable[str]) -> DialogueAct:
     """What a message means for what is open, given its sentences and their terms."""
     if role == "user":
-        return Turn(_asked_in(text, spans))
+        return DialogueAct(_find_requests(text, spans))
     if role != "assistant" or not spans:
-        return Turn()
-    return Turn((), True, frozenset(terms), _puts_off(text, spans))
+        return DialogueAct()
+    return DialogueAct((), True, frozenset(terms), _is_deferral(text, spans))
 
 
-def _asked_in(text: str, spans: Spans) -> tuple[Asked, ...]:
+def _find_requests(text: str, spans: Spans) -> tuple[UserRequest, ...]:
     """The last questions of a text, the very last with what follows it; without any its last sentence."""
     asking = [i for i, (a, b) in enumerate(spans) if is_question(text[a:b])][-MOST_ASKED:]
     found = []
@@ -84,37 +82,39 @@ def _asked_in(text: str, spans: Spans) -> tuple[Asked, ...]:
             end = spans[-1][1]
         terms = frozenset(extract_terms(text[start : spans[i][1]]))
         if end - start <= LONGEST_REQUEST and terms:
-            found.append(Asked(start, end, terms, bool(asking)))
+            found.append(UserRequest(start, end, terms, bool(asking)))
     return tuple(found)
 
 
-def _puts_off(text: str, spans: Spans) -> bool:
+def _is_deferral(text: str, spans: Spans) -> bool:
     if len(text) > SHORT_CHARS or len(text.split()) > SHORT_WORDS:
         return False
     end = text[spans[-ENDING:][0][0] :]
     return PUTS_OFF.search(end) is not None and CONDITION.search(end) is None
 
 
-def open_requests(said: Iterable[tuple[str, Turn]]) -> list[Open]:
+def find_open_requests(said: Iterable[tuple[str, DialogueAct]]) -> list[OpenRequest]:
     """What is open at the end of some messages, each a role and its turn; of very many the latest.
 
     What the last of them asks is not: its answer is yet to come.
     """
-    waiting: deque[Open] = deque(maxlen=MOST_OPEN)
-    for number, asked, answers in _turns(said):
-        found = [Open(number, one, put_off) for one, put_off in _left(asked, answers)]
-        terms = _terms(a for a in answers if not a.puts_off)
+    waiting: deque[OpenRequest] = deque(maxlen=MOST_OPEN)
+    for number, asked, answers in _group_by_request(said):
+        found = [OpenRequest(number, one, put_off) for one, put_off in _find_unanswered(asked, answers)]
+        terms = _join_terms(a for a in answers if not a.puts_off)
         new = [o.asked.terms for o in found]
-        kept = [o for o in waiting if not any(_half(o.asked.terms, t) for t in (terms, *new))]
+        kept = [o for o in waiting if not any(_covers_half(o.asked.terms, t) for t in (terms, *new))]
         waiting = deque([*kept, *found], MOST_OPEN)
     return list(waiting)
 
 
-def _turns(said: Iterable[tuple[str, Turn]]) -> Iterator[tuple[int, tuple[Asked, ...], Sequence[Turn]]]:
+def _group_by_request(
+    said: Iterable[tuple[str, DialogueAct]],
+) -> Iterator[tuple[int, tuple[UserRequest, ...], Sequence[DialogueAct]]]:
     """What each user message asks, and the answers to it; the last one only if it has any."""
     number = -1
-    asked: tuple[Asked, ...] = ()
-    answers: list[Turn] = []
+    asked: tuple[UserRequest, ...] = ()
+    answers: list[DialogueAct] = []
     for at, (role, turn) in enumerate(said):
         if role == "user":
             yield number, asked, answers
@@ -125,22 +125,24 @@ def _turns(said: Iterable[tuple[str, Turn]]) -> Iterator[tuple[int, tuple[Asked,
         yield number, asked, answers
 
 
-def _left(asked: Sequence[Asked], answers: Sequence[Turn]) -> list[tuple[Asked, bool]]:
+def _find_unanswered(
+    asked: Sequence[UserRequest], answers: Sequence[DialogueAct]
+) -> list[tuple[UserRequest, bool]]:
     """What of a message is open after its answers, and whether it was put off."""
     questions = [a for a in asked if a.question]
     if not answers:
         return [(a, False) for a in questions]
     if answers[-1].puts_off:
         return [(a, True) for a in asked]
-    terms = _terms(answers)
+    terms = _join_terms(answers)
     missed = [a for a in questions if len(a.terms) >= QUESTION_TERMS and a.terms.isdisjoint(terms)]
     told = len(terms) >= ANSWER_TERMS and any(not a.terms.isdisjoint(terms) for a in questions)
     return [(a, False) for a in missed] if told else []
 
 
-def _terms(answers: Iterable[Turn]) -> frozenset[str]:
+def _join_terms(answers: Iterable[DialogueAct]) -> frozenset[str]:
     return frozenset().union(*(a.terms for a in answers))
 
 
-def _half(wanted: frozenset[str], terms: frozenset[str]) -> bool:
+def _covers_half(wanted: frozenset[str], terms: frozenset[str]) -> bool:
     return 2 * len(wanted & terms) >= len(wanted)

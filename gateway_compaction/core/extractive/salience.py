@@ -19,30 +19,18 @@ from gateway_compaction.core.conversation.messages import (
 from gateway_compaction.core.conversation.transcript import user_weight
 from gateway_compaction.core.extractive.identifier_ledger import SPEAKERS, Piece
 from gateway_compaction.core.extractive.open_questions import (
-    NO_TURN,
-    Turn,
+    NO_ACT,
+    DialogueAct,
+    find_open_requests,
     is_question,
-    open_requests,
-    turn_of,
+    read_dialogue_act,
 )
-from gateway_compaction.core.extractive.selection import by_gain, rough_tokens
+from gateway_compaction.core.extractive.selection import estimate_tokens, select_by_gain
 from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.lexicon import LEXICONS, pattern_of, words_of
 from gateway_compaction.core.text.sentences import find_sentence_spans
 from gateway_compaction.core.text.shorten import shorten
 from gateway_compaction.core.text.terms import extract_terms
-
-__all__ = [
-    "Sentence",
-    "Spoken",
-    "Talk",
-    "asked_for",
-    "lasting",
-    "share_of_talk",
-    "spoken",
-    "talk_of",
-    "telling",
-]
 
 Count = Callable[[str], int]
 DIGIT = re.compile(r"\d")
@@ -90,7 +78,7 @@ class Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class Utterance:
     """What one message says; ``asks``: it ends with a question. Depends on nothing but the message.
 
     ``prose``: a user or an assistant, the ``role``, wrote it as one talks.
@@ -98,13 +86,13 @@ class Spoken:
 
     sentences: tuple[Sentence, ...]
     asks: bool
-    turn: Turn = NO_TURN
+    turn: DialogueAct = NO_ACT
     prose: bool = False
     role: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class _SentenceCandidate:
     message: int
     sentence: Sentence
     boost: float
@@ -113,95 +101,103 @@ class _Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class SentencePool:
     """What some messages say: every sentence, its worth where it stands, and how rare each term is.
 
     ``dense``, from 0 to 1, tells how many codes and numbers there are.
     """
 
     messages: Sequence[Message]
-    found: Sequence[_Candidate]
+    found: Sequence[_SentenceCandidate]
     rarity: Mapping[str, int]
     dense: float
 
 
-def spoken(message: Message) -> Spoken:
+def read_utterance(message: Message) -> Utterance:
     """The sentences of a message; of a long one the first and the last, of a user's most."""
     role, text = role_of(message), text_of(message)
     if role in PREAMBLE_ROLES:
-        return Spoken((), False)
+        return Utterance((), False)
     spans = find_sentence_spans(text)
     first = READ_OF_USER if role == "user" else FIRST_READ
     if len(spans) > first + LAST_READ:
         spans = [*spans[:first], *spans[-LAST_READ:]]
     terms = [tuple(dict.fromkeys(extract_terms(text[a:b]))) for a, b in spans]
-    found = (_sentence(text[a:b], a, t, role) for (a, b), t in zip(spans, terms, strict=True))
+    found = (_to_sentence(text[a:b], a, t, role) for (a, b), t in zip(spans, terms, strict=True))
     asks = bool(spans) and is_question(text[slice(*spans[-1])])
     prose = role in SPEAKERS and bool(spans) and len(SYMBOLS.findall(text)) <= MOST_SYMBOLS * len(text)
-    turn = turn_of(role, text, spans, chain.from_iterable(terms))
-    return Spoken(tuple(s for s in found if s is not None), asks, turn, prose, role)
+    turn = read_dialogue_act(role, text, spans, chain.from_iterable(terms))
+    return Utterance(tuple(s for s in found if s is not None), asks, turn, prose, role)
 
 
-def _sentence(piece: str, start: int, terms: tuple[str, ...], role: str) -> Sentence | None:
+def _to_sentence(piece: str, start: int, terms: tuple[str, ...], role: str) -> Sentence | None:
     if (len(piece) < LEAST_CHARS and piece.isascii()) or len(terms) < LEAST_TERMS:
         return None
-    worth = 1.0 + DATE * _dated(piece, terms) + NAME * min(MOST_NAMES, len(NAMED.findall(piece)))
+    worth = 1.0 + DATE * _is_dated(piece, terms) + NAME * min(MOST_NAMES, len(NAMED.findall(piece)))
     if role in RESULT_ROLES:
         worth *= TOOL
     if len(SYMBOLS.findall(piece)) > 0.06 * len(piece):
         worth *= CODE
-    cost = min(rough_tokens(piece), LONGEST) + PIECE_TOKENS
-    of_oneself = role not in RESULT_ROLES and _of_oneself(piece)
+    cost = min(estimate_tokens(piece), LONGEST) + PIECE_TOKENS
+    of_oneself = role not in RESULT_ROLES and _is_of_oneself(piece)
     lasts = 1.0
     if role == "user":
         lasts += CORRECTED * bool(CORRECTS.search(piece)) + COUNTED * bool(AMOUNT.search(piece))
     return Sentence(start, start + len(piece), terms, worth, cost, is_question(piece), of_oneself, lasts)
 
 
-def _of_oneself(piece: str) -> bool:
+def _is_of_oneself(piece: str) -> bool:
     if OF_ONESELF.search(piece) is not None:
         return True
     return not piece.isascii() and ELSEWHERE.search(piece) is not None
 
 
-def _dated(piece: str, terms: Sequence[str]) -> bool:
+def _is_dated(piece: str, terms: Sequence[str]) -> bool:
     if DIGIT.search(piece) or not DATES.isdisjoint(terms):
         return True
     return not (NEAR.isdisjoint(terms) or SPANS.isdisjoint(terms))
 
 
-def share_of_talk(heard: Sequence[Spoken]) -> float:
+def dialogue_share(heard: Sequence[Utterance]) -> float:
     """How far some messages are a dialogue: 1 where users and assistants speak by turns, both in prose."""
     spoken_by = Counter(one.role for one in heard if one.prose)
     return min(1.0, 2 * min(spoken_by["user"], spoken_by["assistant"]) / max(1, len(heard)))
 
 
-def talk_of(messages: Sequence[Message], heard: Sequence[Spoken], dense: float) -> Talk:
+def build_sentence_pool(
+    messages: Sequence[Message], heard: Sequence[Utterance], dense: float
+) -> SentencePool:
     """What some messages say, each given with what was heard in it."""
-    rarity = _rarity(heard)
-    return Talk(messages, _candidates(messages, heard, rarity), rarity, dense)
+    rarity = _count_rarity(heard)
+    return SentencePool(messages, _build_candidates(messages, heard, rarity), rarity, dense)
 
 
-def telling(talk: Talk, known: Iterable[str], max_tokens: int, count: Count, shown: str = "") -> list[Piece]:
+def choose_salient(
+    talk: SentencePool, known: Iterable[str], max_tokens: int, count: Count, shown: str = ""
+) -> list[Piece]:
     """The most telling sentences within ``max_tokens``.
 
     ``known`` terms are said already, and what stands in the text ``shown`` need not be said again.
     """
-    return _chosen(talk, talk.found, known, max_tokens, count, shown)
+    return _choose(talk, talk.found, known, max_tokens, count, shown)
 
 
-def lasting(talk: Talk, known: Iterable[str], max_tokens: int, count: Count, shown: str = "") -> list[Piece]:
-    """What a user tells: corrections and amounts before all else, and no questions; else as ``telling``."""
+def choose_user_statements(
+    talk: SentencePool, known: Iterable[str], max_tokens: int, count: Count, shown: str = ""
+) -> list[Piece]:
+    """Choose what a user tells: corrections and amounts before all else, and no questions."""
     own = [replace(c, boost=c.boost * c.sentence.lasts) for c in talk.found if c.user and not c.sentence.asks]
-    return _chosen(talk, own, known, max_tokens, count, shown)
+    return _choose(talk, own, known, max_tokens, count, shown)
 
 
-def asked_for(talk: Talk, heard: Sequence[Spoken], max_tokens: int, count: Count) -> list[Piece]:
+def choose_open_requests(
+    talk: SentencePool, heard: Sequence[Utterance], max_tokens: int, count: Count
+) -> list[Piece]:
     """What users asked for and have not got: what was put off first, and of that the latest."""
     said = ((role_of(m), one.turn) for m, one in zip(talk.messages, heard, strict=True))
     chosen: list[Piece] = []
     for found in sorted(
-        open_requests(said), key=lambda o: (o.put_off, o.message, o.asked.start), reverse=True
+        find_open_requests(said), key=lambda o: (o.put_off, o.message, o.asked.start), reverse=True
     ):
         text = text_of(talk.messages[found.message])[found.asked.start : found.asked.end]
         cost = count(text) + PIECE_TOKENS
@@ -211,8 +207,13 @@ def asked_for(talk: Talk, heard: Sequence[Spoken], max_tokens: int, count: Count
     return chosen
 
 
-def _chosen(
-    talk: Talk, found: Sequence[_Candidate], known: Iterable[str], room: int, count: Count, shown: str
+def _choose(
+    talk: SentencePool,
+    found: Sequence[_SentenceCandidate],
+    known: Iterable[str],
+    room: int,
+    count: Count,
+    shown: str,
 ) -> list[Piece]:
     said = set(known)
     chosen: list[Piece] = []
@@ -229,7 +230,7 @@ def _chosen(
 
     def take(i: int) -> bool:
         nonlocal room
-        piece = _piece(talk.messages, found[i], count)
+        piece = _to_piece(talk.messages, found[i], count)
         cost = count(piece.text) + PIECE_TOKENS
         there = bool(shown) and escape_markup(piece.text) in shown
         if cost > room and not there:
@@ -240,11 +241,11 @@ def _chosen(
             room -= cost
         return True
 
-    by_gain([c.boost * c.total / c.sentence.cost for c in found], gain, take)
+    select_by_gain([c.boost * c.total / c.sentence.cost for c in found], gain, take)
     return chosen
 
 
-def _rarity(heard: Sequence[Spoken]) -> dict[str, int]:
+def _count_rarity(heard: Sequence[Utterance]) -> dict[str, int]:
     """How rare each term is among messages."""
     number: Counter[str] = Counter()
     for one in heard:
@@ -253,11 +254,11 @@ def _rarity(heard: Sequence[Spoken]) -> dict[str, int]:
     return {term: of[n] for term, n in number.items()}
 
 
-def _candidates(
-    messages: Sequence[Message], heard: Sequence[Spoken], rarity: Mapping[str, int]
-) -> list[_Candidate]:
+def _build_candidates(
+    messages: Sequence[Message], heard: Sequence[Utterance], rarity: Mapping[str, int]
+) -> list[_SentenceCandidate]:
     lead = user_weight(messages)
-    found: list[_Candidate] = []
+    found: list[_SentenceCandidate] = []
     asked = False
     for number, (message, one) in enumerate(zip(messages, heard, strict=True)):
         user = role_of(message) == "user"
@@ -269,12 +270,12 @@ def _candidates(
                 boost *= 1.0 + ONESELF
             if s.asks and not (user and lead):
                 boost *= QUESTION
-            found.append(_Candidate(number, s, boost, sum(map(rarity.__getitem__, s.terms)), user))
+            found.append(_SentenceCandidate(number, s, boost, sum(map(rarity.__getitem__, s.terms)), user))
         asked = one.asks
     return found
 
 
-def _piece(messages: Sequence[Message], chosen: _Candidate, count: Count) -> Piece:
+def _to_piece(messages: Sequence[Message], chosen: _SentenceCandidate, count: Count) -> Piece:
     message, sentence = messages[chosen.message], chosen.sentence
     text = text_of(message)[sentence.start : sentence.end]
     if sentence.cost > LONGEST:

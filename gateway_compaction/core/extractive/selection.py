@@ -5,13 +5,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Sequence
 
-__all__ = ["by_gain", "rough_tokens"]
-
 BYTES_PER_TOKEN = 4.2
 MISSES = 60
 
 
-def by_gain(
+def select_by_gain(
     bounds: Sequence[float], gain: Callable[[int], float], take: Callable[[int], bool], least: float = 0.0
 ) -> None:
     """Offer pieces by falling gain until sixty in a row were not taken.
@@ -36,6 +34,6 @@ def by_gain(
             misses += 1
 
 
-def rough_tokens(text: str) -> float:
+def estimate_tokens(text: str) -> float:
     """About how many tokens a text has: enough for an order of preference."""
     return (len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))) / BYTES_PER_TOKEN

@@ -30,8 +30,6 @@ from gateway_compaction.core.text.identifiers import find_identifiers
 from gateway_compaction.core.text.sentences import find_sentence_spans, split_sentences
 from gateway_compaction.core.text.terms import extract_terms
 
-__all__ = ["Anchor", "Scoring", "anchors_of", "message_score", "sentence_score"]
-
 Count = Callable[[str], int]
 LONGEST_TOKENS, LONGEST_CHARS = 60, 400
 LONGEST_LINE = 2_000
@@ -70,7 +68,7 @@ class Anchor:
     score: float
 
 
-def sentence_score(sentence: str, part: str, scoring: Scoring, *, marked: bool = False) -> float:
+def score_sentence(sentence: str, part: str, scoring: Scoring, *, marked: bool = False) -> float:
     """How much a sentence matters, from 0 to 1; reasons add up, but never past 1.
 
     ``part`` says whose it is (``user``, ``assistant`` or ``tool``), ``marked`` that an anchor mark is on it.
@@ -78,19 +76,19 @@ def sentence_score(sentence: str, part: str, scoring: Scoring, *, marked: bool =
     nothing.
     """
     missing = 1.0
-    for weight, strength in _reasons(sentence, part, scoring, marked):
+    for weight, strength in _find_reasons(sentence, part, scoring, marked):
         missing *= 1 - weight * strength
-    density = DENSITY_STRENGTH * _density(sentence)
+    density = DENSITY_STRENGTH * _fact_density(sentence)
     return round(1 - missing * (1 - scoring.keyword * density), 4)
 
 
-def message_score(message: Message, scoring: Scoring) -> float:
+def score_message(message: Message, scoring: Scoring) -> float:
     """How much a message matters, from 0 to 1: as much as its weightiest sentence."""
     part = role_of(message)
-    return max((sentence_score(s, part, scoring) for s in split_sentences(text_of(message))), default=0.0)
+    return max((score_sentence(s, part, scoring) for s in split_sentences(text_of(message))), default=0.0)
 
 
-def anchors_of(
+def choose_anchors(
     messages: Sequence[Message],
     most: int,
     max_tokens: int,
@@ -104,7 +102,7 @@ def anchors_of(
     """
     if most <= 0 or max_tokens <= LABEL_TOKENS:
         return ()
-    found = _distinct(a for i, m in enumerate(messages) for a in _candidates(i, m, scoring))
+    found = _remove_duplicates(a for i, m in enumerate(messages) for a in _find_candidates(i, m, scoring))
     chosen: list[Anchor] = []
     room = max_tokens
     for anchor in sorted(found, key=lambda a: (-a.score, a.message, a.start)):
@@ -119,7 +117,7 @@ def anchors_of(
     return tuple(sorted(chosen, key=lambda a: (a.message, a.start)))
 
 
-def _reasons(sentence: str, part: str, scoring: Scoring, marked: bool) -> Iterator[tuple[float, float]]:
+def _find_reasons(sentence: str, part: str, scoring: Scoring, marked: bool) -> Iterator[tuple[float, float]]:
     """Why a sentence may be an anchor: weights, and how strongly each holds."""
     asked = sentence.rstrip().endswith(("?", "？"))
     if part == "tool":
@@ -128,7 +126,7 @@ def _reasons(sentence: str, part: str, scoring: Scoring, marked: bool) -> Iterat
         yield scoring.explicit, 1.0
     if part != "tool" and not asked and DECISION.search(sentence) and not UNDECIDED.search(sentence):
         yield scoring.decision, 1.0
-    if not asked and any(_key_pattern(key).search(sentence) for key in scoring.keys):
+    if not asked and any(_compile_key_pattern(key).search(sentence) for key in scoring.keys):
         yield scoring.keyword, 1.0
 
 
@@ -139,7 +137,7 @@ def _is_finding(sentence: str) -> bool:
     return bool(FAULT.match(sentence) or NUMBER.search(sentence) or find_identifiers(sentence))
 
 
-def _density(sentence: str) -> float:
+def _fact_density(sentence: str) -> float:
     """How much of a sentence tells: identifiers, numbers and names, as a share of its words."""
     telling = (
         len(find_identifiers(sentence)) + len(NUMBER.findall(sentence)) / 3 + len(CAPITAL.findall(sentence))
@@ -147,7 +145,7 @@ def _density(sentence: str) -> float:
     return min(1.0, telling / (DENSE * max(4, len(WORD.findall(sentence)))))
 
 
-def _distinct(found: Iterator[Anchor]) -> list[Anchor]:
+def _remove_duplicates(found: Iterator[Anchor]) -> list[Anchor]:
     """Each text once; of tool results that differ in numbers alone the last, which is the newer state."""
     kept: dict[tuple[str, str], Anchor] = {}
     for anchor in found:
@@ -159,7 +157,7 @@ def _distinct(found: Iterator[Anchor]) -> list[Anchor]:
     return list(kept.values())
 
 
-def _candidates(index: int, message: Message, scoring: Scoring) -> Iterator[Anchor]:
+def _find_candidates(index: int, message: Message, scoring: Scoring) -> Iterator[Anchor]:
     """Passages with a reason to be kept; found by cues, so that most text is never looked at closely."""
     part = role_of(message)
     if part in PREAMBLE_ROLES:
@@ -167,9 +165,9 @@ def _candidates(index: int, message: Message, scoring: Scoring) -> Iterator[Anch
     text = text_of(message)
     fences = find_fences(text) if "```" in text and part != "tool" else []
     seen: set[tuple[int, bool]] = set()
-    for position, value_end in _hits(text, part, scoring):
-        for start, end, beside in _around(text, position, value_end):
-            if (start, beside) in seen or _inside(fences, start):
+    for position, value_end in _find_hits(text, part, scoring):
+        for start, end, beside in _find_sentence_at(text, position, value_end):
+            if (start, beside) in seen or _is_inside(fences, start):
                 continue
             seen.add((start, beside))
             passage, marks = MARK.subn("", text[start:end])
@@ -177,18 +175,18 @@ def _candidates(index: int, message: Message, scoring: Scoring) -> Iterator[Anch
             terse = len(extract_terms(passage)) < LEAST_TERMS and not (marked or value_end)
             if len(passage) > LONGEST_CHARS or not passage or terse:
                 continue
-            if any(w > 0 and s > PLAIN_RESULT for w, s in _reasons(passage, part, scoring, marked)):
-                score = sentence_score(passage, part, scoring, marked=marked)
+            if any(w > 0 and s > PLAIN_RESULT for w, s in _find_reasons(passage, part, scoring, marked)):
+                score = score_sentence(passage, part, scoring, marked=marked)
                 yield Anchor(index, start, part, passage, score)
 
 
-def _inside(spans: Sequence[tuple[int, int]], position: int) -> bool:
+def _is_inside(spans: Sequence[tuple[int, int]], position: int) -> bool:
     """Whether one of some spans, in order and apart from one another, holds a position."""
     before = bisect_right(spans, position, key=itemgetter(0))
     return before > 0 and position < spans[before - 1][1]
 
 
-def _hits(text: str, part: str, scoring: Scoring) -> Iterator[tuple[int, int]]:
+def _find_hits(text: str, part: str, scoring: Scoring) -> Iterator[tuple[int, int]]:
     """Where something telling stands, of each cue the first few and the last; where a key's value ends."""
     lower = text.lower()
     lower = lower if len(lower) == len(text) else text
@@ -200,10 +198,12 @@ def _hits(text: str, part: str, scoring: Scoring) -> Iterator[tuple[int, int]]:
         if at >= 0:
             yield lower.rfind(cue), 0
     for key in scoring.keys:
-        yield from (m.span() for m, _ in zip(_key_pattern(key).finditer(text), range(HITS), strict=False))
+        yield from (
+            m.span() for m, _ in zip(_compile_key_pattern(key).finditer(text), range(HITS), strict=False)
+        )
 
 
-def _around(text: str, position: int, value_end: int) -> Iterator[tuple[int, int, bool]]:
+def _find_sentence_at(text: str, position: int, value_end: int) -> Iterator[tuple[int, int, bool]]:
     """The sentence at a position, or the one that a mark standing alone is meant for.
 
     Of one that is too long only a key with its value is left.
@@ -225,17 +225,17 @@ def _around(text: str, position: int, value_end: int) -> Iterator[tuple[int, int
     elif here > 0:
         yield (*spans[here - 1], True)
     else:
-        yield from _next_line(text, high)
+        yield from _find_next_sentence(text, high)
 
 
-def _next_line(text: str, position: int) -> Iterator[tuple[int, int, bool]]:
+def _find_next_sentence(text: str, position: int) -> Iterator[tuple[int, int, bool]]:
     following = next(iter(find_sentence_spans(text[position : position + LONGEST_LINE])), None)
     if following is not None:
         yield position + following[0], position + following[1], True
 
 
 @lru_cache(maxsize=1_000)
-def _key_pattern(key: str) -> re.Pattern[str]:
+def _compile_key_pattern(key: str) -> re.Pattern[str]:
     """A name and its value, however the name's parts are joined: ``order_id``, ``order id``, ``orderId``."""
     parts = [re.escape(p) for p in re.split(r"[\s_-]+", key) if p]
     if not parts:

@@ -19,10 +19,8 @@ from gateway_compaction.core.text.lexicon import pattern_of
 from gateway_compaction.core.text.sentences import find_sentence_spans
 from gateway_compaction.core.text.shorten import shorten
 
-__all__ = ["Pins", "RulesIn", "pins_of", "rules_in"]
-
 Count = Callable[[str], int]
-RulesIn = Callable[[Message], Sequence[str]]
+FindRules = Callable[[Message], Sequence[str]]
 
 ANCHOR = "<!-- anchor -->"
 BULLET = regex.compile(r"^(?:[-*•+–]\s+)")
@@ -50,7 +48,7 @@ class Pins:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _PlacedRule:
     """A rule, or what changes the one at ``place``; ``bulky``: it stands in a document."""
 
     text: str
@@ -67,12 +65,12 @@ def rules_in(message: Message) -> tuple[str, ...]:
     return tuple(_rules_in(text_of(message))) if declared_role(message) == "user" else ()
 
 
-def pins_of(
+def collect_pins(
     covered: Sequence[Message],
     task_tokens: int,
     rule_tokens: int,
     count: Count,
-    rules_of: RulesIn = rules_in,
+    rules_of: FindRules = rules_in,
 ) -> Pins:
     """The pins of some covered messages; the newest rules win where not all fit.
 
@@ -83,12 +81,12 @@ def pins_of(
     instructions = [text for text in preamble if text]
     short = shorten(MARK.sub("", task).strip(), task_tokens, count) if task else ""
     kept_anyway = frozenset(instructions)
-    said = [_Said(text, (-1, i), None, False) for i, text in enumerate(instructions)]
-    said += _said(covered, rules_of)
+    said = [_PlacedRule(text, (-1, i), None, False) for i, text in enumerate(instructions)]
+    said += _collect_rules(covered, rules_of)
     order: dict[str, tuple[int, ...]] = {}
     room = rule_tokens
     taken_back: set[str] = set()
-    for rule in sorted(said, key=_urgency):
+    for rule in sorted(said, key=_sort_key):
         text = rule.text
         if text in kept_anyway and count(text) + 2 > room >= SHORTENED_RULE:
             # Instructions never vanish: what is too long keeps its beginning and its end.
@@ -105,15 +103,15 @@ def pins_of(
     return Pins(short, tuple(sorted(order, key=order.__getitem__)))
 
 
-def _urgency(rule: _Said) -> tuple[int, ...]:
+def _sort_key(rule: _PlacedRule) -> tuple[int, ...]:
     """Instructions first, then what the user said, the newest first, and what stands in documents last."""
     kind = 0 if rule.place[0] < 0 else 2 if rule.bulky else 1
     return kind, -rule.place[-1]
 
 
-def _said(covered: Sequence[Message], rules_of: RulesIn) -> list[_Said]:
+def _collect_rules(covered: Sequence[Message], rules_of: FindRules) -> list[_PlacedRule]:
     """Rules in order, and of what may change one that which shares a word with it."""
-    found: list[_Said] = []
+    found: list[_PlacedRule] = []
     places: dict[str, list[int]] = {}
     for message in covered:
         heard = rules_of(message) if declared_role(message) == "user" else ()
@@ -124,17 +122,17 @@ def _said(covered: Sequence[Message], rules_of: RulesIn) -> list[_Said]:
             place: tuple[int, ...] = (len(found), len(found))
             changed = None
             if not marked and changes(text) and not lays_down_a_rule(text):
-                earlier = _changed(words, places)
+                earlier = _find_changed_rule(words, places)
                 if earlier is None:
                     continue
                 place, changed = (found[earlier].place[0], len(found)), found[earlier].text
             for word in words:
                 places.setdefault(word, []).append(len(found))
-            found.append(_Said(text, place, changed, bulky))
+            found.append(_PlacedRule(text, place, changed, bulky))
     return found
 
 
-def _changed(words: frozenset[str], places: Mapping[str, Sequence[int]]) -> int | None:
+def _find_changed_rule(words: frozenset[str], places: Mapping[str, Sequence[int]]) -> int | None:
     """Which of the earlier rules shares most words; of equals the last."""
     shared: dict[int, int] = {}
     for word in words:
@@ -147,8 +145,8 @@ def _rules_in(text: str) -> list[str]:
     own, bulky = own_words(text), is_bulky(text)
     marks = [m.start() for m in MARK.finditer(own)]
     own = MARK.sub(lambda m: " " * len(m[0]), own)
-    spans = list(_spans(own))
-    marked = _marked(own, spans, marks)
+    spans = list(_find_sentences(own))
+    marked = _find_marked(own, spans, marks)
     found = []
     for start, end in spans:
         said = own[start:end]
@@ -161,14 +159,14 @@ def _rules_in(text: str) -> list[str]:
             continue
         if not poses(said):
             found.append(rule)
-    return _few(found) if bulky else found[:MOST_OF_ONE]
+    return _choose_plainest(found) if bulky else found[:MOST_OF_ONE]
 
 
 def _is_long_enough(rule: str) -> bool:
     return len(rule.encode("utf-8", "replace")) >= SHORTEST_RULE_BYTES
 
 
-def _few(found: Sequence[str]) -> list[str]:
+def _choose_plainest(found: Sequence[str]) -> list[str]:
     """Of the rules in a document the plainest, in order."""
     best = sorted(
         range(len(found)), key=lambda i: (not found[i].startswith(ANCHOR), not STRONG.search(found[i]), i)
@@ -176,7 +174,7 @@ def _few(found: Sequence[str]) -> list[str]:
     return [found[i] for i in sorted(best[:MOST_OF_BULKY])]
 
 
-def _spans(own: str) -> Iterator[tuple[int, int]]:
+def _find_sentences(own: str) -> Iterator[tuple[int, int]]:
     """Sentences, over line breaks where they go on behind them; too long ones line by line."""
     for start, end in find_sentence_spans(unwrapped(own)):
         if end - start > LONGEST_RULE and "\n" in own[start:end]:
@@ -185,7 +183,7 @@ def _spans(own: str) -> Iterator[tuple[int, int]]:
             yield start, end
 
 
-def _marked(own: str, spans: Sequence[tuple[int, int]], marks: Sequence[int]) -> set[int]:
+def _find_marked(own: str, spans: Sequence[tuple[int, int]], marks: Sequence[int]) -> set[int]:
     """Where sentences start that a mark stands in, behind on their line, or else in front of."""
     marked: set[int] = set()
     i = 0

@@ -12,7 +12,7 @@ from gateway_compaction.core.conversation.messages import Message, declared_role
 from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.planning.caches import DerivedCaches
 from gateway_compaction.core.policy.model import Policy
-from gateway_compaction.core.recall.recall import recall_reserve
+from gateway_compaction.core.recall.recall import quote_reserve
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.tokens.counter import Measure, output_reserve
@@ -173,5 +173,5 @@ def level_gap(policy: Policy, window: int) -> int:
 
 def reserved_tokens(body: Mapping[str, Any], window: int, policy: Policy) -> int:
     """Return the tokens kept free: for the answer, and for quotes that the gap above medium does not hold."""
-    quotes = recall_reserve(policy.recall.max_tokens, window, level_gap(policy, window))
+    quotes = quote_reserve(policy.recall.max_tokens, window, level_gap(policy, window))
     return output_reserve(body, window, policy.output_reserve) + quotes

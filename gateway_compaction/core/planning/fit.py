@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from gateway_compaction.core.conversation.messages import RESULT_ROLES, declared_role
-from gateway_compaction.core.extractive.extract import Reading, extract, read
+from gateway_compaction.core.extractive.extract import Reading, build_extract, read_message
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.render import View
 from gateway_compaction.core.planning.views import ViewBuilder
@@ -178,7 +178,7 @@ def _extract(context: RequestContext, start: int, cut: int, room: int, beside: s
 
     def build() -> str:
         messages, readings = context.transcript.history[start:cut], _read(context, start, cut)
-        return extract(messages, room, context.raw_tokens, readings, beside)
+        return build_extract(messages, room, context.raw_tokens, readings, beside)
 
     return context.caches.frames.get(("extract", start, context.chain[cut], room, beside), build)
 
@@ -186,7 +186,9 @@ def _extract(context: RequestContext, start: int, cut: int, room: int, beside: s
 def _read(context: RequestContext, start: int, end: int) -> Sequence[Reading]:
     """Read what an extract needs of each message; a message is read once for all requests."""
     messages = zip(context.digests[start:end], context.transcript.history[start:end], strict=True)
-    return [context.caches.readings.get(digest, partial(read, message)) for digest, message in messages]
+    return [
+        context.caches.readings.get(digest, partial(read_message, message)) for digest, message in messages
+    ]
 
 
 def read_ahead(context: RequestContext, start: int) -> None:

@@ -21,9 +21,9 @@ from gateway_compaction.core.pins.anchors import Scoring
 from gateway_compaction.core.pins.pins import rules_in
 from gateway_compaction.core.planning.context import RequestContext, level_gap
 from gateway_compaction.core.planning.render import View, render
-from gateway_compaction.core.recall.index import Index, build_index, query_of
-from gateway_compaction.core.recall.passages import passages
-from gateway_compaction.core.recall.recall import Recall, prepare, recall_tokens, recalled
+from gateway_compaction.core.recall.index import PassageIndex, build_index, build_query
+from gateway_compaction.core.recall.passages import split_into_passages
+from gateway_compaction.core.recall.recall import Quote, find_quote, quote_budget, render_all_lines
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.summary.block import (
     ACKNOWLEDGEMENT,
@@ -227,7 +227,7 @@ class ViewBuilder:
     @property
     def quotes_budget(self) -> int:
         """Most tokens quoted before one message."""
-        return recall_tokens(self.context.policy.recall.max_tokens, self.context.window, self.level_gap)
+        return quote_budget(self.context.policy.recall.max_tokens, self.context.window, self.level_gap)
 
     @property
     def level_gap(self) -> int:
@@ -275,15 +275,15 @@ class ViewBuilder:
 
     def _find_quote(
         self, view: View, compaction: Compaction, number: int, room: int, quoted: frozenset[int]
-    ) -> Recall:
+    ) -> Quote:
         """Find what a user message needs of the covered ones, in at most ``room`` tokens."""
         context = self.context
         message = context.transcript.history[number]
 
-        def find() -> Recall:
-            return recalled(
+        def find() -> Quote:
+            return find_quote(
                 self.get_index(compaction.covers),
-                query_of(message, context.policy.summary.preserve_keys),
+                build_query(message, context.policy.summary.preserve_keys),
                 room,
                 said=get_phrases(detect_language([text_of(message)])),
                 own=text_of(message),
@@ -303,16 +303,18 @@ class ViewBuilder:
             return True
         return self.context.measure.between(0, compaction.covers) <= self.context.index_tokens
 
-    def get_index(self, cut: int) -> Index:
+    def get_index(self, cut: int) -> PassageIndex:
         """Return the search index of the first ``cut`` messages; it is built once for all requests."""
         context = self.context
 
-        def build() -> Index:
+        def build() -> PassageIndex:
             covered = context.transcript.history[:cut]
             names = zip(context.digests[:cut], covered, strict=True)
-            pieces = [context.caches.passages.get(digest, partial(passages, m)) for digest, m in names]
+            pieces = [
+                context.caches.passages.get(digest, partial(split_into_passages, m)) for digest, m in names
+            ]
             index = build_index(covered, pieces)
-            prepare(index, context.raw_tokens)
+            render_all_lines(index, context.raw_tokens)
             return index
 
         return context.caches.indexes.get(("index", context.chain[cut]), build)

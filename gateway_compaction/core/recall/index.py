@@ -17,8 +17,6 @@ from gateway_compaction.core.recall.passages import Passage
 from gateway_compaction.core.text.lexicon import pattern_of
 from gateway_compaction.core.text.terms import extract_terms
 
-__all__ = ["Index", "Query", "build_index", "query_of", "ranked"]
-
 K1, B = 0.9, 0.5
 NEAR_WORDS, FAR_WORDS = 80.0, 270.0
 AFTER = 0.8
@@ -38,7 +36,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class PassageIndex:
     """Passages of some messages, ready to be searched. Arrays are by passage."""
 
     passages: tuple[Passage, ...]
@@ -66,7 +64,7 @@ class Query:
     asks: bool = True
 
 
-def query_of(message: Message, keys: Sequence[str] = ()) -> Query:
+def build_query(message: Message, keys: Sequence[str] = ()) -> Query:
     """What a user message asks for; in a long one mostly its questions. ``keys`` always count a little."""
     text = text_of(message)
     kept = dict.fromkeys(extract_terms(" ".join(keys)), REST_WEIGHT)
@@ -79,7 +77,7 @@ def query_of(message: Message, keys: Sequence[str] = ()) -> Query:
     return Query({**kept, **dict.fromkeys(everything, REST_WEIGHT), **dict.fromkeys(questions, 1.0)}, names)
 
 
-def build_index(messages: Sequence[Message], by_message: Sequence[tuple[Passage, ...]]) -> Index:
+def build_index(messages: Sequence[Message], by_message: Sequence[tuple[Passage, ...]]) -> PassageIndex:
     """Index some messages, given the passages of each."""
     found: list[Passage] = []
     owner: list[int] = []
@@ -93,7 +91,7 @@ def build_index(messages: Sequence[Message], by_message: Sequence[tuple[Passage,
     words = np.array([p.words for p in found], dtype=float)
     roles = [declared_role(m) for m in messages]
     asked = [False, *(p.text.rstrip().endswith(("?", "？")) for p in found[:-1])]
-    return Index(
+    return PassageIndex(
         tuple(found),
         np.array(owner, dtype=int),
         np.cumsum(words) - words / 2 if found else words,
@@ -103,20 +101,20 @@ def build_index(messages: Sequence[Message], by_message: Sequence[tuple[Passage,
         np.array(asked[: len(found)], dtype=bool),
         tuple(roles),
         np.array([roles[o] == "user" for o in owner], dtype=bool),
-        tuple(_speaker(m) for m in messages),
-        _postings(found),
+        tuple(_find_speaker(m) for m in messages),
+        _build_postings(found),
         np.array([max(1, sum(sum(p.terms.values()) for p in ps)) for ps in by_message], dtype=float),
         user_weight(messages),
     )
 
 
-def named(index: Index, query: Query) -> frozenset[str]:
+def find_rare_terms(index: PassageIndex, query: Query) -> frozenset[str]:
     """The terms of a query that some of the passages have, but few."""
     few = max(RARE_LEAST, RARE_SHARE * len(index.passages))
     return frozenset(t for t in query.terms if t in index.postings and len(index.postings[t][0]) <= few)
 
 
-def ranked(index: Index, query: Query) -> list[tuple[float, int]]:
+def rank_passages(index: PassageIndex, query: Query) -> list[tuple[float, int]]:
     """Passages that have something to do with the query, best first; the score is about 0 to 2."""
     if not index.passages or not query.terms:
         return []
@@ -129,9 +127,12 @@ def ranked(index: Index, query: Query) -> list[tuple[float, int]]:
     near, far, held = np.zeros(size), np.zeros(size), np.zeros(size)
     norm = K1 * (1 - B + B * index.length / index.length.mean())
     message_norm = K1 * (1 - B + B * index.message_lengths / index.message_lengths.mean())
-    total = sum(w * _idf(size, 0.5) for t, w in query.terms.items() if t not in index.postings) * 0.5
+    total = (
+        sum(w * _inverse_frequency(size, 0.5) for t, w in query.terms.items() if t not in index.postings)
+        * 0.5
+    )
     for _, weight, where, counts in known:
-        idf = weight * _idf(size, len(where))
+        idf = weight * _inverse_frequency(size, len(where))
         total += idf
         sat = counts * (K1 + 1) / (counts + norm[where])
         score[where] += 0.6 * idf * sat
@@ -139,18 +140,18 @@ def ranked(index: Index, query: Query) -> list[tuple[float, int]]:
         owners = index.message[where]
         tf = np.bincount(owners, weights=counts, minlength=len(by_message))
         by_message += 0.6 * idf * tf * (K1 + 1) / (tf + message_norm)
-        near += idf * _kernel(index.position, where, sat / (K1 + 1), NEAR_WORDS)
-        far += idf * _kernel(index.position, where, sat / (K1 + 1), FAR_WORDS)
+        near += idf * _spread_by_distance(index.position, where, sat / (K1 + 1), NEAR_WORDS)
+        far += idf * _spread_by_distance(index.position, where, sat / (K1 + 1), FAR_WORDS)
     own = score / 0.6
     score += by_message[index.message] + 2.0 * near + 1.5 * far
     previous = np.concatenate(([0.0], own[:-1]))
     score += 0.5 * np.where(index.asked_before, previous, 0.0)
     matched = score / (1.9 * total)
-    order = np.argsort(-_preference(index, query, matched, held / total), kind="stable")
+    order = np.argsort(-_add_preferences(index, query, matched, held / total), kind="stable")
     return list(zip(matched[order].tolist(), order.tolist(), strict=True))
 
 
-def _preference(index: Index, query: Query, matched: Array, held: Array) -> Array:
+def _add_preferences(index: PassageIndex, query: Query, matched: Array, held: Array) -> Array:
     """Matches with what else speaks for a passage: who wrote it, where it stands, how short it is.
 
     None of that counts where little matches or is said, nor against a passage that holds by itself, as a
@@ -167,7 +168,7 @@ def _preference(index: Index, query: Query, matched: Array, held: Array) -> Arra
     return np.asarray(score + OWN_WEIGHT * np.maximum(0.0, held - OWN_SHARE))
 
 
-def _kernel(position: Array, where: Array, strength: Array, reach: float) -> Array:
+def _spread_by_distance(position: Array, where: Array, strength: Array, reach: float) -> Array:
     """For every passage the best occurrence of a term, fading with the distance in words."""
     level = np.full(len(position), -np.inf)
     level[where] = np.log(np.maximum(strength, 1e-9))
@@ -177,11 +178,11 @@ def _kernel(position: Array, where: Array, strength: Array, reach: float) -> Arr
     return np.maximum(np.exp(before), AFTER * np.exp(after))
 
 
-def _idf(passages_: int, containing: float) -> float:
+def _inverse_frequency(passages_: int, containing: float) -> float:
     return float(np.log(1 + (passages_ - containing + 0.5) / (containing + 0.5)))
 
 
-def _postings(found: Sequence[Passage]) -> dict[str, tuple[Array, Array]]:
+def _build_postings(found: Sequence[Passage]) -> dict[str, tuple[Array, Array]]:
     where: dict[str, list[int]] = {}
     counts: dict[str, list[int]] = {}
     for number, passage in enumerate(found):
@@ -191,7 +192,7 @@ def _postings(found: Sequence[Passage]) -> dict[str, tuple[Array, Array]]:
     return {t: (np.array(w, dtype=int), np.array(counts[t], dtype=float)) for t, w in where.items()}
 
 
-def _speaker(message: Message) -> str:
+def _find_speaker(message: Message) -> str:
     if name := name_of(message):
         return name.lower()
     match = SPEAKER.search(text_of(message)[:120])

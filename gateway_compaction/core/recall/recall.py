@@ -6,11 +6,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from gateway_compaction.core.conversation.messages import RESULT_ROLES
-from gateway_compaction.core.recall.index import Index, Query, named, ranked
+from gateway_compaction.core.recall.index import PassageIndex, Query, find_rare_terms, rank_passages
 from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.language import Phrases
-
-__all__ = ["Recall", "prepare", "recall_reserve", "recall_tokens", "recalled"]
 
 Count = Callable[[str], int]
 LEAST_MATCH, LEAST_UNASKED = 0.12, 0.45
@@ -19,7 +17,7 @@ TRIED = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Recall:
+class Quote:
     """Passages quoted before one user message: their numbers in the index, the block, at most its tokens."""
 
     passages: tuple[int, ...]
@@ -27,10 +25,10 @@ class Recall:
     tokens: int
 
 
-NOTHING = Recall((), "", 0)
+NOTHING = Quote((), "", 0)
 
 
-def recall_tokens(rule: str | int, window: int, slack: int) -> int:
+def quote_budget(rule: str | int, window: int, slack: int) -> int:
     """Most tokens quoted before one message.
 
     ``auto`` is 1 % of the window, from 400 to 2,000 tokens, within ``slack``; a number is that many, three
@@ -41,13 +39,13 @@ def recall_tokens(rule: str | int, window: int, slack: int) -> int:
     return min(2000, max(400, window // 100), slack)
 
 
-def recall_reserve(rule: str | int, window: int, slack: int) -> int:
+def quote_reserve(rule: str | int, window: int, slack: int) -> int:
     """Tokens that every view keeps free for quotes: what the ``slack`` above medium does not hold."""
-    return max(0, recall_tokens(rule, window, slack) - slack)
+    return max(0, quote_budget(rule, window, slack) - slack)
 
 
-def recalled(
-    index: Index,
+def find_quote(
+    index: PassageIndex,
     query: Query,
     room: int,
     *,
@@ -57,25 +55,25 @@ def recalled(
     taken: Collection[int],
     hidden: int | None,
     count: Count,
-) -> Recall:
+) -> Quote:
     """The passages that ``query`` needs, in at most ``room`` tokens.
 
     ``own`` is the text of the message that asks, ``shown`` text that the request carries anyway, ``taken``
     the passages quoted before, ``hidden`` the message that is repeated verbatim. Nothing is said twice: an
     agent is told "go on" a hundred times.
     """
-    left = room - count(_block([said.quoted]))
+    left = room - count(_render_block([said.quoted]))
     if left < LEAST_ROOM:
         return NOTHING
     chosen: list[int] = []
     told = {own.strip(), *(index.passages[n].text for n in taken)}
-    for number in _matching(index, query):
+    for number in _find_matches(index, query):
         if left < LEAST_ROOM:
             break
         text = index.passages[number].text
         if index.message[number] == hidden or text in shown or text in told:
             continue
-        cost = _line(index, number, count)[1]
+        cost = _render_line(index, number, count)[1]
         if cost <= left:
             chosen.append(number)
             told.add(text)
@@ -83,25 +81,27 @@ def recalled(
     if not chosen:
         return NOTHING
     chosen.sort()
-    return Recall(tuple(chosen), _block([said.quoted, *_lines(index, chosen, count)]), room - left)
+    return Quote(
+        tuple(chosen), _render_block([said.quoted, *_render_lines(index, chosen, count)]), room - left
+    )
 
 
-def _matching(index: Index, query: Query) -> Iterator[int]:
+def _find_matches(index: PassageIndex, query: Query) -> Iterator[int]:
     """The passages that a query needs, best first; where it asks nothing, those that tell what it names."""
-    needed = frozenset() if query.asks else named(index, query)
+    needed = frozenset() if query.asks else find_rare_terms(index, query)
     least = LEAST_MATCH if query.asks else LEAST_UNASKED
-    for match, number in ranked(index, query)[:TRIED] if query.asks or needed else ():
+    for match, number in rank_passages(index, query)[:TRIED] if query.asks or needed else ():
         if match >= least and (query.asks or not needed.isdisjoint(index.passages[number].terms)):
             yield number
 
 
-def prepare(index: Index, count: Count) -> None:
+def render_all_lines(index: PassageIndex, count: Count) -> None:
     """Write every line of an index ahead, so that a request finds them."""
     for number in range(len(index.passages)):
-        _line(index, number, count)
+        _render_line(index, number, count)
 
 
-def _lines(index: Index, numbers: Sequence[int], count: Count) -> list[str]:
+def _render_lines(index: PassageIndex, numbers: Sequence[int], count: Count) -> list[str]:
     lines: list[str] = []
     last: tuple[int, int] = (-1, -1)
     for number in numbers:
@@ -109,12 +109,12 @@ def _lines(index: Index, numbers: Sequence[int], count: Count) -> list[str]:
         if last == (owner, number - 1):
             lines[-1] += " " + escape_markup(passage.text)
         else:
-            lines.append(_line(index, number, count)[0])
+            lines.append(_render_line(index, number, count)[0])
         last = (owner, number)
     return lines
 
 
-def _line(index: Index, number: int, count: Count) -> tuple[str, int]:
+def _render_line(index: PassageIndex, number: int, count: Count) -> tuple[str, int]:
     """How a passage is quoted, and what that costs; an index remembers both."""
     if number not in index.lines:
         owner = int(index.message[number])
@@ -125,5 +125,5 @@ def _line(index: Index, number: int, count: Count) -> tuple[str, int]:
     return index.lines[number]
 
 
-def _block(lines: Sequence[str]) -> str:
+def _render_block(lines: Sequence[str]) -> str:
     return "\n".join(["<recall>", *lines, "</recall>"])

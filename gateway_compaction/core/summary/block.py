@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from gateway_compaction.core.conversation.messages import Message, parts_of, text_of
 from gateway_compaction.core.conversation.parts import image_url, sounds_like_image
 from gateway_compaction.core.conversation.rewrite import assistant_message, user_message
-from gateway_compaction.core.pins.anchors import Anchor, Scoring, anchors_of
-from gateway_compaction.core.pins.pins import Pins, RulesIn, pins_of, rules_in
+from gateway_compaction.core.pins.anchors import Anchor, Scoring, choose_anchors
+from gateway_compaction.core.pins.pins import FindRules, Pins, collect_pins, rules_in
 from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.language import Phrases, detect_conversation_language, get_phrases
 from gateway_compaction.core.text.shorten import shorten
@@ -72,12 +72,12 @@ def build_frame(
     anchors: int = 0,
     scoring: Scoring = PLAIN_SCORING,
     pinned: int | None = None,
-    rules_of: RulesIn = rules_in,
+    rules_of: FindRules = rules_in,
 ) -> BlockFrame:
     """The frame of a block of at most ``limit`` tokens, with at most so many ``anchors``.
 
     ``pinned`` tokens are for note and pins alone, where the text has a length of its own. ``rules_of`` is as
-    in ``pins_of``.
+    in ``collect_pins``.
     ``opener`` is repeated behind the block and so not pinned. Half of the room is the text's. Rules alone may
     take more, up to three quarters: task, images and anchors share what rules leave of the other half.
     """
@@ -93,20 +93,22 @@ def build_frame(
     spare = min(room // 5, max(left() - room // 2, LEAST_IMAGES))
     images = escape_markup(shorten(_images(body, said), spare, count, "…"))
     spare = min(room // 4, left(images=images) - room // 2)
-    chosen = anchors_of(body, anchors, spare, scoring, count, (pins.task, *pins.rules))
+    chosen = choose_anchors(body, anchors, spare, scoring, count, (pins.task, *pins.rules))
     text = left(*chosen, images=images)
     if pinned is not None:
         text = min(text, max(limit - pinned, limit // 2))
     return BlockFrame((said.note, *_pinned(pins, chosen, images, named_json)), max(text, MIN_TEXT_TOKENS))
 
 
-def _pins(body: Sequence[Message], room: int, rule_tokens: int, count: Count, rules_of: RulesIn) -> Pins:
+def _pins(body: Sequence[Message], room: int, rule_tokens: int, count: Count, rules_of: FindRules) -> Pins:
     """Task and rules; where rules leave the task less than it needs, it is shortened once more."""
     most = min(rule_tokens, max(0, 3 * room // 4 - LEAST_TASK - 2 * TAG_TOKENS))
     task = min(max(room // 4, LEAST_TASK), TASK_TOKENS)
-    pins = pins_of(body, task, most, count, rules_of)
+    pins = collect_pins(body, task, most, count, rules_of)
     spare = room // 2 - count("\n".join(_pinned(Pins("", pins.rules), (), "", False))) - TAG_TOKENS
-    return pins if count(pins.task) <= spare else pins_of(body, max(spare, LEAST_TASK), most, count, rules_of)
+    if count(pins.task) <= spare:
+        return pins
+    return collect_pins(body, max(spare, LEAST_TASK), most, count, rules_of)
 
 
 def build_summary_message(text: str, around: BlockFrame, count: Count, facts: Sequence[str] = ()) -> Message:

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.rewrite import assistant_message
-from gateway_compaction.core.extractive.identifier_ledger import density, listed, sources, weights
+from gateway_compaction.core.extractive.identifier_ledger import (
+    identifier_density,
+    list_identifiers,
+    read_sources,
+    weigh_identifiers,
+)
 from gateway_compaction.core.summary.prompts import render_messages
 from gateway_compaction.core.text.identifiers import find_identifiers
 from gateway_compaction.core.text.shorten import shorten
@@ -40,9 +45,9 @@ def check_identifiers(
     """
     body = OWN_LINE.sub("", text).strip() or text
     source: list[Message] = [*([assistant_message(previous)] if previous else []), *messages]
-    found = [sources(message) for message in source]
-    part = PART if density(found) >= DENSE else PART_CHAT
-    line = listed(weights(found), body, limit // part, count)
+    found = [read_sources(message) for message in source]
+    part = PART if identifier_density(found) >= DENSE else PART_CHAT
+    line = list_identifiers(weigh_identifiers(found), body, limit // part, count)
     if not line:
         return IdentifierCheck(body, _unsourced(body, source))
     room = limit - count(line) - 1

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
 from gateway_compaction.core.conversation.messages import Message, role_of, text_of
-from gateway_compaction.core.extractive.extract import extract
+from gateway_compaction.core.extractive.extract import build_extract
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction, Segment
 from gateway_compaction.core.text.shorten import shorten
@@ -128,14 +128,14 @@ def build_extract_segments(
         kept = (Segment(0, start, shorten(base.text, int(room * OLD_SHARE), count, "[…]")),)
         room -= count(kept[0].text)
     if policy.summary.strategy != "turns":
-        text = extract(messages, max(LEAST_EXTRACT, room), count, shown=shown)
+        text = build_extract(messages, max(LEAST_EXTRACT, room), count, shown=shown)
         return (*kept, Segment(start, covers, text))
     rate, limit = policy.summary.rate, compute_segment_limit(room, room)
     tokens = [count(text_of(m)) for m in messages]
     cuts = [*_turn_cuts(messages, policy.triggers.turns or TURNS), len(messages)]
     pieces = [_piece(messages, start, tokens, a, b, limit, rate) for a, b in pairwise(cuts)]
     pieces = _recent(pieces, room)
-    told = [extract(p.messages, p.limit, count, shown=shown) for p in pieces]
+    told = [build_extract(p.messages, p.limit, count, shown=shown) for p in pieces]
     return (*kept, *(Segment(p.start, p.end, text) for p, text in zip(pieces, told, strict=True)))
 
 
