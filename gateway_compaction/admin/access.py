@@ -1,4 +1,6 @@
-"""Who asks, and what of all sessions is theirs: from LiteLLM's own authentication to a scope."""
+"""Authenticate operators by LiteLLM's own rules, and turn the identity into a scope: the sessions that are
+theirs.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +25,6 @@ from gateway_compaction.admin.problems import PROBLEMS, Problem, ProblemRoute
 from gateway_compaction.admin.teams import administered_teams
 from gateway_compaction.archive import Scope
 from gateway_compaction.core.conversation.digest import fingerprint
-
-__all__ = [
-    "Doer",
-    "Reader",
-    "Role",
-    "Viewer",
-    "authenticate",
-    "declare_routes",
-    "doer",
-    "key_hash_of",
-    "new_router",
-    "reader",
-]
 
 Role = Literal["proxy admin", "proxy admin viewer", "team admin", "key"]
 KEY_HEADERS = {
@@ -63,14 +52,14 @@ ANYBODY = "anybody (no key is asked for)"
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Who asks.
+    """An authenticated operator.
 
     Attributes:
-        scope: what is theirs to see.
-        role: why.
+        scope: the sessions that they may see.
+        role: the reason why.
         may_act: whether they may change what they see.
         auth: LiteLLM's authenticated identity.
-        csrf: what the page must send along with changes; None where a header carried the key.
+        csrf: the token that the page must send along with changes; None where a header carried the key.
     """
 
     scope: Scope
@@ -80,13 +69,13 @@ class Viewer:
     csrf: str | None = None
 
 
-async def reader(request: Request) -> Viewer:
-    """Who asks to look; every valid key may, and sees what is its own."""
+async def require_reader(request: Request) -> Viewer:
+    """Return who asks to look; every valid key may, and sees what is its own."""
     return await authenticate(request, "GET")
 
 
-async def doer(request: Request) -> Viewer:
-    """Who asks for a change.
+async def require_actor(request: Request) -> Viewer:
+    """Return who asks for a change.
 
     Raises:
         Problem: 403 for keys that may only look, and for pages of other origins.
@@ -97,20 +86,20 @@ async def doer(request: Request) -> Viewer:
     return viewer
 
 
-async def admin(request: Request) -> Viewer:
-    """Who asks for what is all tenants'; admins that may only look are admins too."""
-    viewer = await reader(request)
+async def require_admin(request: Request) -> Viewer:
+    """Return who asks for what is all tenants'; admins that may only look are admins too."""
+    viewer = await require_reader(request)
     if not viewer.scope.everything:
         raise Problem(403, ADMINS_ONLY)
     return viewer
 
 
-Reader = Annotated[Viewer, Depends(reader)]
-Doer = Annotated[Viewer, Depends(doer)]
+Reader = Annotated[Viewer, Depends(require_reader)]
+Doer = Annotated[Viewer, Depends(require_actor)]
 
 
 def new_router() -> APIRouter:
-    """A router below /compaction whose failures are problem documents."""
+    """Return a router below /compaction whose failures are problem documents."""
     return APIRouter(
         prefix=PATH,
         tags=["compaction"],
@@ -122,71 +111,74 @@ def new_router() -> APIRouter:
 
 
 async def authenticate(request: Request, method: str) -> Viewer:
-    """Who sent a request, which counts as one of ``method``.
+    """Return who sent a request, which counts as one of ``method``.
 
     Raises:
         Problem: 401 without a valid key, 403 where the key may not, or where another page asks.
     """
     by_header = any([await header(request) is not None for header in KEY_HEADERS.values()])
     cookie = None if by_header else request.cookies.get(COOKIE)
-    if _is_open():
+    if _asks_nobody():
         refuse_others(request, open_proxy=True)
     elif not by_header:
         refuse_others(request)
     if cookie is not None and method != "GET":
         refuse_unmarked(request, cookie)
-    auth = await _checked(_bare(request, method, cookie))
+    auth = await _ask_litellm(_without_our_fields(request, method, cookie))
     if auth.key_name == NOBODY:
         raise Problem(503, "LiteLLM cannot reach its database: whose key this is is not known at present.")
-    return await _viewer(auth, None if cookie is None else csrf_token(cookie))
+    return await _make_viewer(auth, None if cookie is None else csrf_token(cookie))
 
 
 def key_hash_of(auth: Any) -> str | None:
-    """The name that sessions know a key by, None for identities without a key."""
+    """Return the name that sessions know a key by, or None for identities without a key."""
     return fingerprint(str(auth.api_key)) if auth.api_key else None
 
 
 def declare_routes() -> None:
-    """Tell LiteLLM that our routes decide themselves what a key may see: else it refuses all but admins'."""
+    """Tell LiteLLM that our routes decide themselves what a key may see.
+
+    Without this it refuses the calls of all but admins.
+    """
     own = LiteLLMRoutes.self_managed_routes.value
     own += [route for route in (PATH, f"{PATH}/*") if route not in own]
 
 
-async def _checked(bare: Request) -> UserAPIKeyAuth:
-    """LiteLLM's own judgement of a request.
+async def _ask_litellm(bare: Request) -> UserAPIKeyAuth:
+    """Return the identity that LiteLLM finds behind a request.
 
     Raises:
-        Problem: it is refused.
+        Problem: LiteLLM refuses it.
     """
     keys: dict[str, Any] = {name: await header(bare) for name, header in KEY_HEADERS.items()}
     try:
         auth: UserAPIKeyAuth = await user_api_key_auth(bare, **keys)
     except (ProxyException, HTTPException) as error:
-        raise _refusal(error) from error
+        raise _refusal_problem(error) from error
     if auth.blocked or auth.team_blocked or _has_expired(auth):
         # Custom authentication hands these on without looking at them.
         raise Problem(401, NO_KEY)
     return auth
 
 
-async def _viewer(auth: UserAPIKeyAuth, csrf: str | None) -> Viewer:
+async def _make_viewer(auth: UserAPIKeyAuth, csrf: str | None) -> Viewer:
     may_act = auth.user_role not in READ_ONLY
-    if _is_open() or auth.user_role in EVERYTHING:
+    if _asks_nobody() or auth.user_role in EVERYTHING:
         role: Role = "proxy admin" if may_act else "proxy admin viewer"
-        return Viewer(Scope(everything=True, actor=_actor(auth, role)), role, may_act, auth, csrf)
+        return Viewer(Scope(everything=True, actor=_actor_name(auth, role)), role, may_act, auth, csrf)
     teams = await administered_teams(auth)
     # A key of a team says nothing about its maker's own conversations.
     user = auth.user_id if auth.team_id in (None, UI_TEAM_ID) else None
     role = "team admin" if teams else "key"
-    scope = Scope(False, teams, user or None, key_hash_of(auth), _actor(auth, role))
+    scope = Scope(False, teams, user or None, key_hash_of(auth), _actor_name(auth, role))
     if not (scope.teams or scope.user_id or scope.key_hash):
         raise Problem(403, NOTHING)
     return Viewer(scope, role, may_act, auth, csrf)
 
 
-def _actor(auth: UserAPIKeyAuth, role: Role) -> str:
-    """Who it is, for the audit: an alias or an id, never a key."""
-    if _is_open():
+def _actor_name(auth: UserAPIKeyAuth, role: Role) -> str:
+    """Return who it is, for the audit: an alias or an id, never a key."""
+    if _asks_nobody():
         return ANYBODY
     if auth.key_alias:
         name = f"key {auth.key_alias}"
@@ -198,8 +190,8 @@ def _actor(auth: UserAPIKeyAuth, role: Role) -> str:
     return name if role == "key" else f"{role}, {name}"
 
 
-def _is_open() -> bool:
-    """Whether the proxy was set up to ask nobody for a key."""
+def _asks_nobody() -> bool:
+    """Tell whether the proxy was set up to ask nobody for a key."""
     from litellm.proxy import proxy_server
 
     return proxy_server.user_custom_auth is None and is_no_auth_dev_mode(
@@ -207,8 +199,10 @@ def _is_open() -> bool:
     )
 
 
-def _bare(request: Request, method: str, cookie: str | None) -> Request:
-    """The request without what is ours: LiteLLM would take fields of a body or query for those of a call."""
+def _without_our_fields(request: Request, method: str, cookie: str | None) -> Request:
+    """Return the request without what is ours: LiteLLM would take fields of a body or query for those of a
+    call.
+    """
     scope = {**request.scope, "method": method, "query_string": b"", "path_params": {}}
     scope["headers"] = [pair for pair in request.scope["headers"] if pair[0] not in BODY_HEADERS]
     if cookie is not None:
@@ -220,9 +214,11 @@ def _bare(request: Request, method: str, cookie: str | None) -> Request:
     return Request(scope, nothing)
 
 
-def _refusal(error: ProxyException | HTTPException) -> Problem:
-    """LiteLLM's refusal in our words; a key that nobody can know (no database) is one it does not accept."""
-    status = _status_of(error.code if isinstance(error, ProxyException) else error.status_code)
+def _refusal_problem(error: ProxyException | HTTPException) -> Problem:
+    """Return LiteLLM's refusal in our words; a key that nobody can know (no database) is one it does not
+    accept.
+    """
+    status = _refusal_status(error.code if isinstance(error, ProxyException) else error.status_code)
     if status in (400, 401):
         return Problem(401, NO_KEY)
     if status == 403:
@@ -231,8 +227,8 @@ def _refusal(error: ProxyException | HTTPException) -> Problem:
     return Problem(status, f"LiteLLM refuses: {str(said)[:300]}")
 
 
-def _status_of(code: object) -> int:
-    """The status that a refusal names; one that names none, or a success, is that of a key not accepted."""
+def _refusal_status(code: object) -> int:
+    """Return the status that a refusal names; where it names none, or a success, that of a key not accepted."""
     text = str(code)
     number = int(text) if text.isascii() and text.isdecimal() and len(text) == 3 else 0
     return number if 400 <= number < 600 else 401

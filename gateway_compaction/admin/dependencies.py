@@ -1,4 +1,4 @@
-"""What the routes work with, kept on LiteLLM's application."""
+"""Hold what the routes work with, on LiteLLM's application."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ from fastapi import Depends, Request
 from gateway_compaction.archive import Archive
 from gateway_compaction.core.policy.book import PolicyBook
 
-__all__ = ["STATE", "Parts", "PartsDep"]
-
 STATE = "gateway_compaction"
 
 
-async def _nobody() -> None:
-    """Nobody is to know."""
+async def _notify_nobody() -> None:
+    """Do nothing: no request of this process needs to know."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """One process's parts, as far as operators need them.
+    """The parts of one process, as far as operators need them.
 
     Attributes:
         archive: the operators' side of the store.
@@ -32,7 +30,7 @@ class Parts:
         health: how this process is doing, as JSON types; never asks the store.
         count: tokens of a text for a model.
         metrics_public: whether metrics are for everybody.
-        attend: let the requests of this process know of a deed, before it is answered.
+        attend: let the requests of this process know of an operator's action, before it is answered.
     """
 
     archive: Archive
@@ -42,11 +40,11 @@ class Parts:
     health: Callable[[], Mapping[str, Any]]
     count: Callable[[str, str], int]
     metrics_public: bool = False
-    attend: Callable[[], Awaitable[None]] = _nobody
+    attend: Callable[[], Awaitable[None]] = _notify_nobody
 
 
 def parts_of(request: Request) -> Parts:
-    """The parts that were mounted."""
+    """Return the parts that were mounted on the request's application."""
     parts: Parts = getattr(request.app.state, STATE)
     return parts
 

@@ -1,4 +1,4 @@
-"""Pieces of a session's detail: one version beside the one it was built on, some events."""
+"""Make pieces of a session's detail: one version beside the one it was built on, some events."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from gateway_compaction.archive import SessionDetail
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.errors import NotThere, PartNotThere
 
-__all__ = ["changes", "events_after", "version_of"]
-
 MOST_UNITS = 400
 
 
-def version_of(detail: SessionDetail, number: int) -> Version:
-    """Everything about one version.
+def find_version(detail: SessionDetail, number: int) -> Version:
+    """Return everything about one version.
 
     Raises:
         PartNotThere: there is none of that number.
@@ -31,13 +29,13 @@ def version_of(detail: SessionDetail, number: int) -> Version:
         parent=parent.version if parent else None,
         rate=round(found.tokens_after / found.tokens_before, 4) if found.tokens_before else None,
         text=found.text,
-        diff=changes(parent, found),
+        diff=diff_texts(parent, found),
     )
 
 
-def changes(before: Compaction | None, after: Compaction) -> tuple[Change, ...]:
-    """How a text came from another: by lines, by segments where those are many, else as a whole."""
-    old, new = _units(before, after)
+def diff_texts(before: Compaction | None, after: Compaction) -> tuple[Change, ...]:
+    """Tell how a text came from another: by lines, by segments where those are many, else as a whole."""
+    old, new = _split_units(before, after)
     found: list[Change] = []
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":
@@ -50,7 +48,7 @@ def changes(before: Compaction | None, after: Compaction) -> tuple[Change, ...]:
     return tuple(found)
 
 
-def _units(before: Compaction | None, after: Compaction) -> tuple[list[str], list[str]]:
+def _split_units(before: Compaction | None, after: Compaction) -> tuple[list[str], list[str]]:
     texts = ("" if before is None else before.text, after.text)
     lines = [text.split("\n") if text else [] for text in texts]
     segments = [[s.text for s in c.segments] if c else [] for c in (before, after)]
@@ -62,7 +60,7 @@ def _units(before: Compaction | None, after: Compaction) -> tuple[list[str], lis
 
 
 def events_after(detail: SessionDetail, cursor: str | None, limit: int) -> EventPage:
-    """Some events behind a cursor: the time of the last one given, and how many of that time were.
+    """Return some events behind a cursor: the time of the last one given, and how many of that time were.
 
     Raises:
         NotThere: the cursor is none of ours.

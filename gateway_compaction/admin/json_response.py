@@ -1,4 +1,6 @@
-"""Values as JSON. ASCII only, so that any text of strangers (lone surrogates too) arrives as it was."""
+"""Answer with values as JSON, in ASCII only, so that any text of strangers (lone surrogates too) arrives as
+it was.
+"""
 
 from __future__ import annotations
 
@@ -11,27 +13,25 @@ from typing import Any
 
 from fastapi import Response
 
-__all__ = ["UNCACHED", "answer", "answer_beside", "as_json"]
-
 UNCACHED = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
-def answer(value: Any, status: int = 200) -> Response:
-    """A response that holds a value of the contract."""
-    return Response(as_json(value), status, UNCACHED, "application/json")
+def json_response(value: Any, status: int = 200) -> Response:
+    """Return a response that holds a value of the contract."""
+    return Response(to_json(value), status, UNCACHED, "application/json")
 
 
-async def answer_beside(value: Any) -> Response:
-    """The same of what may be long, written beside the loop: requests must not wait for it."""
-    return await asyncio.to_thread(answer, value)
+async def json_response_off_loop(value: Any) -> Response:
+    """Return the same for what may be long: it is written on a thread, so that requests need not wait for it."""
+    return await asyncio.to_thread(json_response, value)
 
 
-def as_json(value: Any) -> str:
-    """A value of the contract in one line."""
-    return json.dumps(value, default=_plain, separators=(",", ":"))
+def to_json(value: Any) -> str:
+    """Return a value of the contract as one line of JSON."""
+    return json.dumps(value, default=_to_plain, separators=(",", ":"))
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Sums over hours, by team and by model, with what the saved tokens would have cost."""
+"""Sum hours up, by team and by model, with what the saved tokens would have cost."""
 
 from __future__ import annotations
 
@@ -11,51 +11,49 @@ from gateway_compaction.admin.dependencies import Parts
 from gateway_compaction.admin.schemas import Overview, Share, ShareKind, Totals
 from gateway_compaction.archive import Hour, Query, Scope
 
-__all__ = ["counted_overview", "overview_of"]
-
 Price = Callable[[str], float | None]
 COUNTED = tuple({f.name for f in fields(Totals)} & {f.name for f in fields(Hour)})
 
 
-async def counted_overview(parts: Parts, scope: Scope, hours: int, now: float) -> Overview:
-    """The last ``hours`` of what is in scope; ``now`` in seconds since 1970."""
+async def load_overview(parts: Parts, scope: Scope, hours: int, now: float) -> Overview:
+    """Return the last ``hours`` of what is in scope; ``now`` in seconds since 1970."""
     since = now - 3600 * hours
     counted = await parts.archive.overview(scope, hours)
     seen = await parts.archive.sessions(scope, Query(since=since, limit=1))
     # What is counted may be long, so it is gone through beside the loop; prices are LiteLLM's own lists,
     # which only the loop changes.
-    models = await asyncio.to_thread(_models_of, counted)
+    models = await asyncio.to_thread(_model_names, counted)
     prices = {model: parts.price(model) for model in models}
-    return await asyncio.to_thread(overview_of, since, seen.total, counted, prices.get)
+    return await asyncio.to_thread(make_overview, since, seen.total, counted, prices.get)
 
 
-def _models_of(hours: Sequence[Hour]) -> frozenset[str]:
+def _model_names(hours: Sequence[Hour]) -> frozenset[str]:
     return frozenset(hour.model for hour in hours)
 
 
-def overview_of(since: float, sessions: int, hours: Sequence[Hour], price: Price) -> Overview:
-    """The whole of some hours."""
+def make_overview(since: float, sessions: int, hours: Sequence[Hour], price: Price) -> Overview:
+    """Sum some hours up as a whole, by owner and by model."""
     return Overview(
         since=since,
         sessions=sessions,
-        totals=_summed(hours, price),
-        teams=_shares(hours, lambda h: (h.owner.kind, h.owner.name), price),
-        models=_shares(hours, lambda h: ("model", h.model), price),
+        totals=_sum_hours(hours, price),
+        teams=_sum_by_name(hours, lambda h: (h.owner.kind, h.owner.name), price),
+        models=_sum_by_name(hours, lambda h: ("model", h.model), price),
         hours=tuple(hours),
     )
 
 
-def _shares(
+def _sum_by_name(
     hours: Iterable[Hour], named: Callable[[Hour], tuple[ShareKind, str]], price: Price
 ) -> tuple[Share, ...]:
     groups: dict[tuple[ShareKind, str], list[Hour]] = {}
     for hour in hours:
         groups.setdefault(named(hour), []).append(hour)
-    shares = [Share(name, _summed(found, price), kind) for (kind, name), found in groups.items()]
+    shares = [Share(name, _sum_hours(found, price), kind) for (kind, name), found in groups.items()]
     return tuple(sorted(shares, key=lambda s: (-s.totals.saved, -s.totals.would_save, s.name)))
 
 
-def _summed(hours: Iterable[Hour], price: Price) -> Totals:
+def _sum_hours(hours: Iterable[Hour], price: Price) -> Totals:
     sums: dict[str, Any] = dict.fromkeys((f.name for f in fields(Totals)), 0)
     for hour in hours:
         for name in COUNTED:

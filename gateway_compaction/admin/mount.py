@@ -1,4 +1,4 @@
-"""Puts the routes on LiteLLM's application."""
+"""Put the routes on LiteLLM's application."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from gateway_compaction.runtime import Runtime
-
-__all__ = ["health_of", "mount"]
 
 log = logging.getLogger("gateway_compaction")
 PROXY = "litellm.proxy.proxy_server"
@@ -21,37 +19,37 @@ def mount(runtime: Runtime) -> None:
     if proxy is None:
         return
     try:
-        _include(proxy.app, runtime)
+        _include_routes(proxy.app, runtime)
     except Exception:  # whatever another release of LiteLLM makes of it: calls matter more than the page
         log.exception("admin: /compaction is not served")
 
 
-def _include(app: Any, runtime: Runtime) -> None:
+def _include_routes(app: Any, runtime: Runtime) -> None:
     # LiteLLM's authentication takes seconds to import: only in a proxy, which has done so already.
     from gateway_compaction.adapters.prometheus import render
     from gateway_compaction.admin.access import declare_routes
     from gateway_compaction.admin.dependencies import STATE, Parts
     from gateway_compaction.admin.prices import InputPrices
-    from gateway_compaction.admin.routes import include
+    from gateway_compaction.admin.routes import include_routes
 
     parts = Parts(
         runtime.archive,
         runtime.policies,
         InputPrices(),
         render,
-        lambda: health_of(runtime),
+        lambda: describe_health(runtime),
         runtime.counter.raw_tokens,
         runtime.settings.metrics_public,
         runtime.notice_poller.try_poll,
     )
     declare_routes()
     if not hasattr(app.state, STATE):
-        include(app)
+        include_routes(app)
     setattr(app.state, STATE, parts)
 
 
-def health_of(runtime: Runtime) -> Mapping[str, Any]:
-    """How a process is doing, as JSON types."""
+def describe_health(runtime: Runtime) -> Mapping[str, Any]:
+    """Tell how a process is doing, as JSON types."""
     state = runtime.policy_state
     sample = runtime.take_sample()
     return {

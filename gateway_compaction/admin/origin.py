@@ -1,4 +1,4 @@
-"""Where a request comes from: the page's cookie, and which other pages' requests are not listened to.
+"""Keep other web pages out: the page's cookie, its token, and the origins that are refused.
 
 LiteLLM answers any origin by default, so a browser would let every page on the web read what the cookie's key
 can see, or anybody on a proxy without keys. A key in a header is safe from that: no other page knows it.
@@ -14,17 +14,6 @@ from fastapi import Request, Response
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.core.conversation.digest import fingerprint
 
-__all__ = [
-    "COOKIE",
-    "CSRF_HEADER",
-    "PATH",
-    "csrf_token",
-    "keep_key",
-    "refuse_others",
-    "refuse_unmarked",
-    "root_of",
-]
-
 PATH = "/compaction"
 COOKIE = "gateway_compaction_key"
 CSRF_HEADER = "x-compaction-csrf"
@@ -38,11 +27,11 @@ REBOUND = (
 
 
 def root_of(request: Request) -> str:
-    """Where all routes are, as seen by the browser."""
+    """Return the address below which all routes are, as seen by the browser."""
     return f"{request.scope.get('root_path', '').rstrip('/')}{PATH}"
 
 
-def keep_key(response: Response, request: Request, key: str | None) -> None:
+def set_key_cookie(response: Response, request: Request, key: str | None) -> None:
     """Let the browser hold a key for the page, out of reach of scripts; None takes it back."""
     path = root_of(request)
     forwarded = request.headers.get("x-forwarded-proto", "")
@@ -56,7 +45,7 @@ def keep_key(response: Response, request: Request, key: str | None) -> None:
 
 
 def csrf_token(key: str) -> str:
-    """What the page sends along with changes: it follows from the key, so all replicas agree on it."""
+    """Return what the page sends along with changes: it follows from the key, so all replicas agree on it."""
     return fingerprint("csrf", key)
 
 
@@ -94,7 +83,7 @@ def refuse_others(request: Request, *, open_proxy: bool = False) -> None:
 
 
 def _is_address(host: str) -> bool:
-    """Whether nobody can point this host at us: an IP address, localhost, or a name without a dot."""
+    """Tell whether nobody can point this host at us: an IP address, localhost, or a name without a dot."""
     name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
     if name == "localhost" or name.endswith(".localhost") or (name and not {".", ":"} & set(name)):
         return True

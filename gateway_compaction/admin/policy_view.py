@@ -1,4 +1,4 @@
-"""What holds for whom, of the policies in force: for proxy admins anybody, for others themselves."""
+"""Explain the policies in force: to proxy admins for anybody, to others for themselves."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from gateway_compaction.admin.teams import BLOCK, team_block
 from gateway_compaction.archive import SessionRow
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 
-__all__ = ["explained", "identity_for", "identity_of"]
-
 NOT_YOURS = "Leave team and key out, or name your own: what holds for others is for proxy admins."
 
 
 async def identity_for(viewer: Viewer, team: str | None, key: str | None, model: str | None) -> Identity:
-    """Whom a question is about: the asking key itself where nothing is named.
+    """Return the identity that a question is about: the asking key itself where nothing is named.
 
     Raises:
         Problem: 403 for what is somebody else's.
@@ -42,8 +40,8 @@ async def identity_for(viewer: Viewer, team: str | None, key: str | None, model:
     return Identity(team_id=team, key_alias=key, model=model, team_block=_mapping(block))
 
 
-async def identity_of(row: SessionRow) -> Identity:
-    """Whom the policy of a stored session is resolved for; tags and key metadata are not known any more."""
+async def identity_of_session(row: SessionRow) -> Identity:
+    """Return the identity of a stored session; its tags and its key's metadata are not known any more."""
     owner = row.owner
     block = await team_block(owner.team_id) if owner.team_id else None
     return Identity(
@@ -51,8 +49,8 @@ async def identity_of(row: SessionRow) -> Identity:
     )
 
 
-def explained(book: PolicyBook, identity: Identity, *, everything: bool) -> Explanation:
-    """Values with their origin; the names of policies that do not hold are for proxy admins."""
+def explain_policy(book: PolicyBook, identity: Identity, *, everything: bool) -> Explanation:
+    """Return values with their origin; the names of policies that do not hold are for proxy admins."""
     policies = (
         MatchedPolicy(m.path, m.name, m.rank, m.reason is None, m.reason)
         for m in book.report_matches(identity)

@@ -1,4 +1,6 @@
-"""What the latest call would have sent under other values: the rules of ``core`` over that call's counts."""
+"""Tell what the latest call would have sent under other values: the rules of ``core`` over that call's
+counts.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,6 @@ from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.summary.block import ACKNOWLEDGEMENT, compute_block_limit
 from gateway_compaction.core.tokens.counter import Measure
 
-__all__ = ["ACKNOWLEDGED", "openers_of", "previewed"]
-
 ACKNOWLEDGED = 6
 """Tokens of the one-word acknowledgement, at most."""
 ASSUMED = ("levels.medium.at", "levels.medium.target", "levels.medium.keep_last")
@@ -35,10 +35,10 @@ UNSEEN = "No call of this session has come near its window yet, so there is noth
 EITHER = "Give rate or max_tokens: a rate takes the place of max_tokens."
 
 
-def previewed(
+def preview_call(
     detail: SessionDetail, policy: Policy, body: PreviewBody, count: Callable[[str, str], int]
 ) -> Preview:
-    """What another rate, target, number of last messages or summary length would come to.
+    """Return what another rate, target, number of last messages or summary length would come to.
 
     ``count`` gives the tokens of a text for a model.
 
@@ -48,18 +48,18 @@ def previewed(
     last = detail.last_call
     if last is None or not last.window or not last.sent:
         raise Problem(409, UNSEEN)
-    changed = _changes(body)
-    tried = _with(policy, changed)
+    changed = _changed_values(body)
+    tried = _with_values(policy, changed)
     model = detail.row.model or ""
-    context = _context(last, tried, lambda text: count(text, model))
+    context = _rebuild_context(last, tried, lambda text: count(text, model))
     context = replace(context, controls=detail.steering)
     views = ViewBuilder(context)
     job = plan_summary_job(views, None)
     sent, cut = context.measure.total, job.covers if job else None
-    summary, expected = _blocks(detail, views, job) if job else (0, 0)
+    summary, expected = _block_sizes(detail, views, job) if job else (0, 0)
     total = sent if cut is None else views.tokens_beside_block(cut) - views.pinned_tokens + summary
     return Preview(
-        compacts=_compacts(context, job),
+        compacts=_would_compact(context, job),
         covers=cut,
         covers_now=last.covers,
         kept=len(context.transcript.history) - (cut or 0),
@@ -72,15 +72,18 @@ def previewed(
         total_expected=total - summary + expected,
         share=round(total / last.window, 4),
         fits=total <= tried.levels.medium.target * last.window,
-        fates=_fates(context.transcript, cut),
+        fates=_list_fates(context.transcript, cut),
         policy=policy.name,
         values={path: value for path, value in flatten(tried).items() if path in (*ASSUMED, *LENGTH)},
-        change=_yaml(detail.row.owner, changed),
+        change=_policy_entry(detail.row.owner, changed),
     )
 
 
-def _blocks(detail: SessionDetail, views: ViewBuilder, job: SummaryJob) -> tuple[int, int]:
-    """Tokens of the whole block: the most, and what is likely; a rate gives its text's, not its bound."""
+def _block_sizes(detail: SessionDetail, views: ViewBuilder, job: SummaryJob) -> tuple[int, int]:
+    """Return the tokens of the whole block: the most, and what is likely.
+
+    A rate gives the likely size of the text, not its bound.
+    """
     # Operators' pins come on top of its length.
     context, pins = views.context, views.pinned_tokens
     summary, most = context.policy.summary, job.block + pins
@@ -90,12 +93,12 @@ def _blocks(detail: SessionDetail, views: ViewBuilder, job: SummaryJob) -> tuple
         summary.max_tokens, summary.rate, context.window, context.measure.between(0, job.covers)
     )
     text = min(text, views.text_room(job.covers, job.block))
-    framed = _framed(detail, views)
+    framed = _frame_tokens(detail, views)
     return most, min(most, text + (NOTE_AND_PINS_TOKENS // 2 + pins if framed is None else max(framed, pins)))
 
 
-def _framed(detail: SessionDetail, views: ViewBuilder) -> int | None:
-    """Tokens of note and pins in the summary that the last call was sent with; None where there was none."""
+def _frame_tokens(detail: SessionDetail, views: ViewBuilder) -> int | None:
+    """Return the tokens of note and pins in the summary of the last call; None where there was none."""
     last, versions = detail.last_call, (*detail.compactions, *detail.retired)
     block = sum(tokens for _, tokens, origin in last.saw if origin == "summary") if last else 0
     used = next((c for c in versions if last and c.version == last.version and c.text), None)
@@ -108,20 +111,20 @@ def _framed(detail: SessionDetail, views: ViewBuilder) -> int | None:
     return max(0, block - min(context.raw_tokens(used.text), room))
 
 
-def _compacts(s: RequestContext, job: SummaryJob | None) -> bool:
-    """Whether planning would send a summary, were the one it asks for there, however short."""
+def _would_compact(s: RequestContext, job: SummaryJob | None) -> bool:
+    """Tell whether planning would send a summary, were the one it asks for there, however short."""
     plan = make_plan(s)
     if job is not None and plan.job is not None:
         plan = make_plan(replace(s, compactions=(Compaction(job.digest, job.covers, "model"),)))
     return plan.view.compaction is not None or plan.level in OVER
 
 
-def _weighed(message: Message) -> int:
+def _fixed_weight(message: Message) -> int:
     # What else is weighed is a block, and how long that is planning is not to ask.
     return ACKNOWLEDGED if message is ACKNOWLEDGEMENT else 0
 
 
-def _changes(body: PreviewBody) -> dict[str, Any]:
+def _changed_values(body: PreviewBody) -> dict[str, Any]:
     if body.rate is not None and body.max_tokens is not None:
         raise Problem(422, EITHER)
     changed: dict[str, Any] = {
@@ -136,8 +139,8 @@ def _changes(body: PreviewBody) -> dict[str, Any]:
     return found
 
 
-def _with(policy: Policy, changed: dict[str, Any]) -> Policy:
-    """A policy with other values.
+def _with_values(policy: Policy, changed: dict[str, Any]) -> Policy:
+    """Return a policy with other values.
 
     Raises:
         Problem: 422, they do not hold together.
@@ -152,8 +155,8 @@ def _with(policy: Policy, changed: dict[str, Any]) -> Policy:
     return tried
 
 
-def _context(last: CallSnapshot, policy: Policy, count: Callable[[str], int]) -> RequestContext:
-    """A call as it can be told from counts alone: messages without contents, cuts as they were found."""
+def _rebuild_context(last: CallSnapshot, policy: Policy, count: Callable[[str], int]) -> RequestContext:
+    """Rebuild a call from counts alone: messages without contents, cuts as they were found."""
     # Characters are not known any more; what quotes may take is in the counts that were kept.
     triggers = policy.triggers.model_copy(update={"count": "tokens"})
     recall = policy.recall.model_copy(update={"max_tokens": 0})
@@ -161,7 +164,7 @@ def _context(last: CallSnapshot, policy: Policy, count: Callable[[str], int]) ->
     start, tokens = find_bounds(last)[0], [size for _, size, _ in last.sent]
     messages: list[Message] = [{"role": role, "content": ""} for role, _, _ in last.sent]
     history = tuple(messages[start:])
-    openers = openers_of(history, [c - start for c in last.cuts if start < c < len(messages)])
+    openers = find_openers(history, [c - start for c in last.cuts if start < c < len(messages)])
     asked = next((i for i in reversed(range(len(history))) if role_of(history[i]) == "user"), None)
     transcript = Transcript(tuple(messages[:start]), history, tuple(openers), openers, asked)
     measure = Measure(last.fixed, sum(tokens[:start]), (0, *accumulate(tokens[start:])))
@@ -174,13 +177,13 @@ def _context(last: CallSnapshot, policy: Policy, count: Callable[[str], int]) ->
         measure=measure,
         window=last.window,
         policy=policy,
-        calibrated_tokens=_weighed,
+        calibrated_tokens=_fixed_weight,
         raw_tokens=count,
     )
 
 
-def openers_of(history: Sequence[Message], cuts: Sequence[int]) -> Mapping[int, int | None]:
-    """For each cut the user message whose turn it divides, None where it begins one."""
+def find_openers(history: Sequence[Message], cuts: Sequence[int]) -> Mapping[int, int | None]:
+    """Return for each cut the user message whose turn it divides, None where it begins one."""
     wanted, found, opener = frozenset(cuts), dict[int, int | None](), None
     for index, message in enumerate(history):
         begins = role_of(message) == "user"
@@ -191,7 +194,7 @@ def openers_of(history: Sequence[Message], cuts: Sequence[int]) -> Mapping[int, 
     return found
 
 
-def _fates(transcript: Transcript, cut: int | None) -> tuple[str, ...]:
+def _list_fates(transcript: Transcript, cut: int | None) -> tuple[str, ...]:
     opener = transcript.openers.get(cut) if cut is not None else None
     history = (
         "covered" if cut is not None and i < cut and i != opener else "verbatim"
@@ -200,8 +203,8 @@ def _fates(transcript: Transcript, cut: int | None) -> tuple[str, ...]:
     return (*("preamble" for _ in transcript.preamble), *history)
 
 
-def _yaml(owner: Owner, changed: dict[str, Any]) -> str:
-    """The entry of the policy file that makes it so; JSON's strings and numbers are YAML's."""
+def _policy_entry(owner: Owner, changed: dict[str, Any]) -> str:
+    """Return the entry of the policy file that makes it so; JSON's strings and numbers are YAML's."""
     sections: dict[str, list[str]] = {}
     for path, value in changed.items():
         section, _, key = path.rpartition(".")

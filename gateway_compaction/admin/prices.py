@@ -1,4 +1,4 @@
-"""What an input token of a model group costs, by LiteLLM's price map and the proxy's own configuration."""
+"""Find what an input token of a model group costs, by LiteLLM's price map and the proxy's own configuration."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from typing import Any
 import litellm
 
 from gateway_compaction.adapters.litellm.models import get_live_router
-
-__all__ = ["InputPrices"]
 
 PRICE = "input_cost_per_token"
 SECONDS = 300.0
@@ -27,7 +25,7 @@ class InputPrices:
         self._known: dict[str, tuple[float, float | None]] = {}
 
     def __call__(self, model: str) -> float | None:
-        """Dollars for one token, None where it is not known."""
+        """Return dollars for one token, or None where the price is not known."""
         until, price = self._known.get(model, (0.0, None))
         if until <= self._clock():
             price = self._look_up(model)
@@ -39,19 +37,19 @@ class InputPrices:
     def _look_up(self, model: str) -> float | None:
         router = self._router()
         deployments = (router.get_model_list(model_name=model) or ()) if router is not None else ()
-        found = [price for d in deployments if (price := _price_of(d)) is not None]
-        return min(found) if found else None if deployments else _catalogued(model)
+        found = [price for d in deployments if (price := _deployment_price(d)) is not None]
+        return min(found) if found else None if deployments else _catalogue_price(model)
 
 
-def _price_of(deployment: Mapping[str, Any]) -> float | None:
+def _deployment_price(deployment: Mapping[str, Any]) -> float | None:
     params, info = deployment.get("litellm_params") or {}, deployment.get("model_info") or {}
     for written in (params.get(PRICE), info.get(PRICE)):
         if isinstance(written, int | float):
             return float(written)
-    return _catalogued(str(info.get("base_model") or params.get("model") or ""))
+    return _catalogue_price(str(info.get("base_model") or params.get("model") or ""))
 
 
-def _catalogued(model: str) -> float | None:
+def _catalogue_price(model: str) -> float | None:
     try:
         price = litellm.get_model_info(model).get(PRICE)
     except Exception:  # LiteLLM raises bare exceptions for what it does not know

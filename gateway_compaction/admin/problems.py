@@ -1,4 +1,4 @@
-"""Errors as problem details (RFC 9457), the same for every route, and never LiteLLM's own form."""
+"""Answer errors as problem details (RFC 9457), the same for every route, and never in LiteLLM's own form."""
 
 from __future__ import annotations
 
@@ -16,17 +16,6 @@ from starlette.exceptions import HTTPException
 
 from gateway_compaction.admin.json_response import UNCACHED
 from gateway_compaction.errors import BadDocument, NotThere, PartNotThere, PolicyError, Refused, StoreError
-
-__all__ = [
-    "NOT_THERE",
-    "PROBLEMS",
-    "STORE_DOWN",
-    "Problem",
-    "ProblemRoute",
-    "problem_of",
-    "problem_response",
-    "title_of",
-]
 
 log = logging.getLogger("gateway_compaction")
 MEDIA_TYPE = "application/problem+json"
@@ -75,7 +64,7 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 @dataclass(slots=True)
 class Problem(Exception):
-    """Ends a request with a status and a sentence; ``errors`` names places and what is wrong there."""
+    """A request that ends with a status and a sentence; ``errors`` names places and what is wrong there."""
 
     status: int
     detail: str
@@ -101,7 +90,7 @@ class ProblemRoute(APIRoute):
 
 
 def problem_response(problem: Problem) -> Response:
-    """The answer to a request that failed."""
+    """Return the answer to a request that failed."""
     body: dict[str, Any] = {
         "type": "about:blank",
         "title": title_of(problem.status),
@@ -119,7 +108,7 @@ def problem_response(problem: Problem) -> Response:
 
 
 def title_of(status: int) -> str:
-    """What a status is called; of one that nobody has named, only whose fault it says it is."""
+    """Name a status; of one that nobody has named, say only whose fault it is."""
     try:
         return HTTPStatus(status).phrase
     except ValueError:
@@ -127,7 +116,7 @@ def title_of(status: int) -> str:
 
 
 def problem_of(error: Exception) -> Problem:
-    """What an exception means to who asked."""
+    """Return the problem that an exception means to who asked."""
     match error:
         case Problem():
             return error

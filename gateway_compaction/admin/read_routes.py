@@ -1,4 +1,4 @@
-"""The routes that only look."""
+"""Define the routes that only look."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Annotated, Any
 from fastapi import Path, Query, Request, Response
 
 from gateway_compaction.adapters.redis.index import MOST_HOURS
-from gateway_compaction.admin.access import Reader, admin, new_router
+from gateway_compaction.admin.access import Reader, new_router, require_admin
 from gateway_compaction.admin.dependencies import PartsDep
-from gateway_compaction.admin.details import events_after, version_of
-from gateway_compaction.admin.json_response import UNCACHED, answer, answer_beside
-from gateway_compaction.admin.measures import counted_overview
-from gateway_compaction.admin.policy_view import explained, identity_for, identity_of
-from gateway_compaction.admin.preview import previewed
+from gateway_compaction.admin.details import events_after, find_version
+from gateway_compaction.admin.json_response import UNCACHED, json_response, json_response_off_loop
+from gateway_compaction.admin.measures import load_overview
+from gateway_compaction.admin.policy_view import explain_policy, identity_for, identity_of_session
+from gateway_compaction.admin.preview import preview_call
 from gateway_compaction.admin.problems import STORE_DOWN
 from gateway_compaction.admin.schemas import (
     EventPage,
@@ -32,8 +32,6 @@ from gateway_compaction.core.planning.context import LevelName
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import NotThere, StoreError
 
-__all__ = ["Id", "ref_of", "router"]
-
 router = new_router()
 Id = Annotated[str, Path(max_length=200, description="`tenant.key`: the two parts of a row's `session`.")]
 Team = Annotated[str | None, Query(max_length=200, description="Id or alias of a team.")]
@@ -47,7 +45,7 @@ METRICS_TEXT: dict[int | str, dict[str, Any]] = {
 
 
 def ref_of(text: str) -> SessionRef:
-    """The session that a route's id names.
+    """Return the session that a route's id names.
 
     Raises:
         NotThere: it can be none.
@@ -64,8 +62,8 @@ async def overview(
     parts: PartsDep,
     hours: Annotated[int, Query(ge=1, le=MOST_HOURS, description="Counts are kept for 8 days.")] = 24,
 ) -> Response:
-    """Counts, tokens and dollars of the last hours: in all, by team, by model, and by hour."""
-    return await answer_beside(await counted_overview(parts, viewer.scope, hours, time.time()))
+    """Return counts, tokens and dollars of the last hours: in all, by team, by model, and by hour."""
+    return await json_response_off_loop(await load_overview(parts, viewer.scope, hours, time.time()))
 
 
 @router.get("/sessions", operation_id="compaction_sessions", response_model=SessionPage)
@@ -86,15 +84,15 @@ async def sessions(
     cursor: Annotated[str | None, Query(max_length=500, description="What the last page gave.")] = None,
     limit: Limit = 50,
 ) -> Response:
-    """A page of the session list; every filter must hold."""
+    """Return a page of the session list; every filter must hold."""
     query = Wanted(team, model, level, state, text, since, until, sort, ascending, cursor, limit)
-    return await answer_beside(await parts.archive.sessions(viewer.scope, query))
+    return await json_response_off_loop(await parts.archive.sessions(viewer.scope, query))
 
 
 @router.get("/sessions/{id}", operation_id="compaction_session", response_model=SessionDetail)
 async def session(viewer: Reader, parts: PartsDep, id: Id) -> Response:
-    """All that is kept of one session."""
-    return await answer_beside(await parts.archive.detail(viewer.scope, ref_of(id)))
+    """Return all that is kept of one session."""
+    return await json_response_off_loop(await parts.archive.detail(viewer.scope, ref_of(id)))
 
 
 @router.get("/sessions/{id}/events", operation_id="compaction_events", response_model=EventPage)
@@ -105,35 +103,37 @@ async def events(
     cursor: Annotated[str | None, Query(max_length=60, description="What the last page gave.")] = None,
     limit: Limit = 50,
 ) -> Response:
-    """What was decided and done, newest first; audit events (`type` is `audit`) say who did what."""
+    """Return decisions and actions, newest first; audit events (`type` is `audit`) say who did what."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
-    return await answer_beside(events_after(detail, cursor, limit))
+    return await json_response_off_loop(events_after(detail, cursor, limit))
 
 
 @router.get("/sessions/{id}/versions/{number}", operation_id="compaction_version", response_model=Version)
 async def version(
     viewer: Reader, parts: PartsDep, id: Id, number: Annotated[int, Path(ge=1, le=10**9)]
 ) -> Response:
-    """One version, and how its text came from its parent's."""
+    """Return one version, and how its text came from its parent's."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
-    return await answer_beside(await asyncio.to_thread(version_of, detail, number))
+    return await json_response_off_loop(await asyncio.to_thread(find_version, detail, number))
 
 
 @router.get("/sessions/{id}/last-call", operation_id="compaction_last_call", response_model=CallSnapshot)
 async def last_call(viewer: Reader, parts: PartsDep, id: Id) -> Response:
-    """What the client sent and what the model got; with contents only where `storage.content` is `full`."""
+    """Return the client's messages beside the model's; with contents only where `storage.content` is `full`."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
     if detail.last_call is None:
         raise NotThere("no call was looked at closely")
-    return await answer_beside(detail.last_call)
+    return await json_response_off_loop(detail.last_call)
 
 
 @router.post("/sessions/{id}/preview", operation_id="compaction_preview", response_model=Preview)
 async def preview(viewer: Reader, parts: PartsDep, id: Id, body: PreviewBody) -> Response:
-    """What the latest call would have sent under other values. Nothing is changed by asking."""
+    """Tell what the latest call would have sent under other values. Nothing is changed by asking."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
-    policy = parts.policies().resolve(await identity_of(detail.row))
-    return await answer_beside(await asyncio.to_thread(previewed, detail, policy, body, parts.count))
+    policy = parts.policies().resolve(await identity_of_session(detail.row))
+    return await json_response_off_loop(
+        await asyncio.to_thread(preview_call, detail, policy, body, parts.count)
+    )
 
 
 @router.get("/policy", operation_id="compaction_policy", response_model=Explanation)
@@ -144,23 +144,23 @@ async def policy(
     key: Annotated[str | None, Query(max_length=200, description="Alias of a key.")] = None,
     model: Model = None,
 ) -> Response:
-    """Every value that holds, and where it was written; without parameters, for the asking key."""
+    """Return every value that holds, and where it was written; without parameters, for the asking key."""
     identity = await identity_for(viewer, team, key, model)
-    return answer(explained(parts.policies(), identity, everything=viewer.scope.everything))
+    return json_response(explain_policy(parts.policies(), identity, everything=viewer.scope.everything))
 
 
 @router.get("/metrics", operation_id="compaction_metrics", responses=METRICS_TEXT, response_class=Response)
 async def metrics(request: Request, parts: PartsDep) -> Response:
-    """All metrics, for proxy admins; for everybody where GATEWAY_COMPACTION_METRICS_PUBLIC is set."""
+    """Return all metrics, for proxy admins; for everybody where GATEWAY_COMPACTION_METRICS_PUBLIC is set."""
     if not parts.metrics_public:
-        await admin(request)
+        await require_admin(request)
     body, content_type = await asyncio.to_thread(parts.metrics)
     return Response(body, 200, UNCACHED, content_type)
 
 
 @router.get("/health", operation_id="compaction_health", response_model=Health)
 async def health(viewer: Reader, parts: PartsDep) -> Response:
-    """Whether the store answers; for proxy admins also how this process is doing. 503 when it does not.
+    """Tell whether the store answers; for proxy admins also how this process is doing. 503 when it does not.
 
     It answers within about a second. It is for people and needs a key; what starts and stops processes asks
     LiteLLM's `/health/readiness`, which needs none: calls go on without the store.
@@ -171,5 +171,5 @@ async def health(viewer: Reader, parts: PartsDep) -> Response:
             # Nobody's sessions: the store tells the time, and reads no lists.
             await parts.archive.sessions(Scope(), Wanted(limit=1))
     except (StoreError, TimeoutError):
-        return answer(Health(False, STORE_DOWN, process), 503)
-    return answer(Health(True, "The store answers.", process))
+        return json_response(Health(False, STORE_DOWN, process), 503)
+    return json_response(Health(True, "The store answers.", process))

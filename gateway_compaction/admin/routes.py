@@ -1,4 +1,4 @@
-"""All routes, in the order in which they are looked through."""
+"""List all routes, in the order in which they are looked through."""
 
 from __future__ import annotations
 
@@ -12,27 +12,25 @@ from gateway_compaction.admin.origin import PATH, root_of
 from gateway_compaction.admin.problems import Problem, problem_response
 from gateway_compaction.admin.ui import forms as page_forms
 from gateway_compaction.admin.ui import routes as page
-from gateway_compaction.admin.ui.errors import nowhere as no_page
-
-__all__ = ["API", "include"]
+from gateway_compaction.admin.ui.errors import not_found_page as no_page
 
 API: tuple[APIRouter, ...] = (reading.router, acting.router, watching.router)
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
-def include(app: FastAPI) -> None:
-    """Serve the API and the page; what is nowhere is a problem document, below the page a page."""
+def include_routes(app: FastAPI) -> None:
+    """Serve the API and the page; a path that is nowhere gets a problem document, below the page a page."""
     for router in (*API, page.router, page_forms.router):
         app.include_router(router)
     for path in (PATH, f"{PATH}/"):
-        app.add_api_route(path, _to_page, include_in_schema=False)
+        app.add_api_route(path, _redirect_to_page, include_in_schema=False)
     app.add_api_route(f"{PATH}/ui/{{rest:path}}", no_page, methods=METHODS, include_in_schema=False)
-    app.add_api_route(f"{PATH}/{{rest:path}}", _nowhere, methods=METHODS, include_in_schema=False)
+    app.add_api_route(f"{PATH}/{{rest:path}}", _not_found, methods=METHODS, include_in_schema=False)
 
 
-async def _to_page(request: Request) -> Response:
+async def _redirect_to_page(request: Request) -> Response:
     return RedirectResponse(f"{root_of(request)}/ui")
 
 
-async def _nowhere(request: Request) -> Response:
+async def _not_found(request: Request) -> Response:
     return problem_response(Problem(404, f"{request.method} finds no route here; docs/api.md lists them."))

@@ -1,4 +1,6 @@
-"""What routes take and give besides the values of the contract. Bodies hold nothing that is not listed."""
+"""Define what routes take and give besides the values of the contract. Bodies hold nothing that is not
+listed.
+"""
 
 from __future__ import annotations
 
@@ -11,28 +13,6 @@ from gateway_compaction.archive import Hour
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.records.event import CompactionEvent
 
-__all__ = [
-    "Change",
-    "Done",
-    "Erased",
-    "EventPage",
-    "Explanation",
-    "Health",
-    "Imported",
-    "MatchedPolicy",
-    "Overview",
-    "PinBody",
-    "Preview",
-    "PreviewBody",
-    "RollbackBody",
-    "Share",
-    "ShareKind",
-    "Totals",
-    "Value",
-    "Version",
-]
-
-
 ShareKind = Literal["team", "user", "key", "nobody", "model"]
 
 
@@ -41,7 +21,7 @@ class _Body(BaseModel):
 
 
 class RollbackBody(_Body):
-    """To which version."""
+    """The version to go back to."""
 
     version: Annotated[int, Field(strict=True, ge=0, lt=2**53, description="0 takes every version back.")]
 
@@ -53,7 +33,7 @@ class PinBody(_Body):
 
 
 class PreviewBody(_Body):
-    """What to try; what is left out stays as the policy has it."""
+    """The values to try; what is left out stays as the policy has it."""
 
     rate: Annotated[float | None, Field(ge=0.1, le=0.5, description="summary.rate")] = None
     target: Annotated[float | None, Field(gt=0, lt=1, description="levels.medium.target")] = None
@@ -63,7 +43,7 @@ class PreviewBody(_Body):
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Counts over some calls; ``saved`` and ``would_save`` are tokens, the rest of it dollars.
+    """Counts over some calls; ``saved`` and ``would_save`` are tokens, the other sums dollars.
 
     Attributes:
         requests: those near their window: from the level ``light`` on, and smaller ones where a trigger
@@ -94,7 +74,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one owner or model comes to; ``kind`` says of what ``name`` is the name."""
+    """The sums of one owner or model; ``kind`` says of what ``name`` is the name."""
 
     name: str
     totals: Totals
@@ -163,7 +143,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class MatchedPolicy:
-    """Whether one policy of the file holds; ``reason`` says why not."""
+    """One policy of the file, and whether it holds; ``reason`` says why not."""
 
     path: str
     name: str
@@ -174,7 +154,7 @@ class MatchedPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What holds for a team, key and model, as ``gateway-compaction policy explain`` tells it."""
+    """The policy of a team, key and model, as ``gateway-compaction policy explain`` tells it."""
 
     policies: tuple[MatchedPolicy, ...]
     values: tuple[Value, ...]
@@ -182,7 +162,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """``ok`` where the store answers; ``process`` is for proxy admins."""
+    """The health of the store; ``ok`` where it answers; ``process`` is for proxy admins."""
 
     ok: bool
     store: str
@@ -191,7 +171,7 @@ class Health:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A deed that was done, and what it means for the next call."""
+    """An action that was done, and what it means for the next call."""
 
     deed: str
     detail: str
@@ -199,7 +179,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What went: keys of a session, or sessions of a tenant."""
+    """The number of things erased: keys of a session, or sessions of a tenant."""
 
     gone: int
     detail: str
@@ -214,20 +194,21 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What the latest call would have sent under other values; nothing was changed.
+    """The latest call as it would have been sent under other values; nothing was changed.
 
     Attributes:
         compacts: whether that call was long enough to be compacted at all, by a level, by a trigger that
-            applies (messages are not kept, so tokens stand for characters), or since an operator wants it.
-            Where it was not, the rest says what a compaction at this point would come to.
-        covers: messages after the preamble that the summary would stand for; None where nothing can be cut.
+            applies (messages are not kept, so tokens stand for characters), or since an operator wants
+            it. Where it was not, the rest says what a compaction at this point would come to.
+        covers: messages after the preamble that the summary would stand for; None where nothing can be
+            cut.
         kept: messages after those, sent verbatim.
         summary: most tokens that the summary would take, what operators pinned included.
         total: tokens of the request with that, output reserve included; ``total_now`` as it was sent.
         share: of the window.
-        summary_expected, total_expected: the same as they are likely to come out. With a rate, an estimate:
-            the rate of what is covered, and note and pins as in the last summary that was sent; with a number
-            of tokens, the most again.
+        summary_expected, total_expected: the same as they are likely to come out. With a rate, an
+            estimate: the rate of what is covered, and note and pins as in the last summary that was sent;
+            with a number of tokens, the most again.
         fits: whether the target is reached.
         fates: what would become of each message the client sent, in its order.
         policy: the highest-ranking policy that holds.

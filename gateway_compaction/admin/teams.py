@@ -1,4 +1,4 @@
-"""Who administers which team, as LiteLLM's database has it."""
+"""Find who administers which team, in LiteLLM's database."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from litellm.proxy._types import LiteLLM_TeamTable, UserAPIKeyAuth
 from litellm.proxy.auth.auth_checks import get_team_object, get_user_object
 from litellm.proxy.management.teams.authz import is_team_admin
 
-__all__ = ["BLOCK", "administered_teams", "team_block"]
-
 log = logging.getLogger("gateway_compaction")
 MOST_TEAMS = 200
 BLOCK = "compaction"
 
 
 async def administered_teams(auth: UserAPIKeyAuth) -> frozenset[str]:
-    """Ids of the teams that the key's user is an admin of; without a database, what the key itself says.
+    """Return the ids of the teams that the key's user is an admin of; without a database, what the key itself
+    says.
 
     LiteLLM fills ``team_member`` from the team's own list of members, and custom authentication may; the
     metadata of a key are no such thing, since whoever makes a key writes them.
@@ -24,20 +23,20 @@ async def administered_teams(auth: UserAPIKeyAuth) -> frozenset[str]:
     teams = set[str]()
     if auth.team_id and auth.team_member is not None and auth.team_member.role == "admin":
         teams.add(auth.team_id)
-    for team_id in await _teams_of(auth):
-        team = None if team_id in teams else await _team(team_id)
+    for team_id in await _load_teams(auth):
+        team = None if team_id in teams else await _load_team(team_id)
         if team is not None and is_team_admin(auth, team):
             teams.add(team_id)
     return frozenset(teams)
 
 
 async def team_block(team_id: str) -> object:
-    """The ``compaction`` entry of a team's metadata, None where there is none or no database."""
-    team = await _team(team_id)
+    """Return the ``compaction`` entry of a team's metadata, None where there is none or no database."""
+    team = await _load_team(team_id)
     return (team.metadata or {}).get(BLOCK) if team is not None else None
 
 
-async def _teams_of(auth: UserAPIKeyAuth) -> list[str]:
+async def _load_teams(auth: UserAPIKeyAuth) -> list[str]:
     from litellm.proxy import proxy_server
 
     if not auth.user_id or proxy_server.prisma_client is None:
@@ -56,7 +55,7 @@ async def _teams_of(auth: UserAPIKeyAuth) -> list[str]:
     return list(user.teams or ())[:MOST_TEAMS] if user is not None else []
 
 
-async def _team(team_id: str) -> LiteLLM_TeamTable | None:
+async def _load_team(team_id: str) -> LiteLLM_TeamTable | None:
     from litellm.proxy import proxy_server
 
     if proxy_server.prisma_client is None:

@@ -1,4 +1,4 @@
-"""Sessions as they change, as server-sent events."""
+"""Send sessions as they change, as server-sent events."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ from fastapi.responses import StreamingResponse
 
 from gateway_compaction.admin.access import Reader, new_router
 from gateway_compaction.admin.dependencies import PartsDep
-from gateway_compaction.admin.json_response import UNCACHED, as_json
+from gateway_compaction.admin.json_response import UNCACHED, to_json
 from gateway_compaction.admin.problems import STORE_DOWN, Problem
 from gateway_compaction.archive import Query, SessionRow
 from gateway_compaction.errors import StoreError
-
-__all__ = ["frames", "router", "streams"]
 
 router = new_router()
 BEAT_SECONDS = 15.0
@@ -40,18 +38,18 @@ STREAM: dict[int | str, dict[str, Any]] = {
 
 
 @dataclass(slots=True)
-class _Streams:
-    """How many this process serves, in all and to whom."""
+class _StreamCounts:
+    """How many streams this process serves, in all and to whom."""
 
     open: int = 0
     of: Counter[str] = field(default_factory=Counter)
 
 
-streams = _Streams()
+streams = _StreamCounts()
 
 
-async def _place(viewer: Reader) -> AsyncGenerator[None, None]:
-    """One of the places, from before the first wait of a stream until FastAPI is done with it."""
+async def _take_place(viewer: Reader) -> AsyncGenerator[None, None]:
+    """Take one of the places, from before the first wait of a stream until FastAPI is done with it."""
     who = viewer.scope.actor
     # Nobody takes the places of all others.
     if streams.of[who] >= MOST_OF_ONE:
@@ -70,34 +68,34 @@ async def _place(viewer: Reader) -> AsyncGenerator[None, None]:
 
 
 @router.get("/watch", operation_id="compaction_watch", response_class=StreamingResponse, responses=STREAM)
-async def watch(viewer: Reader, parts: PartsDep, _: Annotated[None, Depends(_place)]) -> Response:
-    """Rows of sessions as they change, from now on."""
+async def watch(viewer: Reader, parts: PartsDep, _: Annotated[None, Depends(_take_place)]) -> Response:
+    """Send rows of sessions as they change, from now on."""
     # Once the stream has begun, nothing but the stream can say that the store is down.
     await parts.archive.sessions(viewer.scope, Query(limit=1))
-    lines = frames(parts.archive.watch(viewer.scope))
+    lines = to_frames(parts.archive.watch(viewer.scope))
     return StreamingResponse(lines, 200, HEADERS, "text/event-stream")
 
 
-async def frames(
+async def to_frames(
     rows: AsyncIterator[SessionRow], beat: float = BEAT_SECONDS, longest: float = LONGEST_SECONDS
 ) -> AsyncIterator[str]:
-    """Rows as text of a stream, with a comment where nothing happens for ``beat`` seconds."""
+    """Yield rows as text of a stream, with a comment where nothing happens for ``beat`` seconds."""
     until = time.monotonic() + longest
     coming: asyncio.Task[SessionRow] | None = None
     try:
         yield "retry: 2000\n\n"
         while time.monotonic() < until:
-            coming = coming or asyncio.ensure_future(_next(rows))
+            coming = coming or asyncio.ensure_future(_next_row(rows))
             done, _ = await asyncio.wait({coming}, timeout=min(beat, longest))
             if not done:
                 yield ": still here\n\n"
                 continue
             row, coming = coming.result(), None
-            yield f"event: session\ndata: {as_json(row)}\n\n"
+            yield f"event: session\ndata: {to_json(row)}\n\n"
     except StopAsyncIteration:
         return
     except StoreError:
-        yield f"event: down\ndata: {as_json({'detail': STORE_DOWN})}\n\n"
+        yield f"event: down\ndata: {to_json({'detail': STORE_DOWN})}\n\n"
     finally:
         if coming is not None:
             coming.cancel()
@@ -106,5 +104,5 @@ async def frames(
             await rows.aclose()
 
 
-async def _next(rows: AsyncIterator[SessionRow]) -> SessionRow:
+async def _next_row(rows: AsyncIterator[SessionRow]) -> SessionRow:
     return await anext(rows)

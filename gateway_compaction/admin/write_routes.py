@@ -1,4 +1,4 @@
-"""The routes that change something; each deed leaves an audit event that says who did it."""
+"""Define the routes that change something; each action leaves an audit event that says who did it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from fastapi import Body, Path, Response
 
 from gateway_compaction.admin.access import Doer, Reader, new_router
 from gateway_compaction.admin.dependencies import PartsDep
-from gateway_compaction.admin.json_response import answer, answer_beside
+from gateway_compaction.admin.json_response import json_response, json_response_off_loop
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.read_routes import Id, ref_of
 from gateway_compaction.admin.schemas import Done, Erased, Imported, PinBody, RollbackBody
 from gateway_compaction.call_state import owner_of, tenant_of
 from gateway_compaction.errors import NotThere
-
-__all__ = ["DETAILS", "router"]
 
 router = new_router()
 DETAILS: Mapping[str, str] = {
@@ -52,7 +50,7 @@ async def compact(viewer: Doer, parts: PartsDep, id: Id) -> Response:
     """
     await parts.archive.compact(viewer.scope, ref_of(id))
     await parts.attend()
-    return answer(Done("compact", DETAILS["compact"]))
+    return json_response(Done("compact", DETAILS["compact"]))
 
 
 @router.post("/sessions/{id}/rebuild", operation_id="compaction_rebuild", response_model=Done)
@@ -60,7 +58,7 @@ async def rebuild(viewer: Doer, parts: PartsDep, id: Id) -> Response:
     """Make the summary anew, from the source that the next call brings."""
     await parts.archive.rebuild(viewer.scope, ref_of(id))
     await parts.attend()
-    return answer(Done("rebuild", DETAILS["rebuild"]))
+    return json_response(Done("rebuild", DETAILS["rebuild"]))
 
 
 @router.post("/sessions/{id}/rollback", operation_id="compaction_rollback", response_model=Done)
@@ -68,21 +66,21 @@ async def rollback(viewer: Doer, parts: PartsDep, id: Id, body: RollbackBody) ->
     """Use an earlier version again; 0 takes all of them back."""
     await parts.archive.rollback(viewer.scope, ref_of(id), body.version)
     await parts.attend()
-    return answer(Done("rollback", DETAILS["rollback" if body.version else "nothing"]))
+    return json_response(Done("rollback", DETAILS["rollback" if body.version else "nothing"]))
 
 
 @router.post("/sessions/{id}/pins", operation_id="compaction_pin", response_model=Done)
 async def pin(viewer: Doer, parts: PartsDep, id: Id, body: PinBody) -> Response:
     """Let a fact stand in every summary, word for word; at most 20."""
     await parts.archive.pin(viewer.scope, ref_of(id), body.text)
-    return answer(Done("pin", DETAILS["pin"]))
+    return json_response(Done("pin", DETAILS["pin"]))
 
 
 @router.post("/sessions/{id}/unpin", operation_id="compaction_unpin", response_model=Done)
 async def unpin(viewer: Doer, parts: PartsDep, id: Id, body: PinBody) -> Response:
     """Take a pinned fact back."""
     await parts.archive.unpin(viewer.scope, ref_of(id), body.text)
-    return answer(Done("unpin", DETAILS["unpin"]))
+    return json_response(Done("unpin", DETAILS["unpin"]))
 
 
 @router.post("/sessions/{id}/reset", operation_id="compaction_reset", response_model=Done)
@@ -90,7 +88,7 @@ async def reset(viewer: Doer, parts: PartsDep, id: Id) -> Response:
     """Forget compactions, pins, pauses and wishes; events and labels stay."""
     await parts.archive.reset(viewer.scope, ref_of(id))
     await parts.attend()
-    return answer(Done("reset", DETAILS["reset"]))
+    return json_response(Done("reset", DETAILS["reset"]))
 
 
 @router.delete("/sessions/{id}", operation_id="compaction_forget", response_model=Erased)
@@ -98,7 +96,7 @@ async def forget(viewer: Doer, parts: PartsDep, id: Id) -> Response:
     """Erase a session: nothing of it is left."""
     gone = await parts.archive.forget(viewer.scope, ref_of(id))
     await parts.attend()
-    return answer(Erased(gone, DETAILS["forget"]))
+    return json_response(Erased(gone, DETAILS["forget"]))
 
 
 @router.delete("/tenants/{tenant}", operation_id="compaction_forget_tenant", response_model=Erased)
@@ -111,17 +109,17 @@ async def forget_tenant(
     # As strict as for a session's id: what can be no tenant is as one that is not there.
     gone = await parts.archive.forget_tenant(viewer.scope, ref_of(f"{tenant}.-").tenant)
     await parts.attend()
-    return answer(Erased(gone, DETAILS["forget"]))
+    return json_response(Erased(gone, DETAILS["forget"]))
 
 
 @router.get("/sessions/{id}/export", operation_id="compaction_export", response_model=dict[str, Any])
 async def export(viewer: Reader, parts: PartsDep, id: Id) -> Response:
-    """A session as one JSON document with a schema version; importing it gives the same again.
+    """Return a session as one JSON document with a schema version; importing it gives the same again.
 
-    Everything but the note of the import itself, that is, which stands before the other events (200 are
-    kept). Values that cannot be what they should be, after somebody changed them in Redis, are left out.
+    Only the note of the import itself differs, which stands before the other events (200 are kept). Values
+    that cannot be what they should be, after somebody changed them in Redis, are left out.
     """
-    response = await answer_beside(await parts.archive.export(viewer.scope, ref_of(id)))
+    response = await json_response_off_loop(await parts.archive.export(viewer.scope, ref_of(id)))
     response.headers["Content-Disposition"] = f'attachment; filename="{id}.json"'
     return response
 
@@ -146,4 +144,4 @@ async def load(viewer: Doer, parts: PartsDep, document: Document) -> Response:
     except NotThere as error:
         raise Problem(404, NOT_INTO) from error
     await parts.attend()
-    return answer(Imported(session.session_id), 201)
+    return json_response(Imported(session.session_id), 201)

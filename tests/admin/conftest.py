@@ -22,7 +22,7 @@ from litellm.proxy._types import ProxyException, UserAPIKeyAuth
 
 from gateway_compaction.admin.access import declare_routes
 from gateway_compaction.admin.dependencies import STATE, Parts
-from gateway_compaction.admin.routes import include
+from gateway_compaction.admin.routes import include_routes
 from gateway_compaction.archive import Owner
 from gateway_compaction.core.policy.book import PolicyBook
 from tests.admin.memory_archive import MemoryArchive
@@ -106,7 +106,7 @@ def parts(archive: MemoryArchive) -> Parts:
 def mounted() -> FastAPI:
     """An application with nothing but our routes; making them takes longer than most tests."""
     app = FastAPI()
-    include(app)
+    include_routes(app)
     return app
 
 

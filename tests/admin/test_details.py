@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gateway_compaction.admin.details import changes, events_after, version_of
-from gateway_compaction.admin.measures import overview_of
+from gateway_compaction.admin.details import diff_texts, events_after, find_version
+from gateway_compaction.admin.measures import make_overview
 from gateway_compaction.archive import Owner, SessionDetail, SessionRow
 from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
@@ -55,7 +55,7 @@ class TestVersions:
     """A version, and how it came about."""
 
     def test_beside_its_parent(self) -> None:
-        found = version_of(session("t", "k", Owner()), 2)
+        found = find_version(session("t", "k", Owner()), 2)
         assert (found.parent, found.retired, found.rate, found.text) == (1, False, 0.25, "one\nthree")
         assert [(c.kind, c.text) for c in found.diff] == [
             ("same", "one"),
@@ -64,12 +64,12 @@ class TestVersions:
         ]
 
     def test_one_that_was_taken_back(self) -> None:
-        found = version_of(session("t", "k", Owner()), 1)
+        found = find_version(session("t", "k", Owner()), 1)
         assert found.retired and found.parent is None and {c.kind for c in found.diff} == {"added"}
 
     def test_one_that_is_not_there(self) -> None:
         with pytest.raises(NotThere):
-            version_of(session("t", "k", Owner()), 3)
+            find_version(session("t", "k", Owner()), 3)
 
     @pytest.mark.parametrize(
         ("old", "new"),
@@ -83,7 +83,7 @@ class TestVersions:
     )
     def test_both_texts_can_be_read_off_the_changes(self, old: tuple[str, ...], new: tuple[str, ...]) -> None:
         before, after = written(*old), written(*new, version=2)
-        found = changes(before, after)
+        found = diff_texts(before, after)
         for text, other in ((before.text, "added"), (after.text, "removed")):
             pieces = [c.text for c in found if c.kind != other]
             # Where segments are compared the empty line between them is not a piece of its own.
@@ -91,7 +91,7 @@ class TestVersions:
 
     def test_a_long_text_is_compared_by_segments(self) -> None:
         long = "\n".join(map(str, range(1_000)))
-        found = changes(written(long, "old"), written(long, "new", version=2))
+        found = diff_texts(written(long, "old"), written(long, "new", version=2))
         assert [c.kind for c in found] == ["same", "removed", "added"] and found[0].text == long
 
 
@@ -107,7 +107,7 @@ class TestOverview:
             hour(Owner(), model="unknown", saved=7, would_save=1),
         ]
         prices = {"gpt": 0.01, "other": 0.5}
-        found = overview_of(1.0, 3, hours, prices.get)
+        found = make_overview(1.0, 3, hours, prices.get)
         totals = found.totals
         assert (totals.saved, totals.would_save, totals.unpriced) == (1157, 11, 8)
         assert totals.saved_dollars == pytest.approx(100 * 0.01 + 50 * 0.5 + 1000 * 0.01)

@@ -21,9 +21,9 @@ from gateway_compaction.adapters.policy_watcher import PolicySource
 from gateway_compaction.admin import mount as mounting
 from gateway_compaction.admin.access import declare_routes
 from gateway_compaction.admin.dependencies import STATE
-from gateway_compaction.admin.json_response import as_json
+from gateway_compaction.admin.json_response import to_json
 from gateway_compaction.admin.prices import InputPrices
-from gateway_compaction.admin.routes import include
+from gateway_compaction.admin.routes import include_routes
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.runtime import build
@@ -99,7 +99,7 @@ class TestHealth:
         policies = PolicySource(file if with_file else None)
         runtime = build(Settings(), ProxyModels(lambda: None), RouterSummarizer(lambda: None), policies)
         try:
-            told = json.loads(as_json(mounting.health_of(runtime)))
+            told = json.loads(to_json(mounting.describe_health(runtime)))
             assert told["policies"]["file"] == (str(file) if with_file else None)
             assert told["policies"]["digest"] == policies.state.digest and not told["policies"]["problem"]
             assert (told["queued"], told["store_open"], told["summarisers_open"]) == (0, False, 0)
@@ -107,7 +107,7 @@ class TestHealth:
             file.write_text("version: 2\n", encoding="utf-8")
             for _ in range(2):
                 policies.look()
-            assert bool(mounting.health_of(runtime)["policies"]["problem"]) is with_file
+            assert bool(mounting.describe_health(runtime)["policies"]["problem"]) is with_file
         finally:
             await runtime.aclose()
 
@@ -115,7 +115,7 @@ class TestHealth:
         models, summarizer = ProxyModels(lambda: None), RouterSummarizer(lambda: None)
         runtime = build(Settings(), models, summarizer, lambda: POLICIES)
         try:
-            assert mounting.health_of(runtime)["policies"] is None
+            assert mounting.describe_health(runtime)["policies"] is None
         finally:
             await runtime.aclose()
 
@@ -162,7 +162,7 @@ class TestMount:
         routes = [*proxy_server.app.routes]
         before = get_openapi(title="", version="", routes=routes)
         app = FastAPI()
-        include(app)
+        include_routes(app)
         after = get_openapi(title="", version="", routes=[*routes, *app.routes])
         for kind, names in ((before["paths"], after["paths"]), (_schemas(before), _schemas(after))):
             assert kind and all(names[name] == said for name, said in kind.items())

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from fastapi import Request, Response
 
-from gateway_compaction.admin.origin import COOKIE, CSRF_HEADER, csrf_token, keep_key
+from gateway_compaction.admin.origin import COOKIE, CSRF_HEADER, csrf_token, set_key_cookie
 from tests.admin.conftest import bearer
 from tests.admin.memory_archive import MemoryArchive
 from tests.admin.people import MASTER
@@ -100,11 +100,11 @@ class TestCookie:
 def test_the_cookie_is_kept_from_scripts_and_other_paths(scheme: str, secure: bool) -> None:
     request = Request({"type": "http", "scheme": scheme, "path": "/", "headers": [], "root_path": "/llm"})
     response = Response()
-    keep_key(response, request, "sk-1")
+    set_key_cookie(response, request, "sk-1")
     said = response.headers["set-cookie"]
     assert "HttpOnly" in said and "SameSite=strict" in said and "Path=/llm/compaction" in said
     assert ("Secure" in said) == secure
-    keep_key(response, request, None)
+    set_key_cookie(response, request, None)
     assert 'gateway_compaction_key=""' in response.headers.getlist("set-cookie")[1]
 
 

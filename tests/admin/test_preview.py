@@ -9,10 +9,10 @@ import httpx
 import pytest
 import yaml
 
-from gateway_compaction.admin.preview import ACKNOWLEDGED, openers_of, previewed
+from gateway_compaction.admin.preview import ACKNOWLEDGED, find_openers, preview_call
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.schemas import Preview, PreviewBody
-from gateway_compaction.admin.ui.policy import preview_view
+from gateway_compaction.admin.ui.policy import make_preview_view
 from gateway_compaction.archive import CallSnapshot, Owner, SessionControls, SessionDetail
 from gateway_compaction.core.conversation.digest import chain, history_digests
 from gateway_compaction.core.conversation.transcript import parse
@@ -51,7 +51,7 @@ def asked(
     """A preview of a call."""
     use_bundled_encodings()
     detail = replace(session("t", "k", owner or Owner(team_id="red")), last_call=last, steering=controls)
-    return previewed(detail, policy, PreviewBody(**body), TokenCounter().raw_tokens)
+    return preview_call(detail, policy, PreviewBody(**body), TokenCounter().raw_tokens)
 
 
 def context(policy: Policy, rounds: int, window: int = 4000) -> RequestContext:
@@ -184,7 +184,7 @@ def test_a_long_conversation_is_worked_out_by_looking_at_each_message_once() -> 
         nonlocal read
         read = 0
         history = [Counted(role="user" if i % 2 == 0 else "assistant", content="") for i in range(number)]
-        assert len(openers_of(history, range(1, number))) == number - 1
+        assert len(find_openers(history, range(1, number))) == number - 1
         return read
 
     assert roles_read(4000) <= 2.1 * roles_read(2000)
@@ -233,7 +233,7 @@ def test_a_rate_is_previewed_as_it_turns_out(rate: float) -> None:
     counter = TokenCounter()
     _, before, _ = sent_with(by(0.2), 40, rate=0.2)
     real, _, block = sent_with(by(rate), 40, rate=rate)
-    found = previewed(before, by(0.2), PreviewBody(rate=rate), counter.raw_tokens)
+    found = preview_call(before, by(0.2), PreviewBody(rate=rate), counter.raw_tokens)
     assert found.summary == ViewBuilder(real).summary_block_limit(found.covers or 0), (
         "the most that it may take"
     )
@@ -245,11 +245,11 @@ def test_two_rates_with_the_same_bound_are_told_apart() -> None:
     few, many = asked(call(turns=50, window=4000), rate=0.1), asked(call(turns=50, window=4000), rate=0.5)
     assert few.covers is not None and few.summary == many.summary == 1000
     assert few.summary_expected < 500 < many.summary_expected < 700, "the text gets no more than half"
-    shown = preview_view(few, call(turns=50, window=4000))
+    shown = make_preview_view(few, call(turns=50, window=4000))
     told = dict(shown.lines)
     assert told["Summary"] == f"an estimated {few.summary_expected} tokens, at most 1,000 tokens"
     assert told["Would have been sent"] == f"about {few.total_expected:,} tokens"
-    assert shown.then < preview_view(many, call(turns=50, window=4000)).then
+    assert shown.then < make_preview_view(many, call(turns=50, window=4000)).then
 
 
 def test_where_no_summary_was_sent_pins_come_on_top_of_what_is_assumed() -> None:
@@ -264,7 +264,7 @@ def test_where_no_summary_was_sent_pins_come_on_top_of_what_is_assumed() -> None
 def test_a_number_of_tokens_is_no_estimate() -> None:
     found = asked(call(window=4000))
     assert (found.summary_expected, found.total_expected) == (found.summary, found.total)
-    told = dict(preview_view(found, call(window=4000)).lines)
+    told = dict(make_preview_view(found, call(window=4000)).lines)
     assert told["Summary"] == f"at most {found.summary:,} tokens"
     assert told["Would have been sent"] == f"{found.total:,} tokens"
 
@@ -282,7 +282,7 @@ def test_what_is_said_of_the_target(values: dict[str, Any], said: str, tone: str
     found = replace(
         asked(call(window=4000), rate=0.2), **{"summary_expected": 1, "total_expected": 1200, **values}
     )
-    shown = preview_view(found, call(window=4000))
+    shown = make_preview_view(found, call(window=4000))
     assert said in shown.headline.replace("\u202f", "").replace(" %", "%") and shown.tone == tone
 
 

@@ -16,7 +16,7 @@ from fastapi.routing import APIRoute
 from gateway_compaction.adapters.litellm.models import ProxyModels, RouterSummarizer
 from gateway_compaction.adapters.policy_watcher import PolicySource
 from gateway_compaction.admin.dependencies import STATE, Parts
-from gateway_compaction.admin.mount import health_of
+from gateway_compaction.admin.mount import describe_health
 from gateway_compaction.admin.origin import COOKIE
 from gateway_compaction.admin.ui import forms as doing
 from gateway_compaction.admin.ui import routes
@@ -431,7 +431,7 @@ class TestPolicyFile:
         file.write_text(self.GOOD, encoding="utf-8")
         source = PolicySource(file)
         runtime = build(Settings(), ProxyModels(lambda: None), RouterSummarizer(lambda: None), source)
-        setattr(app.state, STATE, replace(parts, health=lambda: health_of(runtime)))
+        setattr(app.state, STATE, replace(parts, health=lambda: describe_health(runtime)))
         yield source
         await runtime.aclose()
 

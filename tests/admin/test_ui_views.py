@@ -10,18 +10,18 @@ from typing import get_args
 import pytest
 
 from gateway_compaction.adapters.redis.index import MOST_HOURS
-from gateway_compaction.admin.details import version_of
-from gateway_compaction.admin.measures import overview_of
-from gateway_compaction.admin.policy_view import explained
-from gateway_compaction.admin.preview import previewed
-from gateway_compaction.admin.ui.actions import action_of, pin_mark
-from gateway_compaction.admin.ui.charts import HEIGHT, hour_chart, strip, token_chart
-from gateway_compaction.admin.ui.contents import comparison, message_text
-from gateway_compaction.admin.ui.history import cards, range_of, statistics, version_view
-from gateway_compaction.admin.ui.overview import PERIODS, overview_view
-from gateway_compaction.admin.ui.policy import policy_view, preview_body, preview_view
-from gateway_compaction.admin.ui.session import session_view
-from gateway_compaction.admin.ui.sessions import asked, listing
+from gateway_compaction.admin.details import find_version
+from gateway_compaction.admin.measures import make_overview
+from gateway_compaction.admin.policy_view import explain_policy
+from gateway_compaction.admin.preview import preview_call
+from gateway_compaction.admin.ui.actions import find_action, pin_mark
+from gateway_compaction.admin.ui.charts import HEIGHT, make_hour_chart, make_strip, make_token_chart
+from gateway_compaction.admin.ui.contents import compare_contents, message_text
+from gateway_compaction.admin.ui.history import describe_range, make_cards, make_statistics, make_version_view
+from gateway_compaction.admin.ui.overview import PERIODS, make_overview_view
+from gateway_compaction.admin.ui.policy import make_policy_view, make_preview_view, read_preview_form
+from gateway_compaction.admin.ui.session import make_session_view
+from gateway_compaction.admin.ui.sessions import make_listing, read_filter
 from gateway_compaction.archive import CallSnapshot, Hour, Owner, SessionDetail, SessionPage, SessionRow
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.records.compaction import KIND_RANK, SessionRef
@@ -39,8 +39,8 @@ class TestOverview:
     """The first page."""
 
     def test_figures(self) -> None:
-        found = overview_of(0, 6, hours(), price)
-        view = overview_view(found, 24, NOW)
+        found = make_overview(0, 6, hours(), price)
+        view = make_overview_view(found, 24, NOW)
         tiles = {tile.name: tile for tile in view.tiles}
         assert tiles["Sessions"].figure == "6"
         assert re.fullmatch(r"[\d,]+ requests near their window, [\d,]+ rewritten", tiles["Sessions"].note)
@@ -57,29 +57,31 @@ class TestOverview:
 
     def test_shadow_mode_tells_what_would_have_been_saved(self) -> None:
         watched = [hour for hour in hours() if hour.would_save]
-        view = overview_view(overview_of(0, 1, watched, price), 24, NOW)
+        view = make_overview_view(make_overview(0, 1, watched, price), 24, NOW)
         assert view.shadow and not view.mixed
         names = [tile.name for tile in view.tiles]
         assert "Tokens would have been saved" in names and "Money would have been saved" in names
         assert view.teams[0].would_share == pytest.approx(9 / 21)
 
     def test_one_request(self) -> None:
-        view = overview_view(overview_of(0, 1, [Hour(0, Owner(team_id="a"), "m", 1)], price), 24, NOW)
+        view = make_overview_view(make_overview(0, 1, [Hour(0, Owner(team_id="a"), "m", 1)], price), 24, NOW)
         assert view.tiles[0].note == "1 request near its window, 0 rewritten"
 
     def test_an_empty_gateway(self) -> None:
-        view = overview_view(overview_of(0, 0, [], price), 192, NOW)
+        view = make_overview_view(make_overview(0, 0, [], price), 192, NOW)
         assert view.requests == 0 and view.teams == ()
         assert len(view.chart.bars) == 32 and not any(bar.pieces for bar in view.chart.bars)
 
     def test_sessions_without_a_team_are_no_filter(self) -> None:
-        view = overview_view(overview_of(0, 1, [Hour(0, Owner(user_id="ruth"), "m", 1)], price), 24, NOW)
+        view = make_overview_view(
+            make_overview(0, 1, [Hour(0, Owner(user_id="ruth"), "m", 1)], price), 24, NOW
+        )
         assert view.teams[0].query == "" and view.models[0].query == "model"
         assert view.teams[0].label == "user ruth" and view.models[0].label == "m"
 
     def test_a_team_and_a_user_of_one_name_are_two(self) -> None:
         owners = Owner(team_id="t", team="ruth"), Owner(user_id="ruth"), Owner(key_hash="abcd1234ef")
-        view = overview_view(overview_of(0, 3, [Hour(0, o, "m", 1) for o in owners], price), 24, NOW)
+        view = make_overview_view(make_overview(0, 3, [Hour(0, o, "m", 1) for o in owners], price), 24, NOW)
         found = {group.label: (group.name, group.query) for group in view.teams}
         assert found == {
             "team ruth": ("ruth", "team"),
@@ -91,7 +93,7 @@ class TestOverview:
         assert sorted(PERIODS) == [24, 72, MOST_HOURS]
 
     def test_money_says_that_discounts_are_not_counted(self) -> None:
-        tiles = {t.name: t for t in overview_view(overview_of(0, 6, hours(), price), 24, NOW).tiles}
+        tiles = {t.name: t for t in make_overview_view(make_overview(0, 6, hours(), price), 24, NOW).tiles}
         assert "cache discounts not counted" in tiles["Money saved"].note and tiles["Money saved"].hint
 
 
@@ -99,7 +101,7 @@ class TestCharts:
     """Where things stand."""
 
     def test_bars_end_at_the_axis(self) -> None:
-        chart = hour_chart([("a", 100, 50, 20), ("b", 0, 0, 0)])
+        chart = make_hour_chart([("a", 100, 50, 20), ("b", 0, 0, 0)])
         first = chart.bars[0].pieces
         assert [piece.kind for piece in first] == ["got", "would", "saved"]
         assert first[0].y + first[0].height == pytest.approx(HEIGHT)
@@ -108,7 +110,7 @@ class TestCharts:
         assert chart.bars[1].pieces == ()
 
     def test_lines_that_are_far_above_are_named_only(self) -> None:
-        chart = token_chart(
+        chart = make_token_chart(
             [(10, 10, "", False)], [(1000, "window", "window"), (30, "light", "light")], [], ["x"]
         )
         assert chart is not None
@@ -116,17 +118,17 @@ class TestCharts:
 
     def test_names_of_close_lines_do_not_meet(self) -> None:
         lines = [(100, "window", "w"), (99, "aggressive", "a"), (98, "medium", "m"), (10, "light", "l")]
-        chart = token_chart([(90, 90, "", False)], lines, [], ["x"])
+        chart = make_token_chart([(90, 90, "", False)], lines, [], ["x"])
         assert chart is not None
         names = [line.name_y for line in chart.lines]
         assert all(b - a >= 13 for a, b in itertools.pairwise(names))
 
     def test_without_calls_there_is_no_chart(self) -> None:
-        assert token_chart([], [], [], []) is None
+        assert make_token_chart([], [], [], []) is None
 
     def test_the_strip_is_as_wide_as_the_page(self) -> None:
         messages = [("user", 0, "covered"), ("user", 300, "covered"), ("user", 100, "verbatim")]
-        drawn = strip(messages, [(0, 2, "v1", True), (2, 2, "v0", False)], [0, 1, 9])
+        drawn = make_strip(messages, [(0, 2, "v1", True), (2, 2, "v0", False)], [0, 1, 9])
         assert [run.fate for run in drawn.runs] == ["covered", "verbatim"]
         assert drawn.runs[-1].x + drawn.runs[-1].width == pytest.approx(100)
         assert [bar.label for bar in drawn.versions] == ["v1"]
@@ -136,7 +138,7 @@ class TestCharts:
 
     def test_the_strip_counts_from_behind_the_preamble(self) -> None:
         messages = [("system", 9, "preamble"), *[("user", 1, "covered")] * 3, ("user", 1, "verbatim")]
-        drawn = strip(messages, [(1, 4, "v1", True)], [])
+        drawn = make_strip(messages, [(1, 4, "v1", True)], [])
         assert [run.title.partition(",")[0] for run in drawn.runs] == [
             "preamble",
             "messages 1–3: covered",
@@ -149,7 +151,7 @@ class TestHistory:
     """The cards and what they come to."""
 
     def test_cards_newest_first_then_those_taken_back(self) -> None:
-        found = cards(long_talk(), NOW)
+        found = make_cards(long_talk(), NOW)
         assert [(c.version, c.retired, c.current) for c in found] == [
             (3, False, True),
             (2, False, False),
@@ -173,30 +175,30 @@ class TestHistory:
         detail = long_talk()
         assert detail.last_call is not None
         earlier = replace(detail, last_call=replace(detail.last_call, version=2))
-        assert [(c.current, c.ready) for c in cards(earlier, NOW)[:2]] == [(False, True), (True, False)]
+        assert [(c.current, c.ready) for c in make_cards(earlier, NOW)[:2]] == [(False, True), (True, False)]
         taken_back = replace(earlier, compactions=detail.compactions[1:], retired=detail.compactions[:1])
         latest = replace(taken_back, last_call=replace(detail.last_call, version=3))
-        assert [(c.version, c.ready, c.retired) for c in cards(latest, NOW)] == [
+        assert [(c.version, c.ready, c.retired) for c in make_cards(latest, NOW)] == [
             (2, True, False),
             (3, False, True),
         ]
 
     def test_statistics_count_the_beginning_once(self) -> None:
-        found = statistics(long_talk())
+        found = make_statistics(long_talk())
         assert found is not None
         assert (found.number, found.covered) == ("2 versions", "messages 1–28, turns 1–14")
         assert (found.before, found.after, found.saving, found.retired) == ("15,300", "1,080", "93 %", 1)
-        assert statistics(EMPTY) is None
+        assert make_statistics(EMPTY) is None
 
     def test_ranges(self) -> None:
-        assert range_of(0, 1, ()) == ("message 1", "")
-        assert range_of(0, 3, (1, 1, 2)) == ("messages 1–3", "turns 1–2")
-        assert range_of(0, 2, (0, 1)) == ("messages 1–2", "turn 1")
-        assert range_of(0, 9, (1, 1)) == ("messages 1–9", "")
+        assert describe_range(0, 1, ()) == ("message 1", "")
+        assert describe_range(0, 3, (1, 1, 2)) == ("messages 1–3", "turns 1–2")
+        assert describe_range(0, 2, (0, 1)) == ("messages 1–2", "turn 1")
+        assert describe_range(0, 9, (1, 1)) == ("messages 1–9", "")
 
     def test_a_version_against_its_parent(self) -> None:
         detail = long_talk()
-        view = version_view(detail, version_of(detail, 3), NOW)
+        view = make_version_view(detail, find_version(detail, 3), NOW)
         assert view.parent == 2 and view.newer == ()
         assert [piece.kind for piece in view.pieces] == ["same", "added"]
         assert [name for name, _ in view.segments] == [
@@ -212,7 +214,7 @@ class TestContents:
     def test_the_summary_stands_beside_what_it_stands_for(self) -> None:
         call = long_talk().last_call
         assert call is not None
-        found = comparison(call)
+        found = compare_contents(call)
         pairs = [pair for stretch in found.stretches for pair in stretch.pairs]
         block = next(pair for pair in pairs if pair.block)
         assert [item.number for item in block.sent] == list(range(1, 29)) and block.named == "messages 1–28"
@@ -225,14 +227,14 @@ class TestContents:
 
     def test_the_same_on_both_sides_is_folded_and_bounded(self) -> None:
         rows = tuple(("user", 1, "verbatim") for _ in range(5000))
-        found = comparison(CallSnapshot(0.0, rows, rows))
+        found = compare_contents(CallSnapshot(0.0, rows, rows))
         assert [stretch.folded for stretch in found.stretches] == [False, True, False]
         assert sum(len(s.pairs) + s.left_out for s in found.stretches) == 5000
         assert sum(len(s.pairs) for s in found.stretches) < 250
 
     def test_contents_that_are_not_those_of_the_structure_are_not_shown(self) -> None:
         rows = (("user", 1, "verbatim"), ("user", 1, "verbatim"))
-        found = comparison(CallSnapshot(0.0, rows, rows, client=({"content": "lonely"},)))
+        found = compare_contents(CallSnapshot(0.0, rows, rows, client=({"content": "lonely"},)))
         assert all(p.sent[0].text is None for s in found.stretches for p in s.pairs)
 
     def test_all_kinds_of_contents(self) -> None:
@@ -257,7 +259,7 @@ class TestSession:
     """One session."""
 
     def test_the_long_talk(self) -> None:
-        view = session_view(long_talk(), NOW)
+        view = make_session_view(long_talk(), NOW)
         assert view.line.name == "date-library-chat" and view.line.path == long_talk().row.session.session_id
         assert view.chart is not None and len(view.chart.points) == 40
         assert [name for _, name, _ in view.chart.marks] == ["v2", "v3"]
@@ -276,21 +278,23 @@ class TestSession:
 
     def test_a_kind_of_compaction_as_a_reason_is_explained(self) -> None:
         events = tuple(CompactionEvent("request", 1.0, "applied", kind) for kind in KIND_RANK)
-        notes = {line.reason: line.note for line in session_view(replace(EMPTY, events=events), NOW).events}
+        notes = {
+            line.reason: line.note for line in make_session_view(replace(EMPTY, events=events), NOW).events
+        }
         assert set(notes) == set(KIND_RANK) and all(len(note.split()) > 3 for note in notes.values())
 
     @pytest.mark.parametrize("outcome", sorted(set(get_args(Outcome)) - {"failed"}))
     def test_the_last_call_is_told_in_words(self, outcome: str) -> None:
-        view = session_view(replace(EMPTY, row=replace(EMPTY.row, outcome=outcome)), NOW)
+        view = make_session_view(replace(EMPTY, row=replace(EMPTY.row, outcome=outcome)), NOW)
         assert re.fullmatch(r"the last one was [a-z, ]{8,}", view.tiles[0].note)
         assert outcome not in view.tiles[0].note.split()
 
     def test_an_outcome_that_is_none_of_ours_is_shown_as_it_is(self) -> None:
-        view = session_view(replace(EMPTY, row=replace(EMPTY.row, outcome="x" * 99)), NOW)
+        view = make_session_view(replace(EMPTY, row=replace(EMPTY.row, outcome="x" * 99)), NOW)
         assert view.tiles[0].note.startswith("the last one xxx") and len(view.tiles[0].note) < 60
 
     def test_a_session_of_which_nothing_is_known(self) -> None:
-        view = session_view(EMPTY, NOW)
+        view = make_session_view(EMPTY, NOW)
         assert (view.chart, view.strip, view.comparison, view.statistics) == (None, None, None, None)
         assert view.line.name == "k" and view.line.owner == "no known owner"
 
@@ -302,7 +306,7 @@ class TestSession:
             bypass=(NOW + 60, "refused"),
             backoff=(NOW - 1, "over"),
         )
-        told = " ".join(sentence for _, sentence in session_view(detail, NOW).notices)
+        told = " ".join(sentence for _, sentence in make_session_view(detail, NOW).notices)
         assert "no answer" in told and "being made" in told and "Left alone for 1 min: refused" in told
         assert "over" not in told
 
@@ -311,28 +315,28 @@ class TestList:
     """The session list."""
 
     def test_what_browsers_cannot_have_sent_is_not_asked(self) -> None:
-        form = asked(
+        form = read_filter(
             {"level": "none", "state": "<b>", "age": "1y", "sort": "x", "text": " a ", "team": "t" * 999}
         )
         assert (form.level, form.state, form.age, form.sort, form.text) == ("", "", "", "seen", "a")
         assert len(form.team) == 200
 
     def test_the_query(self) -> None:
-        query = asked({"age": "1h", "state": "failed", "sort": "saved", "dir": "up", "cursor": "c"}).query(
-            NOW
-        )
+        query = read_filter(
+            {"age": "1h", "state": "failed", "sort": "saved", "dir": "up", "cursor": "c"}
+        ).query(NOW)
         assert (query.since, query.until, query.state) == (NOW - 3600, None, "failed")
         assert (query.sort, query.ascending, query.cursor) == ("saved", True, "c")
-        assert asked({"age": "older"}).query(NOW).until == NOW - 7 * 86_400
+        assert read_filter({"age": "older"}).to_query(NOW).until == NOW - 7 * 86_400
 
     def test_links_keep_the_filter_and_begin_anew(self) -> None:
-        form = asked({"team": "a&b", "cursor": "9", "sort": "saved"})
-        assert form.link(sort="calls") == "team=a%26b&sort=calls&dir=down"
+        form = read_filter({"team": "a&b", "cursor": "9", "sort": "saved"})
+        assert form.to_link(sort="calls") == "team=a%26b&sort=calls&dir=down"
         assert form.here.endswith("cursor=9")
 
     def test_lines(self) -> None:
         rows = tuple(detail.row for detail in scenes())
-        found = listing(SessionPage(rows, "50", 99), asked({}), NOW)
+        found = make_listing(SessionPage(rows, "50", 99), read_filter({}), NOW)
         assert [line.name for line in found.lines][:2] == ["date-library-chat", "case-90031"]
         assert found.lines[3].would and found.lines[3].saved == "12.4k"
         assert [line.owner for line in found.lines][1:] == [
@@ -352,30 +356,30 @@ class TestDeeds:
 
     @pytest.mark.parametrize("name", ["compact", "rebuild", "pin", "reset", "forget"])
     def test_each_says_what_will_happen(self, name: str) -> None:
-        action = action_of(name, long_talk())
+        action = find_action(name, long_talk())
         assert action is not None and len(action.consequences) >= 3
 
     @pytest.mark.parametrize("name", ["compact", "rebuild", "pin", "unpin", "rollback", "reset"])
     def test_what_breaks_the_prompt_cache_says_so(self, name: str) -> None:
-        action = action_of(name, long_talk(), version=2, mark=pin_mark(FIRST_PIN))
+        action = find_action(name, long_talk(), version=2, mark=pin_mark(FIRST_PIN))
         assert action is not None and "prompt cache breaks once" in " ".join(action.consequences)
 
     def test_a_rollback_names_what_comes_and_goes(self) -> None:
-        action = action_of("rollback", long_talk(), 2)
+        action = find_action("rollback", long_talk(), 2)
         assert action is not None and action.version == 2
         told = " ".join(action.consequences)
         assert "v3" in told and "first 18 messages" in told and "Ann compares" in told
-        nothing = action_of("rollback", long_talk(), 0)
+        nothing = find_action("rollback", long_talk(), 0)
         assert nothing is not None and "Every version is taken back" in " ".join(nothing.consequences)
 
     def test_what_is_not_there_is_no_deed(self) -> None:
-        assert action_of("rollback", long_talk(), 9) is None
-        assert action_of("rollback", long_talk()) is None
-        assert action_of("unpin", long_talk(), mark="0") is None
-        assert action_of("destroy", long_talk()) is None
+        assert find_action("rollback", long_talk(), 9) is None
+        assert find_action("rollback", long_talk()) is None
+        assert find_action("unpin", long_talk(), mark="0") is None
+        assert find_action("destroy", long_talk()) is None
 
     def test_unpinning_finds_the_pin_by_its_mark(self) -> None:
-        action = action_of("unpin", long_talk(), mark=pin_mark(FIRST_PIN))
+        action = find_action("unpin", long_talk(), mark=pin_mark(FIRST_PIN))
         assert action is not None and action.text == FIRST_PIN
 
 
@@ -394,7 +398,9 @@ class TestPolicy:
     WHO = Identity(team_alias="research", model="gpt-4o")
 
     def test_values_and_origins(self) -> None:
-        view = policy_view(explained(self.BOOK, self.WHO, everything=True), self.BOOK.resolve(self.WHO))
+        view = make_policy_view(
+            explain_policy(self.BOOK, self.WHO, everything=True), self.BOOK.resolve(self.WHO)
+        )
         values = {setting.path: setting for setting in view.first}
         assert values["levels.medium.keep_last"].value == "12" and values["levels.medium.keep_last"].own
         assert "policies[0]" in values["levels.medium.keep_last"].source
@@ -403,18 +409,20 @@ class TestPolicy:
 
     def test_only_what_was_moved_is_asked(self) -> None:
         policy = self.BOOK.resolve(self.WHO)
-        body = preview_body({"target": "0.35", "keep_last": "4", "rate": "0.2"}, policy)
+        body = read_preview_form({"target": "0.35", "keep_last": "4", "rate": "0.2"}, policy)
         assert (body.target, body.keep_last, body.rate) == (None, 4, None)
-        assert preview_body({"use_rate": "1", "rate": "0.2"}, policy).rate == 0.2
+        assert read_preview_form({"use_rate": "1", "rate": "0.2"}, policy).rate == 0.2
         for wrong in ({"target": "x"}, {"keep_last": "0"}, {"rate": "0.9", "use_rate": "1"}, {"target": "2"}):
             with pytest.raises(ValueError):
-                preview_body(wrong, policy)
+                read_preview_form(wrong, policy)
 
     def test_the_answer(self) -> None:
         detail, policy = long_talk(), self.BOOK.resolve(self.WHO)
         assert detail.last_call is not None
-        found = previewed(detail, policy, preview_body({"keep_last": "4"}, policy), lambda text, _: len(text))
-        shown = preview_view(found, detail.last_call)
+        found = preview_call(
+            detail, policy, read_preview_form({"keep_last": "4"}, policy), lambda text, _: len(text)
+        )
+        shown = make_preview_view(found, detail.last_call)
         lines = dict(shown.lines)
         assert lines["Kept verbatim"] != lines["Covered"] and "keep_last: 4" in shown.change
         assert {run.fate for run in shown.strip.runs} <= {"preamble", "covered", "verbatim"}

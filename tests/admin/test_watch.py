@@ -12,7 +12,7 @@ import pytest
 from fastapi import FastAPI
 
 from gateway_compaction.admin import watch_routes as watching
-from gateway_compaction.admin.watch_routes import frames
+from gateway_compaction.admin.watch_routes import to_frames
 from gateway_compaction.archive import Scope, SessionRow
 from gateway_compaction.errors import StoreError
 from tests.admin.conftest import bearer
@@ -43,13 +43,13 @@ class TestFrames:
     async def test_a_row_is_one_event_in_one_line(self, archive: MemoryArchive) -> None:
         row = archive.known["tr.1"].row
         hostile = SessionRow(row.session, row.owner, labels=(f"{HOSTILE}\n\ndata: forged",))
-        _, frame = await read(frames(given(hostile)), 2)
+        _, frame = await read(to_frames(given(hostile)), 2)
         name, data, *rest = frame.split("\n")
         assert name == "event: session" and rest == ["", ""]
         assert json.loads(data.removeprefix("data: "))["labels"] == [f"{HOSTILE}\n\ndata: forged"]
 
     async def test_silence_keeps_the_line_open_and_loses_nothing(self, archive: MemoryArchive) -> None:
-        lines = frames(archive.watch(Scope(everything=True)), beat=0.01)
+        lines = to_frames(archive.watch(Scope(everything=True)), beat=0.01)
         assert (await anext(lines)).startswith("retry")
         assert await anext(lines) == ": still here\n\n"
         archive.rows.put_nowait(archive.known["tr.1"].row)
@@ -59,18 +59,18 @@ class TestFrames:
         assert found.startswith("event: session")
 
     async def test_it_ends_in_good_order(self) -> None:
-        assert [f async for f in frames(given(then_wait=False))] == ["retry: 2000\n\n"]
-        beats = [f async for f in frames(given(), beat=0.01, longest=0.05)]
+        assert [f async for f in to_frames(given(then_wait=False))] == ["retry: 2000\n\n"]
+        beats = [f async for f in to_frames(given(), beat=0.01, longest=0.05)]
         assert beats[-1] == ": still here\n\n"
 
     async def test_a_store_that_goes_down_is_told(self) -> None:
-        found = [f async for f in frames(given(StoreError("redis://10.0.0.7")))]
+        found = [f async for f in to_frames(given(StoreError("redis://10.0.0.7")))]
         assert found[-1].startswith("event: down\ndata: ") and "10.0.0.7" not in found[-1]
 
     async def test_who_goes_away_leaves_nothing_behind(self) -> None:
         before = len(asyncio.all_tasks())
         for _ in range(3):
-            await read(frames(given(), beat=0.01), 2)
+            await read(to_frames(given(), beat=0.01), 2)
         await asyncio.sleep(0)
         assert len(asyncio.all_tasks()) == before
 
@@ -83,7 +83,7 @@ class TestRoute:
         for name in ("tb.1", "tr.2", "tr.1"):
             archive.rows.put_nowait(archive.known[name].row)
         scope = Scope(key_hash=hash_of("sk-red-1"))
-        _, frame = await read(frames(archive.watch(scope)), 2)
+        _, frame = await read(to_frames(archive.watch(scope)), 2)
         assert json.loads(frame.split("data: ")[1])["session"] == {"tenant": "tr", "key": "1"}
 
     async def test_it_is_a_stream(self, client: httpx.AsyncClient, archive: MemoryArchive) -> None:

@@ -1,16 +1,14 @@
-"""What operators can do to a session, and what each deed will mean, said before it is done."""
+"""Describe what operators can do to a session, and what each action will mean, before it is done."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gateway_compaction.admin.ui.text import fold, plural, short
+from gateway_compaction.admin.ui.text import fold, pluralize, shorten_line
 from gateway_compaction.archive import SessionDetail
 from gateway_compaction.core.conversation.digest import fingerprint
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.errors import NotThere, PartNotThere
-
-__all__ = ["OperatorAction", "action_of", "lacking", "pin_mark"]
 
 AUDITED = "An event records that it was you, and when."
 CACHE = "The provider's prompt cache breaks once, since the next call starts differently."
@@ -18,7 +16,7 @@ CACHE = "The provider's prompt cache breaks once, since the next call starts dif
 
 @dataclass(frozen=True, slots=True)
 class OperatorAction:
-    """One deed, ready to be confirmed. ``asks``: what to fill in, empty where nothing is."""
+    """One action, ready to be confirmed. ``asks``: what to fill in, empty where nothing is."""
 
     name: str
     title: str
@@ -32,23 +30,25 @@ class OperatorAction:
 
 
 def pin_mark(text: str) -> str:
-    """A name for a pin that fits into an address, whatever the pin holds."""
+    """Return a name for a pin that fits into an address, whatever the pin holds."""
     return fingerprint("pin", text)[:16]
 
 
-def action_of(
+def find_action(
     name: str, detail: SessionDetail, version: int | None = None, text: str = "", mark: str = ""
 ) -> OperatorAction | None:
-    """The deed of that name on this session, None where there is none such."""
+    """Return the action of that name on this session, or None where there is none such."""
     match name:
         case "compact":
-            return OperatorAction(name, "Compact at the next call?", "Compact", (*_compact(detail), AUDITED))
+            return OperatorAction(
+                name, "Compact at the next call?", "Compact", (*_compact_effects(detail), AUDITED)
+            )
         case "rebuild":
             return OperatorAction(
-                name, "Rebuild the summary?", "Rebuild", (*_rebuild(detail), CACHE, AUDITED)
+                name, "Rebuild the summary?", "Rebuild", (*_rebuild_effects(detail), CACHE, AUDITED)
             )
         case "rollback" if version is not None:
-            return _rollback(detail, version)
+            return _rollback_action(detail, version)
         case "pin":
             told = (
                 "It stands word for word in every summary of this session, at most 400 characters.",
@@ -56,20 +56,20 @@ def action_of(
             )
             return OperatorAction(name, "Pin a fact", "Pin", (*told, AUDITED), asks="The fact", text=text)
         case "unpin":
-            return _unpin(detail, mark)
+            return _unpin_action(detail, mark)
         case "reset":
             return OperatorAction(
-                name, "Reset the session?", "Reset", (*_reset(detail), CACHE, AUDITED), danger=True
+                name, "Reset the session?", "Reset", (*_reset_effects(detail), CACHE, AUDITED), danger=True
             )
         case "forget":
             return OperatorAction(
-                name, "Forget the session for good?", "Forget", _forget(detail), danger=True
+                name, "Forget the session for good?", "Forget", _forget_effects(detail), danger=True
             )
     return None
 
 
-def lacking(name: str, detail: SessionDetail, version: int | None) -> NotThere:
-    """Why a deed cannot be told of: no such version or pin, or no such deed."""
+def explain_missing(name: str, detail: SessionDetail, version: int | None) -> NotThere:
+    """Say why an action cannot be described: no such version or pin, or no such action."""
     if name == "unpin":
         return PartNotThere.pin(len(detail.steering.pins))
     if name == "rollback" and version is not None:
@@ -77,7 +77,7 @@ def lacking(name: str, detail: SessionDetail, version: int | None) -> NotThere:
     return NotThere(name)
 
 
-def _compact(detail: SessionDetail) -> tuple[str, ...]:
+def _compact_effects(detail: SessionDetail) -> tuple[str, ...]:
     row = detail.row
     usage = f", which used {row.tokens_after / row.window:.0%} of its window" if row.window else ""
     return (
@@ -90,7 +90,7 @@ def _compact(detail: SessionDetail) -> tuple[str, ...]:
     )
 
 
-def _rebuild(detail: SessionDetail) -> tuple[str, ...]:
+def _rebuild_effects(detail: SessionDetail) -> tuple[str, ...]:
     number = len(detail.compactions)
     kept = (
         "The source is not stored here: the next call brings it, and a new summary is made of it then."
@@ -98,12 +98,12 @@ def _rebuild(detail: SessionDetail) -> tuple[str, ...]:
         else "A new summary is made of the source that the next call brings."
     )
     return (
-        f"{plural(number, 'version').capitalize()} in use will be taken back; you can roll back to them.",
+        f"{pluralize(number, 'version').capitalize()} in use will be taken back; you can roll back to them.",
         kept,
     )
 
 
-def _rollback(detail: SessionDetail, version: int) -> OperatorAction | None:
+def _rollback_action(detail: SessionDetail, version: int) -> OperatorAction | None:
     everything = {c.version: c for c in (*detail.compactions, *detail.retired)}
     if version and version not in everything:
         return None
@@ -112,7 +112,7 @@ def _rollback(detail: SessionDetail, version: int) -> OperatorAction | None:
         [f"Taken back, and there to roll forward to: {', '.join(f'v{n}' for n in newer)}."] if newer else []
     )
     told += [
-        _stands(everything[version])
+        _describe_cover(everything[version])
         if version
         else "Every version is taken back: calls are sent whole again."
     ]
@@ -121,25 +121,28 @@ def _rollback(detail: SessionDetail, version: int) -> OperatorAction | None:
     return OperatorAction("rollback", title, "Roll back", (*told, CACHE, AUDITED), version=version)
 
 
-def _stands(compaction: Compaction) -> str:
+def _describe_cover(compaction: Compaction) -> str:
     opening = fold(compaction.text, 120).head
-    quote = f" It begins: “{short(opening, 120)}”" if opening else ""
+    quote = f" It begins: “{shorten_line(opening, 120)}”" if opening else ""
     return (
-        f"Version {compaction.version} stands for the first {plural(compaction.covers, 'message')} again;"
+        f"Version {compaction.version} stands for the first {pluralize(compaction.covers, 'message')} again;"
         f" what follows is sent as it is.{quote}"
     )
 
 
-def _unpin(detail: SessionDetail, mark: str) -> OperatorAction | None:
+def _unpin_action(detail: SessionDetail, mark: str) -> OperatorAction | None:
     text = next((pin for pin in detail.steering.pins if pin_mark(pin) == mark), None)
     if text is None:
         return None
-    told = (f"“{short(text, 400)}” no longer stands in the summary.", CACHE, AUDITED)
+    told = (f"“{shorten_line(text, 400)}” no longer stands in the summary.", CACHE, AUDITED)
     return OperatorAction("unpin", "Unpin this fact?", "Unpin", told, text=text, mark=mark)
 
 
-def _reset(detail: SessionDetail) -> tuple[str, ...]:
-    versions, pins = plural(len(detail.compactions), "version"), plural(len(detail.steering.pins), "pin")
+def _reset_effects(detail: SessionDetail) -> tuple[str, ...]:
+    versions, pins = (
+        pluralize(len(detail.compactions), "version"),
+        pluralize(len(detail.steering.pins), "pin"),
+    )
     return (
         f"{versions.capitalize()}, {pins}, every pause and every wish are forgotten for good.",
         "Events and labels stay.",
@@ -147,11 +150,11 @@ def _reset(detail: SessionDetail) -> tuple[str, ...]:
     )
 
 
-def _forget(detail: SessionDetail) -> tuple[str, ...]:
-    versions = plural(len(detail.compactions) + len(detail.retired), "version")
+def _forget_effects(detail: SessionDetail) -> tuple[str, ...]:
+    versions = pluralize(len(detail.compactions) + len(detail.retired), "version")
     return (
         f"Everything kept of this session is erased: {versions},"
-        f" {plural(len(detail.events), 'event')}, labels, pins and indexes. It cannot be brought back.",
+        f" {pluralize(len(detail.events), 'event')}, labels, pins and indexes. It cannot be brought back.",
         "Running processes forget it within a few seconds; a summary being made does not bring it back.",
         "The next request of the same conversation starts anew.",
         "Export it first if you may want to look at it again.",

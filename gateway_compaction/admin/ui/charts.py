@@ -1,5 +1,7 @@
-"""Where the parts of a drawing stand. Positions across are per cent and down are pixels, so that labels keep
-their size at every width; colours and lines are the style sheet's.
+"""Compute where the parts of a drawing stand.
+
+Positions across are per cent and down are pixels, so that labels keep their size at every width; colours and
+lines are the style sheet's.
 """
 
 from __future__ import annotations
@@ -8,25 +10,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gateway_compaction.admin.ui.text import compact, percent, thousands
+from gateway_compaction.admin.ui.text import format_compact, format_percent, format_thousands
 from gateway_compaction.core.records.call_snapshot import name_messages
-
-__all__ = [
-    "HEIGHT",
-    "Bar",
-    "CallPoint",
-    "HourBar",
-    "HourChart",
-    "Line",
-    "Run",
-    "Strip",
-    "Tick",
-    "TokenChart",
-    "VersionBar",
-    "hour_chart",
-    "strip",
-    "token_chart",
-]
 
 HEIGHT, TOP = 200.0, 18.0
 ACROSS = 1000.0
@@ -121,7 +106,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class VersionBar:
-    """What one version covers, under the strip."""
+    """The cover of one version, under the strip."""
 
     x: float
     width: float
@@ -139,24 +124,24 @@ class Strip:
     cuts: tuple[float, ...]
 
 
-def _scale(top: float) -> tuple[float, tuple[Tick, ...]]:
-    """The value at the top of the drawing and round grid lines below it."""
+def _axis_scale(top: float) -> tuple[float, tuple[Tick, ...]]:
+    """Return the value at the top of the drawing and round grid lines below it."""
     if top <= 0:
         return 1.0, ()
     raw = top / 4
     size = 10 ** math.floor(math.log10(raw))
     step = next(size * factor for factor in (1, 2, 2.5, 5, 10) if raw <= size * factor * 1.0001)
     count = int(top / step + 0.0001)
-    ticks = tuple(Tick(_down(step * n, top), compact(step * n)) for n in range(1, count + 1))
+    ticks = tuple(Tick(_y_of(step * n, top), format_compact(step * n)) for n in range(1, count + 1))
     return top, ticks
 
 
-def _down(value: float, top: float) -> float:
+def _y_of(value: float, top: float) -> float:
     return round(HEIGHT - (HEIGHT - TOP) * min(value / top, 1.05), 1)
 
 
-def _spread(names: Sequence[str], xs: Sequence[float]) -> tuple[tuple[float, str, str], ...]:
-    """A few of ``names`` under a chart, the outer ones turned inwards."""
+def _axis_labels(names: Sequence[str], xs: Sequence[float]) -> tuple[tuple[float, str, str], ...]:
+    """Return a few of ``names`` under a chart, the outer ones turned inwards."""
     if not names:
         return ()
     last = len(names) - 1
@@ -166,9 +151,9 @@ def _spread(names: Sequence[str], xs: Sequence[float]) -> tuple[tuple[float, str
     return tuple((xs[i], names[i], anchor.get(i, "middle")) for i in chosen)
 
 
-def hour_chart(rows: Sequence[tuple[str, int, int, int]]) -> HourChart:
-    """A chart of (name, tokens that models got, tokens saved, tokens that would have been saved)."""
-    top, ticks = _scale(max((got + saved for _, got, saved, _ in rows), default=0) * 1.04)
+def make_hour_chart(rows: Sequence[tuple[str, int, int, int]]) -> HourChart:
+    """Make a chart of (name, tokens that models got, tokens saved, tokens that would have been saved)."""
+    top, ticks = _axis_scale(max((got + saved for _, got, saved, _ in rows), default=0) * 1.04)
     room = 100 / max(len(rows), 1)
     bars = list[HourBar]()
     for number, (name, got, saved, would) in enumerate(rows):
@@ -176,25 +161,25 @@ def hour_chart(rows: Sequence[tuple[str, int, int, int]]) -> HourChart:
         would = min(would, got)
         for value, kind in ((got - would, "got"), (would, "would"), (saved, "saved")):
             if value > 0:
-                high, low = _down(base + value, top), _down(base, top)
+                high, low = _y_of(base + value, top), _y_of(base, top)
                 pieces.append(Bar(high, round(low - high, 1), kind))
                 base += value
-        title = f"{name}: {thousands(got)} tokens sent to models, {thousands(saved)} saved"
-        title += f", {thousands(would)} would have been saved" if would else ""
+        title = f"{name}: {format_thousands(got)} tokens sent to models, {format_thousands(saved)} saved"
+        title += f", {format_thousands(would)} would have been saved" if would else ""
         x = round(number * room + room * 0.11, 3)
         bars.append(HourBar(x, round(room * 0.78, 3), tuple(pieces), title))
     middles = [bar.x + bar.width / 2 for bar in bars]
-    labels = _spread([name for name, *_ in rows], middles)
+    labels = _axis_labels([name for name, *_ in rows], middles)
     return HourChart(tuple(bars), ticks, labels, any(would for *_, would in rows))
 
 
-def token_chart(
+def make_token_chart(
     calls: Sequence[tuple[int, int, str, bool]],
     lines: Sequence[tuple[int, str, str]],
     marks: Sequence[tuple[int, str, str]],
     names: Sequence[str],
 ) -> TokenChart | None:
-    """Tokens per call, oldest first; None without calls.
+    """Draw tokens per call, oldest first; None without calls.
 
     Args:
         calls: tokens the client sent, tokens the model got, words, whether it was rewritten.
@@ -206,47 +191,47 @@ def token_chart(
         return None
     most = max(max(sent, got) for sent, got, *_ in calls)
     near = [line for line in lines if 0 < line[0] <= most * 4] if most else []
-    top, ticks = _scale(max([most, *(value for value, *_ in near)]) * 1.06)
+    top, ticks = _axis_scale(max([most, *(value for value, *_ in near)]) * 1.06)
     xs = [2 + 96 * i / (len(calls) - 1) if len(calls) > 1 else 50.0 for i in range(len(calls))]
     points = tuple(
-        CallPoint(round(x, 3), _down(sent, top), _down(got, top), title, rewritten)
+        CallPoint(round(x, 3), _y_of(sent, top), _y_of(got, top), title, rewritten)
         for x, (sent, got, title, rewritten) in zip(xs, calls, strict=True)
     )
     far = [label for value, label, _ in lines if value > most * 4]
-    got = _path([(p.x, p.got) for p in points])
+    got = _svg_path([(p.x, p.got) for p in points])
     return TokenChart(
         points,
-        _path([(p.x, p.sent) for p in points]),
+        _svg_path([(p.x, p.sent) for p in points]),
         got,
         f"{got}L{points[-1].x * 10:g} {HEIGHT:g}L{points[0].x * 10:g} {HEIGHT:g}Z",
-        _named(near, top),
+        _place_names(near, top),
         tuple((points[i].x, name, words) for i, name, words in marks if 0 <= i < len(points)),
         ticks,
-        _spread(names, xs),
+        _axis_labels(names, xs),
         ", ".join(far),
     )
 
 
-def _named(lines: Sequence[tuple[int, str, str]], top: float) -> tuple[Line, ...]:
-    """Lines whose names do not stand on one another: those of close lines move down."""
+def _place_names(lines: Sequence[tuple[int, str, str]], top: float) -> tuple[Line, ...]:
+    """Return lines whose names do not stand on one another: those of close lines move down."""
     found = list[Line]()
     for value, label, kind in sorted(lines, key=lambda line: -line[0]):
-        y = _down(value, top)
+        y = _y_of(value, top)
         name_y = max(y + 4, found[-1].name_y + NAME_HEIGHT if found else 0)
-        found.append(Line(y, name_y, label, kind, compact(value)))
+        found.append(Line(y, name_y, label, kind, format_compact(value)))
     return tuple(found)
 
 
-def _path(points: Sequence[tuple[float, float]]) -> str:
+def _svg_path(points: Sequence[tuple[float, float]]) -> str:
     return "M" + "L".join(f"{x * ACROSS / 100:g} {y:g}" for x, y in points)
 
 
-def strip(
+def make_strip(
     messages: Sequence[tuple[str, int, str]],
     versions: Sequence[tuple[int, int, str, bool]],
     cuts: Sequence[int],
 ) -> Strip:
-    """The band of a conversation.
+    """Draw the band of a conversation.
 
     Args:
         messages: role, tokens and fate of each.
@@ -266,7 +251,7 @@ def strip(
     runs, start = list[Run](), 0
     for end in range(1, len(messages) + 1):
         if end == len(messages) or messages[end][2] != messages[start][2]:
-            runs.append(_run(messages, start, end, edges, total, first))
+            runs.append(_make_run(messages, start, end, edges, total, first))
             start = end
     bars = tuple(
         VersionBar(
@@ -282,7 +267,7 @@ def strip(
     return Strip(tuple(runs), bars, tuple(round(edges[cut], 3) for cut in cuts if 0 < cut < len(messages)))
 
 
-def _run(
+def _make_run(
     messages: Sequence[tuple[str, int, str]],
     start: int,
     end: int,
@@ -290,8 +275,8 @@ def _run(
     total: int,
     first: int,
 ) -> Run:
-    """One box; ``first`` is where the preamble ends."""
+    """Return one box; ``first`` is where the preamble ends."""
     tokens, fate = sum(t for _, t, _ in messages[start:end]), messages[start][2]
     which = fate if end <= first else f"{name_messages(start - first, end - first)}: {fate}"
-    title = f"{which}, {thousands(tokens)} tokens ({percent(tokens / total)})"
+    title = f"{which}, {format_thousands(tokens)} tokens ({format_percent(tokens / total)})"
     return Run(round(edges[start], 3), round(edges[end] - edges[start], 3), fate, title)

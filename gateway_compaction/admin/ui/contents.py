@@ -1,4 +1,4 @@
-"""What the client sent beside what the model saw, as values."""
+"""Compare what the client sent with what the model saw, as values."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from itertools import groupby, zip_longest
 from typing import Any
 
-from gateway_compaction.admin.ui.text import Folded, fold, thousands
+from gateway_compaction.admin.ui.text import Folded, fold, format_thousands
 from gateway_compaction.archive import CallSnapshot
 from gateway_compaction.core.records.call_snapshot import find_bounds, name_messages, number_messages
-
-__all__ = ["Comparison", "Item", "Pair", "Stretch", "comparison", "message_text"]
 
 BODY = 4000
 HEAD = 240
@@ -39,7 +37,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What stands side by side: one message each, or many that one summary stands for."""
+    """Messages side by side: one each, or many that one summary stands for."""
 
     sent: tuple[Item, ...]
     saw: tuple[Item, ...]
@@ -74,30 +72,30 @@ class Comparison:
     messages_saw: int
 
 
-def comparison(call: CallSnapshot) -> Comparison:
-    """Preamble beside preamble, summary beside what it stands for, tail beside tail."""
+def compare_contents(call: CallSnapshot) -> Comparison:
+    """Put preamble beside preamble, summary beside what it stands for, tail beside tail."""
     numbered = number_messages(call)
-    sent = _items(call.sent, call.client, numbered[0])
-    saw = _items(call.saw, call.model, numbered[1])
+    sent = _make_items(call.sent, call.client, numbered[0])
+    saw = _make_items(call.saw, call.model, numbered[1])
     start, end, tail = find_bounds(call)
     pairs = [Pair((left,), (right,)) for left, right in zip(sent[:start], saw[:start], strict=False)]
     if tail > start:
         named = name_messages(0, end - start)
         pairs.append(Pair(tuple(sent[start:end]), tuple(saw[start:tail]), True, named))
-    pairs += [Pair(_one(left), _one(right)) for left, right in zip_longest(sent[end:], saw[tail:])]
+    pairs += [Pair(_single(left), _single(right)) for left, right in zip_longest(sent[end:], saw[tail:])]
     return Comparison(
-        tuple(_stretches(pairs)),
+        tuple(_fold_equal(pairs)),
         call.client is not None or call.model is not None,
         call.omitted,
-        thousands(sum(tokens for _, tokens, _ in call.sent)),
-        thousands(sum(tokens for _, tokens, _ in call.saw)),
+        format_thousands(sum(tokens for _, tokens, _ in call.sent)),
+        format_thousands(sum(tokens for _, tokens, _ in call.saw)),
         len(sent),
         len(saw),
     )
 
 
-def _stretches(pairs: Sequence[Pair]) -> Iterator[Stretch]:
-    """Long runs of the same on both sides folded, but for their ends; never more than can be looked at."""
+def _fold_equal(pairs: Sequence[Pair]) -> Iterator[Stretch]:
+    """Fold long runs of the same on both sides, but for their ends; never show more than can be looked at."""
     for same, run in groupby(pairs, key=lambda pair: pair.same):
         found = tuple(run)
         if not same or len(found) <= FIRST + LAST + 1:
@@ -109,11 +107,11 @@ def _stretches(pairs: Sequence[Pair]) -> Iterator[Stretch]:
         yield Stretch(found[-LAST:], False)
 
 
-def _one(item: Item | None) -> tuple[Item, ...]:
+def _single(item: Item | None) -> tuple[Item, ...]:
     return () if item is None else (item,)
 
 
-def _items(
+def _make_items(
     rows: Sequence[tuple[str, int, str]],
     contents: Sequence[Mapping[str, Any]] | None,
     numbered: Sequence[int | None],
@@ -121,16 +119,23 @@ def _items(
     # Contents and structure were written together; were they not, no message is shown as another's.
     texts = contents if contents is not None and len(contents) == len(rows) else [None] * len(rows)
     return [
-        Item(i, n, role, thousands(tokens), fate, None if m is None else fold(message_text(m), HEAD, BODY))
+        Item(
+            i,
+            n,
+            role,
+            format_thousands(tokens),
+            fate,
+            None if m is None else fold(message_text(m), HEAD, BODY),
+        )
         for i, ((role, tokens, fate), m, n) in enumerate(zip(rows, texts, numbered, strict=True))
     ]
 
 
 def message_text(message: Mapping[str, Any]) -> str:
-    """A message as one text: its parts, then the calls it makes."""
+    """Return a message as one text: its parts, then the calls it makes."""
     content = message.get("content")
     listed = content if isinstance(content, list | tuple) else () if content is None else (content,)
-    parts = [_part(part) for part in listed]
+    parts = [_part_text(part) for part in listed]
     calls = message.get("tool_calls")
     for call in calls if isinstance(calls, list | tuple) else ():
         function = call.get("function") if isinstance(call, Mapping) else None
@@ -139,7 +144,7 @@ def message_text(message: Mapping[str, Any]) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _part(part: Any) -> str:
+def _part_text(part: Any) -> str:
     if isinstance(part, str):
         return part
     if isinstance(part, Mapping):

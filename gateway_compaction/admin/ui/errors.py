@@ -1,4 +1,4 @@
-"""What a person reads when a page cannot be shown: a sentence, and where to go from there."""
+"""Show failures to people: a sentence, and where to go from there."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from fastapi.responses import RedirectResponse
 from fastapi.routing import APIRoute
 
 from gateway_compaction.admin.problems import Problem, problem_of, title_of
-from gateway_compaction.admin.ui.render import HEADERS, base_of, page
-
-__all__ = ["PageRoute", "nowhere"]
+from gateway_compaction.admin.ui.render import HEADERS, base_of, html_page
 
 TITLES = {
     403: "Not allowed",
@@ -40,25 +38,25 @@ class PageRoute(APIRoute):
             try:
                 return await handle(request)
             except RequestValidationError:
-                return _page_of(request, Problem(422, UNUSABLE))
+                return _problem_page(request, Problem(422, UNUSABLE))
             except Exception as error:  # any fault of ours or of the host's must end as a page as well
-                return _page_of(request, problem_of(error))
+                return _problem_page(request, problem_of(error))
 
         return told
 
 
-async def nowhere(request: Request) -> Response:
-    """What no page is at; an address with a slash too many leads to the one without."""
+async def not_found_page(request: Request) -> Response:
+    """Answer for an address with no page; one with a slash too many leads to the one without."""
     path = request.url.path
     if request.method == "GET" and path.endswith("/"):
         return RedirectResponse(f"{path.rstrip('/')}{'?' * bool(request.url.query)}{request.url.query}")
-    return _page_of(request, Problem(404, NO_PAGE))
+    return _problem_page(request, Problem(404, NO_PAGE))
 
 
-def _page_of(request: Request, problem: Problem) -> Response:
+def _problem_page(request: Request, problem: Problem) -> Response:
     base = base_of(request)
     if problem.status == HTTPStatus.UNAUTHORIZED:
-        return _to_sign_in(request, base)
+        return _redirect_to_sign_in(request, base)
     values = {
         "title": TITLES.get(problem.status) or title_of(problem.status),
         "sentence": problem.detail,
@@ -69,10 +67,12 @@ def _page_of(request: Request, problem: Problem) -> Response:
         again = (str(request.url.path), "Try again")
     else:
         again = (f"{base}/sessions", "To the session list")
-    return page(request, "problem.html", problem.status, None, again=again[0], again_label=again[1], **values)
+    return html_page(
+        request, "problem.html", problem.status, None, again=again[0], again_label=again[1], **values
+    )
 
 
-def _to_sign_in(request: Request, base: str) -> Response:
+def _redirect_to_sign_in(request: Request, base: str) -> Response:
     wanted = request.url.path if request.method == "GET" and not request.url.path.endswith("/live") else base
     address = f"{base}/signin?{urlencode({'next': wanted})}"
     if "hx-request" in request.headers:

@@ -1,4 +1,4 @@
-"""Signing in and out, and the deeds: each is confirmed on a page that says what it will mean."""
+"""Sign in and out, and act: each action is confirmed on a page that says what it will mean."""
 
 from __future__ import annotations
 
@@ -12,19 +12,17 @@ from fastapi import APIRouter, Request, Response
 
 from gateway_compaction.admin.access import LOOK_ONLY, Reader, Viewer, authenticate
 from gateway_compaction.admin.dependencies import Parts, PartsDep
-from gateway_compaction.admin.json_response import answer_beside
-from gateway_compaction.admin.origin import PATH, keep_key, refuse_others
+from gateway_compaction.admin.json_response import json_response_off_loop
+from gateway_compaction.admin.origin import PATH, refuse_others, set_key_cookie
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.read_routes import Id, ref_of
-from gateway_compaction.admin.ui.actions import OperatorAction, action_of, lacking
+from gateway_compaction.admin.ui.actions import OperatorAction, explain_missing, find_action
 from gateway_compaction.admin.ui.errors import PageRoute
-from gateway_compaction.admin.ui.render import HEADERS, base_of, page
-from gateway_compaction.admin.ui.sessions import line
+from gateway_compaction.admin.ui.render import HEADERS, base_of, html_page
+from gateway_compaction.admin.ui.sessions import make_line
 from gateway_compaction.archive import SessionDetail
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import Refused
-
-__all__ = ["router"]
 
 router = APIRouter(prefix=f"{PATH}/ui", route_class=PageRoute, include_in_schema=False)
 LARGEST_FORM = 65_536
@@ -37,43 +35,43 @@ WRONG_KEY = "This proxy does not accept that key."
 
 
 @router.get("/signin")
-async def ask_key(request: Request, next: str = "") -> Response:
-    """Where a key is asked for."""
-    return page(request, "signin.html", next=_inside(request, next))
+async def show_sign_in(request: Request, next: str = "") -> Response:
+    """Show the page that asks for a key."""
+    return html_page(request, "signin.html", next=_safe_redirect(request, next))
 
 
 @router.post("/signin")
 async def sign_in(request: Request) -> Response:
     """Keep a key that this proxy accepts in the browser's cookie."""
     refuse_others(request)
-    form = await _form(request)
-    wanted, key = _inside(request, form.get("next", "")), form.get("key", "").strip()
+    form = await _read_form(request)
+    wanted, key = _safe_redirect(request, form.get("next", "")), form.get("key", "").strip()
     try:
         if not key or len(key) > LONGEST_KEY or not key.isascii() or not key.isprintable():
             raise Problem(401, WRONG_KEY)
-        await authenticate(_with_key(request, key), "GET")
+        await authenticate(_with_key_header(request, key), "GET")
     except Problem as problem:
         told = WRONG_KEY if problem.status == 401 else problem.detail
-        return page(request, "signin.html", problem.status, next=wanted, problem=told)
-    response = _to(wanted)
-    keep_key(response, request, key)
+        return html_page(request, "signin.html", problem.status, next=wanted, problem=told)
+    response = _redirect(wanted)
+    set_key_cookie(response, request, key)
     return response
 
 
 @router.post("/signout")
 async def sign_out(request: Request, viewer: Reader) -> Response:
     """Take the cookie back."""
-    _check_page(viewer, await _form(request))
-    response = _to(f"{base_of(request)}/signin")
-    keep_key(response, request, None)
+    _check_form_origin(viewer, await _read_form(request))
+    response = _redirect(f"{base_of(request)}/signin")
+    set_key_cookie(response, request, None)
     return response
 
 
 @router.get("/sessions/{id}/export")
 async def export(viewer: Reader, parts: PartsDep, id: Id) -> Response:
-    """All that is kept of a session, as a file."""
+    """Send all that is kept of a session, as a file."""
     session = ref_of(id)
-    response = await answer_beside(await parts.archive.export(viewer.scope, session))
+    response = await json_response_off_loop(await parts.archive.export(viewer.scope, session))
     response.headers["Content-Disposition"] = f'attachment; filename="{session.key[:32]}.json"'
     return response
 
@@ -89,38 +87,40 @@ async def confirm(
     text: str = "",
     pin: str = "",
 ) -> Response:
-    """What a deed will mean, before it is done."""
+    """Show what an action will mean, before it is done."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
-    action = action_of(name, detail, version, text, pin)
+    action = find_action(name, detail, version, text, pin)
     if action is None:
-        raise lacking(name, detail, version)
-    return await _asked(request, viewer, detail, action)
+        raise explain_missing(name, detail, version)
+    return await _confirmation_page(request, viewer, detail, action)
 
 
 @router.post("/sessions/{id}/do/{name}")
-async def do(request: Request, viewer: Reader, parts: PartsDep, id: Id, name: str) -> Response:
-    """Do it, and go back to where it can be seen."""
-    form = await _form(request)
-    _check_page(viewer, form)
+async def run_action(request: Request, viewer: Reader, parts: PartsDep, id: Id, name: str) -> Response:
+    """Do the action, and go back to where it can be seen."""
+    form = await _read_form(request)
+    _check_form_origin(viewer, form)
     if not viewer.may_act:
         raise Problem(403, LOOK_ONLY)
     session = ref_of(id)
     detail = await parts.archive.detail(viewer.scope, session)
     number = form.get("version", "")
     version = int(number) if number.isdecimal() and len(number) < 10 else None
-    action = action_of(name, detail, version, form.get("text", "").strip(), form.get("pin", ""))
+    action = find_action(name, detail, version, form.get("text", "").strip(), form.get("pin", ""))
     if action is None:
-        raise lacking(name, detail, version)
+        raise explain_missing(name, detail, version)
     try:
-        await _done(parts, viewer, session, action)
+        await _apply_action(parts, viewer, session, action)
     except Refused as refusal:
-        return await _asked(request, viewer, detail, action, str(refusal), 409)
+        return await _confirmation_page(request, viewer, detail, action, str(refusal), 409)
     if name == "forget":
-        return _to(f"{base_of(request)}/sessions")
-    return _to(f"{base_of(request)}/sessions/{session.session_id}?{urlencode({'done': _word(action)})}")
+        return _redirect(f"{base_of(request)}/sessions")
+    return _redirect(
+        f"{base_of(request)}/sessions/{session.session_id}?{urlencode({'done': _done_word(action)})}"
+    )
 
 
-async def _done(parts: Parts, viewer: Viewer, session: SessionRef, action: OperatorAction) -> None:
+async def _apply_action(parts: Parts, viewer: Viewer, session: SessionRef, action: OperatorAction) -> None:
     archive, scope = parts.archive, viewer.scope
     match action.name:
         case "compact":
@@ -140,11 +140,11 @@ async def _done(parts: Parts, viewer: Viewer, session: SessionRef, action: Opera
     await parts.attend()
 
 
-def _word(action: OperatorAction) -> str:
+def _done_word(action: OperatorAction) -> str:
     return "nothing" if action.name == "rollback" and not action.version else action.name
 
 
-async def _asked(
+async def _confirmation_page(
     request: Request,
     viewer: Viewer,
     detail: SessionDetail,
@@ -160,14 +160,14 @@ async def _asked(
         "page": "sessions",
         "action": action,
         "problem": problem,
-        "name": line(detail.row, 0.0).name,
+        "name": make_line(detail.row, 0.0).name,
         "here": f"{base_of(request)}/sessions/{detail.row.session.session_id}",
     }
     template = "_action.html" if "hx-request" in request.headers else "action.html"
-    return await asyncio.to_thread(page, request, template, status, None, **values)
+    return await asyncio.to_thread(html_page, request, template, status, None, **values)
 
 
-async def _form(request: Request) -> Mapping[str, str]:
+async def _read_form(request: Request) -> Mapping[str, str]:
     length = request.headers.get("content-length", "")
     if not length.isdecimal() or int(length) > LARGEST_FORM:
         raise Problem(413, "That is more than any form here sends.")
@@ -175,7 +175,7 @@ async def _form(request: Request) -> Mapping[str, str]:
         return {name: value for name, value in form.items() if isinstance(value, str)}
 
 
-def _check_page(viewer: Viewer, form: Mapping[str, str]) -> None:
+def _check_form_origin(viewer: Viewer, form: Mapping[str, str]) -> None:
     """Refuse a form that was not on one of our pages.
 
     Raises:
@@ -186,19 +186,19 @@ def _check_page(viewer: Viewer, form: Mapping[str, str]) -> None:
         raise Problem(403, STALE)
 
 
-def _with_key(request: Request, key: str) -> Request:
-    """The request as one that brings this key in a header, and no other."""
+def _with_key_header(request: Request, key: str) -> Request:
+    """Return the request as one that brings this key in a header, and no other."""
     headers = [pair for pair in request.scope["headers"] if pair[0] not in KEYS]
     headers.append((b"authorization", f"Bearer {key}".encode()))
     return Request({**request.scope, "headers": headers})
 
 
-def _inside(request: Request, wanted: str) -> str:
-    """``wanted`` where it is one of our pages, else the first one."""
+def _safe_redirect(request: Request, wanted: str) -> str:
+    """Return ``wanted`` where it is one of our pages, else the first one."""
     base = base_of(request)
     plain = wanted.isascii() and wanted.isprintable() and not set("\\ ") & set(wanted)
     return wanted if plain and (wanted == base or wanted.startswith((f"{base}/", f"{base}?"))) else base
 
 
-def _to(address: str) -> Response:
+def _redirect(address: str) -> Response:
     return Response(status_code=303, headers={**HEADERS, "Location": address})

@@ -1,4 +1,4 @@
-"""Summary history as values: a card for each version, and what they come to."""
+"""Show the summary history as values: a card for each version, and their sums."""
 
 from __future__ import annotations
 
@@ -8,32 +8,18 @@ from dataclasses import dataclass
 from gateway_compaction.admin.schemas import Version
 from gateway_compaction.admin.ui.text import (
     Folded,
-    ago,
-    compact,
     fold,
-    money,
-    percent,
-    short,
-    stamp,
-    thousands,
+    format_age,
+    format_compact,
+    format_money,
+    format_percent,
+    format_thousands,
+    format_time,
+    shorten_line,
 )
 from gateway_compaction.archive import CallSnapshot, SessionDetail
 from gateway_compaction.core.records.call_snapshot import find_bounds, name_messages
 from gateway_compaction.core.records.compaction import Compaction
-
-__all__ = [
-    "KINDS",
-    "Card",
-    "Piece",
-    "Statistics",
-    "VersionView",
-    "cards",
-    "preamble_of",
-    "range_of",
-    "statistics",
-    "turns_of",
-    "version_view",
-]
 
 KINDS = {
     "model": "summary by a model",
@@ -68,7 +54,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What the versions in use come to; ``covered`` in words."""
+    """The sums of the versions in use; ``covered`` in words."""
 
     number: str
     covered: str
@@ -98,22 +84,22 @@ class VersionView:
     newer: tuple[int, ...]
 
 
-def preamble_of(call: CallSnapshot | None) -> int:
-    """How many leading messages of a call are its preamble."""
+def preamble_length(call: CallSnapshot | None) -> int:
+    """Return how many leading messages of a call are its preamble."""
     return find_bounds(call)[0] if call else 0
 
 
-def turns_of(call: CallSnapshot | None) -> tuple[int, ...]:
-    """For each message after the preamble its turn, from 1 on (0 before the first user message)."""
+def number_turns(call: CallSnapshot | None) -> tuple[int, ...]:
+    """Return for each message after the preamble its turn, from 1 on (0 before the first user message)."""
     turn, turns = 0, list[int]()
-    for role, _, _ in (call.sent if call else ())[preamble_of(call) :]:
+    for role, _, _ in (call.sent if call else ())[preamble_length(call) :]:
         turn += role == "user"
         turns.append(turn)
     return tuple(turns)
 
 
-def range_of(start: int, end: int, turns: Sequence[int]) -> tuple[str, str]:
-    """Messages ``start`` to ``end`` (after the preamble, end excluded) in words, and their turns if known."""
+def describe_range(start: int, end: int, turns: Sequence[int]) -> tuple[str, str]:
+    """Describe messages ``start`` to ``end`` (after the preamble, end excluded), and their turns if known."""
     named = name_messages(start, end)
     if not turns or end > len(turns) or end <= start:
         return named, ""
@@ -121,20 +107,21 @@ def range_of(start: int, end: int, turns: Sequence[int]) -> tuple[str, str]:
     return named, f"turn {first}" if first == last else f"turns {first}–{last}"
 
 
-def cards(detail: SessionDetail, now: float) -> tuple[Card, ...]:
-    """The versions in use, newest first, then those taken back."""
-    turns = turns_of(detail.last_call)
-    current = _current(detail)
+def make_cards(detail: SessionDetail, now: float) -> tuple[Card, ...]:
+    """Return the versions in use, newest first, then those taken back."""
+    turns = number_turns(detail.last_call)
+    current = _current_version(detail)
     known = {c.digest: c.version for c in (*detail.retired, *detail.compactions)}
     newest = max((c.version for c in detail.compactions), default=None)
     found = [(c, False) for c in detail.compactions] + [(c, True) for c in detail.retired]
     return tuple(
-        _card(c, turns, known, now, _status(c.version, retired, current, newest)) for c, retired in found
+        _make_card(c, turns, known, now, _version_status(c.version, retired, current, newest))
+        for c, retired in found
     )
 
 
-def statistics(detail: SessionDetail) -> Statistics | None:
-    """The figures under the cards; None where there is no summary. They are the longest version's.
+def make_statistics(detail: SessionDetail) -> Statistics | None:
+    """Return the figures under the cards; None where there is no summary. They are the longest version's.
 
     A version stands for everything from the first message on, so the versions' own sums would count the
     beginning many times over.
@@ -142,30 +129,30 @@ def statistics(detail: SessionDetail) -> Statistics | None:
     if not detail.compactions:
         return None
     longest = max(detail.compactions, key=lambda c: (c.covers, c.version))
-    covered, turns = range_of(0, longest.covers, turns_of(detail.last_call))
+    covered, turns = describe_range(0, longest.covers, number_turns(detail.last_call))
     number = len(detail.compactions)
     saved = 1 - longest.tokens_after / longest.tokens_before if longest.tokens_before else 0.0
     return Statistics(
         f"{number} version{'' if number == 1 else 's'}",
         ", ".join(part for part in (covered, turns) if part),
-        thousands(longest.tokens_before),
-        thousands(longest.tokens_after),
-        percent(saved),
+        format_thousands(longest.tokens_before),
+        format_thousands(longest.tokens_after),
+        format_percent(saved),
         len(detail.retired),
     )
 
 
-def version_view(detail: SessionDetail, found: Version, now: float) -> VersionView:
-    """One version closely."""
+def make_version_view(detail: SessionDetail, found: Version, now: float) -> VersionView:
+    """Show one version closely."""
     compaction = found.compaction
-    turns = turns_of(detail.last_call)
-    card = next(card for card in cards(detail, now) if card.version == compaction.version)
+    turns = number_turns(detail.last_call)
+    card = next(card for card in make_cards(detail, now) if card.version == compaction.version)
     newer = tuple(sorted(c.version for c in detail.compactions if c.version > compaction.version))
     return VersionView(
         card,
         tuple(Piece(change.kind, fold(change.text, PIECE_CHARS)) for change in found.diff),
         tuple(
-            (" · ".join(p for p in range_of(s.start, s.end, turns) if p), fold(s.text, PIECE_CHARS))
+            (" · ".join(p for p in describe_range(s.start, s.end, turns) if p), fold(s.text, PIECE_CHARS))
             for s in compaction.segments
         ),
         compaction.digest,
@@ -174,21 +161,23 @@ def version_view(detail: SessionDetail, found: Version, now: float) -> VersionVi
     )
 
 
-def _status(version: int, retired: bool, current: int | None, newest: int | None) -> str:
+def _version_status(version: int, retired: bool, current: int | None, newest: int | None) -> str:
     if retired:
         return "retired"
     return "current" if version == current else "ready" if version == newest else "older"
 
 
-def _current(detail: SessionDetail) -> int | None:
-    """The version that the latest call was sent with; unknown, the newest."""
+def _current_version(detail: SessionDetail) -> int | None:
+    """Return the version that the latest call was sent with; unknown, the newest."""
     if detail.last_call is not None:
         return detail.last_call.version
     return detail.compactions[0].version if detail.compactions else None
 
 
-def _card(found: Compaction, turns: Sequence[int], known: dict[str, int], now: float, status: str) -> Card:
-    covered, named = range_of(0, found.covers, turns)
+def _make_card(
+    found: Compaction, turns: Sequence[int], known: dict[str, int], now: float, status: str
+) -> Card:
+    covered, named = describe_range(0, found.covers, turns)
     share = found.tokens_after / found.tokens_before if found.tokens_before else 0.0
     parent = known.get(found.parent or "")
     return Card(
@@ -196,14 +185,14 @@ def _card(found: Compaction, turns: Sequence[int], known: dict[str, int], now: f
         KINDS.get(found.kind, found.kind),
         covered,
         named,
-        compact(found.tokens_before),
-        compact(found.tokens_after),
-        percent(share),
+        format_compact(found.tokens_before),
+        format_compact(found.tokens_after),
+        format_percent(share),
         max(1, min(100, round(share * 100))),
-        short(found.model or "no model"),
-        ago(found.created_at, now),
-        stamp(found.created_at),
-        money(found.cost) if found.cost else "",
+        shorten_line(found.model or "no model"),
+        format_age(found.created_at, now),
+        format_time(found.created_at),
+        format_money(found.cost) if found.cost else "",
         f"v{parent}" if parent else "",
         fold(found.text),
         status == "retired",

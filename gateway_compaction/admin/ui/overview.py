@@ -1,4 +1,4 @@
-"""The first page as values: what compaction saved, what it cost and where it failed."""
+"""Show the first page as values: what compaction saved, what it cost and where it failed."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from gateway_compaction.admin.schemas import Overview, Share, Totals
-from gateway_compaction.admin.ui.charts import HourChart, hour_chart
-from gateway_compaction.admin.ui.text import compact, money, percent, thousands
+from gateway_compaction.admin.ui.charts import HourChart, make_hour_chart
+from gateway_compaction.admin.ui.text import format_compact, format_money, format_percent, format_thousands
 from gateway_compaction.archive import Hour
-
-__all__ = ["PERIODS", "Group", "OverviewView", "Tile", "overview_view"]
 
 PERIODS: Mapping[int, str] = {24: "24 hours", 72: "3 days", 192: "8 days"}
 GROUPS_SHOWN = 50
@@ -55,7 +53,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class OverviewView:
-    """All that the first page shows. ``shadow``: nothing was rewritten, so savings are would-be ones."""
+    """The first page. ``shadow``: nothing was rewritten, so savings are would-be ones."""
 
     hours: int
     tiles: tuple[Tile, ...]
@@ -67,78 +65,78 @@ class OverviewView:
     mixed: bool
 
 
-def overview_view(found: Overview, hours: int, now: float) -> OverviewView:
-    """The first page of the last ``hours``, ``now`` in seconds since 1970."""
+def make_overview_view(found: Overview, hours: int, now: float) -> OverviewView:
+    """Show the last ``hours``, ``now`` in seconds since 1970."""
     sums = found.totals
     shadow = bool(sums.would_save) and not sums.saved
     return OverviewView(
         hours,
-        _tiles(found, shadow),
-        _chart(found.hours, hours, now),
-        tuple(_group(share) for share in found.teams[:GROUPS_SHOWN]),
-        tuple(_group(share) for share in found.models[:GROUPS_SHOWN]),
+        _make_tiles(found, shadow),
+        _make_chart(found.hours, hours, now),
+        tuple(_make_group(share) for share in found.teams[:GROUPS_SHOWN]),
+        tuple(_make_group(share) for share in found.models[:GROUPS_SHOWN]),
         sums.requests,
         shadow,
         bool(sums.would_save) and bool(sums.saved),
     )
 
 
-def _tiles(found: Overview, shadow: bool) -> tuple[Tile, ...]:
+def _make_tiles(found: Overview, shadow: bool) -> tuple[Tile, ...]:
     sums = found.totals
     would = "would have been saved" if shadow else "saved"
     tokens, dollars = (
         (sums.would_save, sums.would_save_dollars) if shadow else (sums.saved, sums.saved_dollars)
     )
-    rate = percent(tokens / sums.tokens_before if sums.tokens_before else 0.0)
+    rate = format_percent(tokens / sums.tokens_before if sums.tokens_before else 0.0)
     tried = sums.failures + sums.summaries
     near = "request near its window" if sums.requests == 1 else "requests near their window"
-    near = f"{thousands(sums.requests)} {near}, {thousands(sums.rewritten)} rewritten"
+    near = f"{format_thousands(sums.requests)} {near}, {format_thousands(sums.rewritten)} rewritten"
     return (
-        Tile("Sessions", thousands(found.sessions), near, hint=NEAR_HINT),
+        Tile("Sessions", format_thousands(found.sessions), near, hint=NEAR_HINT),
         Tile(
             f"Tokens {would}",
-            compact(tokens),
-            f"{rate} of {compact(sums.tokens_before)} in requests near their window",
+            format_compact(tokens),
+            f"{rate} of {format_compact(sums.tokens_before)} in requests near their window",
             "good",
             NEAR_HINT,
         ),
         Tile(
             f"Money {would}",
-            money(dollars),
-            _worth(sums, dollars),
+            format_money(dollars),
+            _describe_worth(sums, dollars),
             "good" if dollars > sums.cost else "",
             MONEY_HINT,
         ),
-        Tile("Summaries", thousands(sums.summaries), f"{money(sums.cost)} paid to summarisers"),
-        Tile("Cache breaks", thousands(sums.breaks), _breaks(sums)),
+        Tile("Summaries", format_thousands(sums.summaries), f"{format_money(sums.cost)} paid to summarisers"),
+        Tile("Cache breaks", format_thousands(sums.breaks), _describe_breaks(sums)),
         Tile(
             "Failures",
-            thousands(sums.failures),
-            f"{percent(sums.failures / tried)} of the summaries tried" if sums.failures else "none",
+            format_thousands(sums.failures),
+            f"{format_percent(sums.failures / tried)} of the summaries tried" if sums.failures else "none",
             "bad" if sums.failures else "",
         ),
     )
 
 
-def _worth(sums: Totals, dollars: float) -> str:
+def _describe_worth(sums: Totals, dollars: float) -> str:
     if sums.unpriced:
-        told = f"no price is known for {compact(sums.unpriced)} tokens"
+        told = f"no price is known for {format_compact(sums.unpriced)} tokens"
     elif sums.cost:
-        told = f"{money(dollars - sums.cost)} after paying for summaries"
+        told = f"{format_money(dollars - sums.cost)} after paying for summaries"
     else:
         told = "summaries cost nothing"
     return f"{told}; cache discounts not counted" if dollars else told
 
 
-def _breaks(sums: Totals) -> str:
+def _describe_breaks(sums: Totals) -> str:
     return (
-        f"one in {thousands(sums.requests / sums.breaks)} requests near their window"
+        f"one in {format_thousands(sums.requests / sums.breaks)} requests near their window"
         if sums.breaks
         else "prompt caches stayed warm"
     )
 
 
-def _chart(found: Sequence[Hour], hours: int, now: float) -> HourChart:
+def _make_chart(found: Sequence[Hour], hours: int, now: float) -> HourChart:
     # A column for each hour where they can still be told apart, else for each quarter of a day.
     width = 3600 if hours <= 72 else 6 * 3600
     last = int(now) // width
@@ -153,10 +151,10 @@ def _chart(found: Sequence[Hour], hours: int, now: float) -> HourChart:
     form = "%H:%M" if hours <= 24 else "%d %b %H:%M"
     names = [datetime.fromtimestamp(column * width, UTC).strftime(form) for column in columns]
     rows = zip(names, columns, strict=True)
-    return hour_chart([(name, sums[c][0], sums[c][1], sums[c][2]) for name, c in rows])
+    return make_hour_chart([(name, sums[c][0], sums[c][1], sums[c][2]) for name, c in rows])
 
 
-def _group(share: Share) -> Group:
+def _make_group(share: Share) -> Group:
     sums = share.totals
     before = sums.tokens_before or 1
     label = share.name if share.kind in ("model", "nobody") else f"{share.kind} {share.name}"

@@ -1,4 +1,4 @@
-"""The policy of a session as values, and what another one would have sent."""
+"""Show the policy of a session as values, and what another one would have sent."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway_compaction.admin.schemas import Explanation, Preview, PreviewBody
-from gateway_compaction.admin.ui.charts import Strip, strip
-from gateway_compaction.admin.ui.text import percent, short, thousands
+from gateway_compaction.admin.ui.charts import Strip, make_strip
+from gateway_compaction.admin.ui.text import format_percent, format_thousands, shorten_line
 from gateway_compaction.archive import CallSnapshot
 from gateway_compaction.core.policy.model import Policy
-
-__all__ = ["PolicyView", "PreviewView", "Setting", "Slider", "policy_view", "preview_body", "preview_view"]
 
 FIRST = (
     "mode",
@@ -64,7 +62,7 @@ class Slider:
 
 @dataclass(frozen=True, slots=True)
 class PolicyView:
-    """What holds for a session; ``problem`` where it cannot be told."""
+    """The policy of a session; ``problem`` where it cannot be told."""
 
     first: tuple[Setting, ...] = ()
     others: tuple[Setting, ...] = ()
@@ -77,7 +75,7 @@ class PolicyView:
 
 @dataclass(frozen=True, slots=True)
 class PreviewView:
-    """What would have been sent, in words and as a band."""
+    """The call as it would have been sent, in words and as a band."""
 
     headline: str
     lines: tuple[tuple[str, str], ...]
@@ -88,9 +86,11 @@ class PreviewView:
     change: str
 
 
-def policy_view(explanation: Explanation, policy: Policy) -> PolicyView:
-    """The policy as it is shown: rate and thresholds first."""
-    settings = {value.path: _setting(value.path, value.value, value.source) for value in explanation.values}
+def make_policy_view(explanation: Explanation, policy: Policy) -> PolicyView:
+    """Show the policy: rate and thresholds first."""
+    settings = {
+        value.path: _make_setting(value.path, value.value, value.source) for value in explanation.values
+    }
     first = tuple(settings[path] for path in FIRST if path in settings)
     others = tuple(s for path, s in settings.items() if path not in FIRST)
     medium = policy.levels.medium
@@ -116,15 +116,17 @@ def policy_view(explanation: Explanation, policy: Policy) -> PolicyView:
     )
 
 
-def _setting(path: str, value: Any, source: str) -> Setting:
+def _make_setting(path: str, value: Any, source: str) -> Setting:
     # Without ASCII escapes: names are read by people.
     shown = NOTHING.get(path, "none") if value is None else value if isinstance(value, str) else None
     text = json.dumps(value, ensure_ascii=False, default=str) if shown is None else shown
-    return Setting(path, short(text, VALUE_CHARS), source, not source.startswith(("built-in", "preset")))
+    return Setting(
+        path, shorten_line(text, VALUE_CHARS), source, not source.startswith(("built-in", "preset"))
+    )
 
 
-def preview_body(form: Mapping[str, str], policy: Policy) -> PreviewBody:
-    """What the sliders ask for; where they stand as the policy does, nothing.
+def read_preview_form(form: Mapping[str, str], policy: Policy) -> PreviewBody:
+    """Return what the sliders ask for; where they stand as the policy does, nothing.
 
     Raises:
         ValueError: what was sent is no value of the sliders (pydantic's, too).
@@ -139,30 +141,30 @@ def preview_body(form: Mapping[str, str], policy: Policy) -> PreviewBody:
     )
 
 
-def preview_view(found: Preview, call: CallSnapshot) -> PreviewView:
-    """The answer to the sliders."""
+def make_preview_view(found: Preview, call: CallSnapshot) -> PreviewView:
+    """Show the answer to the sliders."""
     roles: Sequence[tuple[str, int, str]] = call.sent
     fates = found.fates if len(found.fates) == len(roles) else tuple(fate for *_, fate in roles)
-    total, guess = found.total_expected, _guess(found)
+    total, guess = found.total_expected, _describe_estimate(found)
     saved = found.total_now - total
-    headline, tone = _headline(found)
+    headline, tone = _preview_headline(found)
     lines = (
-        ("Sent at the last call", f"{thousands(found.total_now)} tokens"),
-        ("Would have been sent", f"{guess}{thousands(total)} tokens"),
-        ("Difference", f"{guess}{thousands(abs(saved))} tokens {'fewer' if saved >= 0 else 'more'}"),
+        ("Sent at the last call", f"{format_thousands(found.total_now)} tokens"),
+        ("Would have been sent", f"{guess}{format_thousands(total)} tokens"),
+        ("Difference", f"{guess}{format_thousands(abs(saved))} tokens {'fewer' if saved >= 0 else 'more'}"),
         ("Covered", f"{found.covers or 0} messages (now {found.covers_now})"),
         ("Kept verbatim", f"{found.kept} messages"),
-        ("Summary", _length(found)),
+        ("Summary", _describe_length(found)),
     )
     if not found.compacts:
         headline += " That call was short enough to be sent whole; this is what a compaction would come to."
     return PreviewView(
         headline,
         lines,
-        _bar(found.total_now, found.window),
-        _bar(total, found.window),
+        _usage_bar(found.total_now, found.window),
+        _usage_bar(total, found.window),
         tone,
-        strip(
+        make_strip(
             [(role, tokens, fate) for (role, tokens, _), fate in zip(roles, fates, strict=True)],
             (),
             call.cuts,
@@ -171,9 +173,10 @@ def preview_view(found: Preview, call: CallSnapshot) -> PreviewView:
     )
 
 
-def _headline(found: Preview) -> tuple[str, str]:
-    """Whether the target is reached, and the tone in which it is said."""
-    used = f"{_guess(found)}{percent(found.total_expected / found.window if found.window else 0.0)}"
+def _preview_headline(found: Preview) -> tuple[str, str]:
+    """Say whether the target is reached, and the tone in which it is said."""
+    share = found.total_expected / found.window if found.window else 0.0
+    used = f"{_describe_estimate(found)}{format_percent(share)}"
     reached = f"The target is reached at {used} of the window"
     if found.covers is None:
         return "Nothing could be covered: too few messages stand before those that are kept.", "warn"
@@ -184,16 +187,16 @@ def _headline(found: Preview) -> tuple[str, str]:
     return f"The target is missed: {used} of the window would be used.", "warn"
 
 
-def _guess(found: Preview) -> str:
+def _describe_estimate(found: Preview) -> str:
     return "" if found.summary_expected == found.summary else "about "
 
 
-def _length(found: Preview) -> str:
-    most = f"at most {thousands(found.summary)} tokens"
+def _describe_length(found: Preview) -> str:
+    most = f"at most {format_thousands(found.summary)} tokens"
     if found.summary_expected == found.summary:
         return most
-    return f"an estimated {thousands(found.summary_expected)} tokens, {most}"
+    return f"an estimated {format_thousands(found.summary_expected)} tokens, {most}"
 
 
-def _bar(tokens: int, window: int) -> int:
+def _usage_bar(tokens: int, window: int) -> int:
     return max(1, min(100, round(tokens / window * 100))) if window else 1

@@ -1,4 +1,4 @@
-"""Templates to answers: everything escaped, nothing from elsewhere, nothing kept by browsers."""
+"""Fill templates and answer: everything escaped, nothing from elsewhere, nothing kept by browsers."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from gateway_compaction.admin.origin import root_of
 from gateway_compaction.admin.ui import text
-
-__all__ = ["HEADERS", "STATIC", "THEME_COOKIE", "asset", "assets", "base_of", "etag_of", "page", "render"]
 
 FOLDER = Path(__file__).parent
 THEME_COOKIE = "gateway_compaction_theme"
@@ -50,7 +48,7 @@ STATIC: Mapping[str, str] = {
 
 
 @cache
-def _environment() -> Environment:
+def _make_environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
@@ -58,47 +56,46 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for function in (
-        text.visible,
-        text.plain,
-        text.short,
-        text.quoted,
-        text.thousands,
-        text.compact,
-        text.percent,
-        text.money,
-    ):
-        environment.filters[function.__name__] = function
+    environment.filters |= {
+        "visible": text.show_hidden_html,
+        "plain": text.show_hidden,
+        "short": text.shorten_line,
+        "quoted": text.quote_for_url,
+        "thousands": text.format_thousands,
+        "compact": text.format_compact,
+        "percent": text.format_percent,
+        "money": text.format_money,
+    }
     return environment
 
 
 @cache
-def asset(name: str) -> bytes:
-    """A file of the folder ``static``."""
+def read_asset(name: str) -> bytes:
+    """Return a file of the folder ``static``."""
     return (FOLDER / "static" / name).read_bytes()
 
 
 @cache
-def assets() -> str:
-    """What changes whenever a script or style does."""
-    return hashlib.sha256(b"".join(asset(name) for name in sorted(STATIC))).hexdigest()[:12]
+def assets_version() -> str:
+    """Return a name that changes whenever a script or style does."""
+    return hashlib.sha256(b"".join(read_asset(name) for name in sorted(STATIC))).hexdigest()[:12]
 
 
 def base_of(request: Request) -> str:
-    """Where the pages are, as seen by the browser."""
+    """Return the address of the pages, as seen by the browser."""
     return f"{root_of(request)}/ui"
 
 
 def render(template: str, **values: Any) -> str:
-    """A template with its values, as text."""
+    """Fill a template with its values, and return the text."""
     # Text of strangers may hold what no encoding has: it was made visible, this is for what was not shown.
-    return _environment().get_template(template).render(values).encode("utf-8", "replace").decode()
+    return _make_environment().get_template(template).render(values).encode("utf-8", "replace").decode()
 
 
-def page(
+def html_page(
     request: Request, template: str, status: int = 200, etag: str | None = None, **values: Any
 ) -> Response:
-    """An answer in HTML."""
+    """Return an answer in HTML."""
     theme = request.cookies.get(THEME_COOKIE, "")
     shown = {
         "actor": None,
@@ -108,11 +105,11 @@ def page(
         "problem": "",
         "etag": etag or "",
     } | values
-    shown |= {"base": base_of(request), "assets": assets(), "theme": theme if theme in THEMES else ""}
+    shown |= {"base": base_of(request), "assets": assets_version(), "theme": theme if theme in THEMES else ""}
     headers = HEADERS | ({"ETag": etag} if etag else {})
     return Response(render(template, **shown), status, headers, "text/html; charset=utf-8")
 
 
 def etag_of(*values: Any) -> str:
-    """A name for what a page shows: the same values, the same name."""
+    """Return a name for what a page shows: the same values, the same name."""
     return hashlib.sha256(repr(values).encode("utf-8", "backslashreplace")).hexdigest()[:24]

@@ -1,4 +1,4 @@
-"""The pages: overview, session list, one session, one version."""
+"""Define the pages: overview, session list, one session, one version."""
 
 from __future__ import annotations
 
@@ -12,33 +12,39 @@ from pydantic import ValidationError
 
 from gateway_compaction.admin.access import Reader, Viewer
 from gateway_compaction.admin.dependencies import Parts, PartsDep
-from gateway_compaction.admin.details import version_of
-from gateway_compaction.admin.measures import counted_overview
+from gateway_compaction.admin.details import find_version
+from gateway_compaction.admin.measures import load_overview
 from gateway_compaction.admin.origin import PATH
-from gateway_compaction.admin.policy_view import explained, identity_of
-from gateway_compaction.admin.preview import previewed
+from gateway_compaction.admin.policy_view import explain_policy, identity_of_session
+from gateway_compaction.admin.preview import preview_call
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.read_routes import Id, ref_of
 from gateway_compaction.admin.schemas import PreviewBody
 from gateway_compaction.admin.ui.errors import PageRoute
-from gateway_compaction.admin.ui.history import VersionView, version_view
-from gateway_compaction.admin.ui.overview import PERIODS, overview_view
+from gateway_compaction.admin.ui.history import VersionView, make_version_view
+from gateway_compaction.admin.ui.overview import PERIODS, make_overview_view
 from gateway_compaction.admin.ui.policy import (
     PolicyView,
     PreviewView,
-    policy_view,
-    preview_body,
-    preview_view,
+    make_policy_view,
+    make_preview_view,
+    read_preview_form,
 )
-from gateway_compaction.admin.ui.render import HEADERS, STATIC, asset, etag_of, page
-from gateway_compaction.admin.ui.session import session_view
-from gateway_compaction.admin.ui.sessions import AGES, LEVELS, STATES, Listing, asked, line, listing
+from gateway_compaction.admin.ui.render import HEADERS, STATIC, etag_of, html_page, read_asset
+from gateway_compaction.admin.ui.session import make_session_view
+from gateway_compaction.admin.ui.sessions import (
+    AGES,
+    LEVELS,
+    STATES,
+    Listing,
+    make_line,
+    make_listing,
+    read_filter,
+)
 from gateway_compaction.admin.write_routes import DETAILS
 from gateway_compaction.archive import Hour, SessionDetail
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.errors import NotThere, PolicyError
-
-__all__ = ["router"]
 
 router = APIRouter(prefix=f"{PATH}/ui", route_class=PageRoute, include_in_schema=False)
 SUGGESTED = 200
@@ -46,36 +52,36 @@ STOP_POLLING = 286
 REFUSED_FILE = "The policy file cannot be used as it is now; the last good policies stay in force."
 
 
-def _common(viewer: Viewer, **values: Any) -> dict[str, Any]:
+def _common_values(viewer: Viewer, **values: Any) -> dict[str, Any]:
     return {"actor": viewer.scope.actor, "csrf": viewer.csrf, "may_act": viewer.may_act, **values}
 
 
-async def _shown(
+async def _page_off_loop(
     request: Request, template: str, status: int, etag: str | None, values: Mapping[str, Any]
 ) -> Response:
-    """A page, made beside the loop: a long one takes a while, and requests must not wait for it."""
-    return await asyncio.to_thread(page, request, template, status, etag, **values)
+    """Return a page, made on a thread: a long one takes a while, and requests must not wait for it."""
+    return await asyncio.to_thread(html_page, request, template, status, etag, **values)
 
 
-async def _live(request: Request, template: str, values: Mapping[str, Any], *named: Any) -> Response:
-    """A part that follows what happens; nothing is sent where nothing has changed."""
+async def _live_fragment(request: Request, template: str, values: Mapping[str, Any], *named: Any) -> Response:
+    """Return a part that follows what happens; nothing is sent where nothing has changed."""
     etag = await asyncio.to_thread(etag_of, *named)
     if request.headers.get("if-none-match") == etag:
         return Response(status_code=304, headers={**HEADERS, "ETag": etag})
-    return await _shown(request, template, 200, etag, values)
+    return await _page_off_loop(request, template, 200, etag, values)
 
 
-async def _overview(viewer: Viewer, parts: Parts, hours: int) -> dict[str, Any]:
+async def _overview_values(viewer: Viewer, parts: Parts, hours: int) -> dict[str, Any]:
     hours = hours if hours in PERIODS else 24
     now = time.time()
-    found = await counted_overview(parts, viewer.scope, hours, now)
-    view = await asyncio.to_thread(overview_view, found, hours, now)
+    found = await load_overview(parts, viewer.scope, hours, now)
+    view = await asyncio.to_thread(make_overview_view, found, hours, now)
     problem = _policy_problem(viewer, parts)
-    return _common(viewer, view=view, periods=PERIODS, page="overview", problem=problem)
+    return _common_values(viewer, view=view, periods=PERIODS, page="overview", problem=problem)
 
 
 def _policy_problem(viewer: Viewer, parts: Parts) -> str:
-    """What is to be said while the policy file cannot be used; what is in it is for proxy admins."""
+    """Say what is wrong while the policy file cannot be used; its contents are for proxy admins."""
     policies = parts.health().get("policies") or {}
     problem = policies.get("problem")
     if not problem:
@@ -85,111 +91,113 @@ def _policy_problem(viewer: Viewer, parts: Parts) -> str:
 
 @router.get("")
 async def overview(request: Request, viewer: Reader, parts: PartsDep, hours: int = 24) -> Response:
-    """The first page."""
-    return await _shown(request, "overview.html", 200, None, await _overview(viewer, parts, hours))
+    """Show the first page."""
+    return await _page_off_loop(
+        request, "overview.html", 200, None, await _overview_values(viewer, parts, hours)
+    )
 
 
 @router.get("/live")
 async def overview_live(request: Request, viewer: Reader, parts: PartsDep, hours: int = 24) -> Response:
-    """What changes of the first page."""
-    values = await _overview(viewer, parts, hours)
-    return await _live(request, "_overview.html", values, values["view"], values["problem"])
+    """Send the parts of the first page that change."""
+    values = await _overview_values(viewer, parts, hours)
+    return await _live_fragment(request, "_overview.html", values, values["view"], values["problem"])
 
 
 @router.get("/sessions")
 async def sessions(request: Request, viewer: Reader, parts: PartsDep) -> Response:
-    """The session list; only the list where htmx asks for it."""
-    form, now = asked(request.query_params), time.time()
-    found = await parts.archive.sessions(viewer.scope, form.query(now))
+    """Show the session list; only the list where htmx asks for it."""
+    form, now = read_filter(request.query_params), time.time()
+    found = await parts.archive.sessions(viewer.scope, form.to_query(now))
     part = "hx-request" in request.headers and "hx-history-restore-request" not in request.headers
     if part:
-        view = await asyncio.to_thread(listing, found, form, now)
-        return await _live(request, "_list.html", _common(viewer, list=view), view)
-    teams, models = await _suggestions(viewer, parts)
-    whole: Listing = await asyncio.to_thread(listing, found, form, now, teams, models)
-    values = _common(viewer, list=whole, page="sessions", levels=LEVELS, states=STATES, ages=AGES)
-    return await _shown(request, "sessions.html", 200, None, values)
+        view = await asyncio.to_thread(make_listing, found, form, now)
+        return await _live_fragment(request, "_list.html", _common_values(viewer, list=view), view)
+    teams, models = await _filter_suggestions(viewer, parts)
+    whole: Listing = await asyncio.to_thread(make_listing, found, form, now, teams, models)
+    values = _common_values(viewer, list=whole, page="sessions", levels=LEVELS, states=STATES, ages=AGES)
+    return await _page_off_loop(request, "sessions.html", 200, None, values)
 
 
-async def _suggestions(viewer: Viewer, parts: Parts) -> tuple[list[str], list[str]]:
-    return await asyncio.to_thread(_named, await parts.archive.overview(viewer.scope, max(PERIODS)))
+async def _filter_suggestions(viewer: Viewer, parts: Parts) -> tuple[list[str], list[str]]:
+    return await asyncio.to_thread(_names_by_count, await parts.archive.overview(viewer.scope, max(PERIODS)))
 
 
-def _named(counted: Sequence[Hour]) -> tuple[list[str], list[str]]:
+def _names_by_count(counted: Sequence[Hour]) -> tuple[list[str], list[str]]:
     teams = {hour.owner.team or hour.owner.team_id or "" for hour in counted} - {""}
     return sorted(teams)[:SUGGESTED], sorted({hour.model for hour in counted})[:SUGGESTED]
 
 
 @router.get("/sessions/{id}")
 async def session(request: Request, viewer: Reader, parts: PartsDep, id: Id, done: str = "") -> Response:
-    """One session."""
+    """Show one session."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
-    view = await asyncio.to_thread(session_view, detail, time.time())
-    shown = await _policy(viewer, parts, detail)
-    values = _common(viewer, view=view, policy=shown, done=DETAILS.get(done, ""), page="sessions")
-    return await _shown(request, "session.html", 200, None, values)
+    view = await asyncio.to_thread(make_session_view, detail, time.time())
+    shown = await _policy_values(viewer, parts, detail)
+    values = _common_values(viewer, view=view, policy=shown, done=DETAILS.get(done, ""), page="sessions")
+    return await _page_off_loop(request, "session.html", 200, None, values)
 
 
 @router.get("/sessions/{id}/live")
 async def session_live(request: Request, viewer: Reader, parts: PartsDep, id: Id) -> Response:
-    """What changes of one session's page."""
+    """Send the parts of one session's page that change."""
     try:
         detail = await parts.archive.detail(viewer.scope, ref_of(id))
     except NotThere:
-        return await _shown(request, "_gone.html", STOP_POLLING, None, {})
-    view = await asyncio.to_thread(session_view, detail, time.time())
-    return await _live(request, "_session.html", _common(viewer, view=view), view)
+        return await _page_off_loop(request, "_gone.html", STOP_POLLING, None, {})
+    view = await asyncio.to_thread(make_session_view, detail, time.time())
+    return await _live_fragment(request, "_session.html", _common_values(viewer, view=view), view)
 
 
 @router.get("/sessions/{id}/versions/{number}")
 async def version(request: Request, viewer: Reader, parts: PartsDep, id: Id, number: int) -> Response:
-    """One version."""
+    """Show one version."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
-    view, name = await asyncio.to_thread(_closely, detail, number, time.time())
-    values = _common(viewer, view=view, path=detail.row.session.session_id, name=name, page="sessions")
-    return await _shown(request, "version.html", 200, None, values)
+    view, name = await asyncio.to_thread(_version_values, detail, number, time.time())
+    values = _common_values(viewer, view=view, path=detail.row.session.session_id, name=name, page="sessions")
+    return await _page_off_loop(request, "version.html", 200, None, values)
 
 
-def _closely(detail: SessionDetail, number: int, now: float) -> tuple[VersionView, str]:
-    return version_view(detail, version_of(detail, number), now), line(detail.row, now).name
+def _version_values(detail: SessionDetail, number: int, now: float) -> tuple[VersionView, str]:
+    return make_version_view(detail, find_version(detail, number), now), make_line(detail.row, now).name
 
 
 @router.get("/sessions/{id}/preview")
 async def preview(request: Request, viewer: Reader, parts: PartsDep, id: Id) -> Response:
-    """What other values would have sent; nothing is changed by looking."""
+    """Show what other values would have sent; nothing is changed by looking."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
-    values = _common(viewer, shown=None, problem="")
+    values = _common_values(viewer, shown=None, problem="")
     try:
-        policy = parts.policies().resolve(await identity_of(detail.row))
-        body = preview_body(request.query_params, policy)
-        values["shown"] = await asyncio.to_thread(_tried, detail, policy, body, parts.count)
+        policy = parts.policies().resolve(await identity_of_session(detail.row))
+        body = read_preview_form(request.query_params, policy)
+        values["shown"] = await asyncio.to_thread(_preview_values, detail, policy, body, parts.count)
     except (Problem, PolicyError) as error:
         values["problem"] = error.detail if isinstance(error, Problem) else str(error)
     except (ValueError, ValidationError):
         values["problem"] = "These are no values that can be tried."
-    return await _shown(request, "_preview.html", 200, None, values)
+    return await _page_off_loop(request, "_preview.html", 200, None, values)
 
 
-def _tried(
+def _preview_values(
     detail: SessionDetail, policy: Policy, body: PreviewBody, count: Callable[[str, str], int]
 ) -> PreviewView | None:
-    found = previewed(detail, policy, body, count)
-    return preview_view(found, detail.last_call) if detail.last_call else None
+    found = preview_call(detail, policy, body, count)
+    return make_preview_view(found, detail.last_call) if detail.last_call else None
 
 
 @router.get("/static/{name}")
 async def static(name: str) -> Response:
-    """Scripts and styles; their address changes with their contents."""
+    """Send scripts and styles; their address changes with their contents."""
     if name not in STATIC:
         raise NotThere(name)
     headers = HEADERS | {"Cache-Control": "public, max-age=31536000, immutable"}
-    return Response(asset(name), 200, headers, STATIC[name])
+    return Response(read_asset(name), 200, headers, STATIC[name])
 
 
-async def _policy(viewer: Viewer, parts: Parts, detail: SessionDetail) -> PolicyView:
+async def _policy_values(viewer: Viewer, parts: Parts, detail: SessionDetail) -> PolicyView:
     try:
-        book, identity = parts.policies(), await identity_of(detail.row)
-        told = explained(book, identity, everything=viewer.scope.everything)
-        return policy_view(told, book.resolve(identity))
+        book, identity = parts.policies(), await identity_of_session(detail.row)
+        told = explain_policy(book, identity, everything=viewer.scope.everything)
+        return make_policy_view(told, book.resolve(identity))
     except PolicyError as error:
         return PolicyView(problem=str(error))

@@ -1,4 +1,4 @@
-"""The session list as values: what was asked for, and a line for each session."""
+"""Show the session list as values: the form above it, and a line for each session."""
 
 from __future__ import annotations
 
@@ -7,23 +7,14 @@ from dataclasses import dataclass
 from typing import Any, get_args
 from urllib.parse import urlencode
 
-from gateway_compaction.admin.ui.text import ago, compact, percent, short, stamp
+from gateway_compaction.admin.ui.text import (
+    format_age,
+    format_compact,
+    format_percent,
+    format_time,
+    shorten_line,
+)
 from gateway_compaction.archive import Query, SessionPage, SessionRow, Sort, State
-
-__all__ = [
-    "AGES",
-    "CALLS_HINT",
-    "LEVELS",
-    "SORTS",
-    "STATES",
-    "Asked",
-    "Column",
-    "Line",
-    "Listing",
-    "asked",
-    "line",
-    "listing",
-]
 
 AGES: Mapping[str, tuple[str, float]] = {
     "1h": ("last hour", 3600),
@@ -40,7 +31,7 @@ CALLS_HINT = "Those near their window; smaller ones pass without being recorded"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SessionFilter:
     """The form above the list as somebody filled it in; empty text where nothing was asked."""
 
     team: str = ""
@@ -53,8 +44,8 @@ class Asked:
     ascending: bool = False
     cursor: str = ""
 
-    def query(self, now: float) -> Query:
-        """The same for the archive."""
+    def to_query(self, now: float) -> Query:
+        """Return the same for the archive."""
         seconds = AGES[self.age][1] if self.age else 0.0
         state: State | None = next((known for known in STATES if known == self.state), None)
         return Query(
@@ -71,8 +62,10 @@ class Asked:
             limit=PAGE,
         )
 
-    def link(self, **changes: Any) -> str:
-        """The query string of this form with changes; another order or filter starts at the first page."""
+    def to_link(self, **changes: Any) -> str:
+        """Return the query string of this form with changes; another order or filter starts at the first
+        page.
+        """
         values = {name: getattr(self, name) for name in ("team", "model", "level", "state", "age", "text")}
         values |= {"sort": self.sort, "dir": "up" if self.ascending else "down", "cursor": ""} | changes
         if values["sort"] == "seen" and values["dir"] == "down":
@@ -82,7 +75,7 @@ class Asked:
     @property
     def here(self) -> str:
         """The query string of exactly this page of the list."""
-        return self.link(cursor=self.cursor)
+        return self.to_link(cursor=self.cursor)
 
     @property
     def filtered(self) -> bool:
@@ -92,7 +85,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A heading of the list; ``link`` orders by it (the other way round where it already does).
+    """A heading of the list; ``to_link`` orders by it (the other way round where it already does).
 
     ``hint`` says what is counted.
     """
@@ -133,7 +126,7 @@ class Line:
 class Listing:
     """The whole list."""
 
-    asked: Asked
+    asked: SessionFilter
     columns: tuple[Column, ...]
     lines: tuple[Line, ...]
     total: int
@@ -143,14 +136,14 @@ class Listing:
     models: tuple[str, ...] = ()
 
 
-def asked(form: Mapping[str, str]) -> Asked:
-    """The form as sent by a browser; what it cannot have offered counts as not asked."""
+def read_filter(form: Mapping[str, str]) -> SessionFilter:
+    """Read the form as sent by a browser; what it cannot have offered counts as not asked."""
     text = {
         name: form.get(name, "").strip()[:FILTER_CHARS]
         for name in ("team", "model", "text", "level", "state", "age")
     }
     sort: Sort = next((known for known in SORTS if known == form.get("sort")), "seen")
-    return Asked(
+    return SessionFilter(
         text["team"],
         text["model"],
         text["level"] if text["level"] in LEVELS else "",
@@ -163,57 +156,57 @@ def asked(form: Mapping[str, str]) -> Asked:
     )
 
 
-def listing(
-    page: SessionPage, form: Asked, now: float, teams: Sequence[str] = (), models: Sequence[str] = ()
+def make_listing(
+    page: SessionPage, form: SessionFilter, now: float, teams: Sequence[str] = (), models: Sequence[str] = ()
 ) -> Listing:
-    """The list as values."""
+    """Show the list as values."""
     return Listing(
         form,
-        _columns(form),
-        tuple(line(row, now) for row in page.rows),
+        _make_columns(form),
+        tuple(make_line(row, now) for row in page.rows),
         page.total,
-        form.link(cursor=page.cursor) if page.cursor else None,
-        form.link() if form.cursor else None,
+        form.to_link(cursor=page.cursor) if page.cursor else None,
+        form.to_link() if form.cursor else None,
         tuple(teams),
         tuple(models),
     )
 
 
-def line(row: SessionRow, now: float) -> Line:
-    """One session as values."""
+def make_line(row: SessionRow, now: float) -> Line:
+    """Show one session as values."""
     saved = row.saved or row.would_save
     return Line(
         row.session.session_id,
-        short(row.labels[0]) if row.labels else row.session.key[:12],
+        shorten_line(row.labels[0]) if row.labels else row.session.key[:12],
         row.session.key[:12],
-        short(row.owner.named),
-        short(row.model or "unknown"),
+        shorten_line(row.owner.named),
+        shorten_line(row.model or "unknown"),
         row.level or "",
         row.outcome or "",
         row.state,
-        short(row.reason or "", 200),
-        ago(row.seen, now),
-        stamp(row.seen),
+        shorten_line(row.reason or "", 200),
+        format_age(row.seen, now),
+        format_time(row.seen),
         row.calls,
-        compact(row.tokens_before),
-        compact(row.tokens_after),
-        _share(row),
-        percent(row.tokens_after / row.window) if row.window else "",
-        compact(saved) if saved else "–",
+        format_compact(row.tokens_before),
+        format_compact(row.tokens_after),
+        _sent_share(row),
+        format_percent(row.tokens_after / row.window) if row.window else "",
+        format_compact(saved) if saved else "–",
         bool(row.would_save) and not row.saved,
         row.versions,
     )
 
 
-def _share(row: SessionRow) -> int:
-    """What the model got of what the client sent, in per cent."""
+def _sent_share(row: SessionRow) -> int:
+    """Return what the model got of what the client sent, in per cent."""
     return max(1, min(100, round(100 * row.tokens_after / row.tokens_before))) if row.tokens_before else 100
 
 
-def _columns(form: Asked) -> tuple[Column, ...]:
+def _make_columns(form: SessionFilter) -> tuple[Column, ...]:
     def ordered(name: str, sort: Sort, hint: str = "") -> Column:
         now = form.sort == sort
-        link = form.link(sort=sort, dir="down" if not now or form.ascending else "up")
+        link = form.to_link(sort=sort, dir="down" if not now or form.ascending else "up")
         order = ("ascending" if form.ascending else "descending") if now else "none"
         return Column(name, link, order, sort != "seen", hint)
 

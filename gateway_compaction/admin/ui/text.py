@@ -1,4 +1,4 @@
-"""Text by strangers, and figures, as they are shown: nothing invisible, nothing without end."""
+"""Make text by strangers, and figures, fit to be shown: nothing invisible, nothing without end."""
 
 from __future__ import annotations
 
@@ -9,26 +9,6 @@ from datetime import UTC, datetime
 from urllib.parse import quote
 
 from markupsafe import Markup, escape
-
-__all__ = [
-    "BODY_CHARS",
-    "HEAD_CHARS",
-    "LABEL_CHARS",
-    "Folded",
-    "ago",
-    "compact",
-    "fold",
-    "money",
-    "percent",
-    "plain",
-    "plural",
-    "quoted",
-    "short",
-    "span",
-    "stamp",
-    "thousands",
-    "visible",
-]
 
 HEAD_CHARS = 400
 BODY_CHARS = 20_000
@@ -83,54 +63,57 @@ class Folded:
 
 
 def fold(text: str, head: int = HEAD_CHARS, body: int = BODY_CHARS) -> Folded:
-    """``text`` in two steps; what is short comes whole in the first."""
+    """Return ``text`` in two steps; what is short comes whole in the first."""
     return Folded(text[:head], text[:body], len(text))
 
 
-def _symbol(char: str) -> str:
+def _visible_symbol(char: str) -> str:
     code = ord(char)
     return f"⟨{CONTROLS[code] if code < len(CONTROLS) else NAMES.get(char, f'U+{code:04X}')}⟩"
 
 
-def plain(text: object) -> str:
-    """``text`` with a visible symbol for every character that hides or rearranges others."""
-    return HIDDEN.sub(lambda found: _symbol(found.group()), str(text).replace("\r\n", "\n"))
+def show_hidden(text: object) -> str:
+    """Return ``text`` with a visible symbol for every character that hides or rearranges others."""
+    return HIDDEN.sub(lambda found: _visible_symbol(found.group()), str(text).replace("\r\n", "\n"))
 
 
-def visible(text: object) -> Markup:
-    """The same for HTML, escaped, the symbols marked so that they are not taken for the text's own."""
+def show_hidden_html(text: object) -> Markup:
+    """Return the same for HTML, escaped, the symbols marked so that they are not taken for the text's own."""
     parts, last = list[str](), 0
     source = str(text).replace("\r\n", "\n")
     for found in HIDDEN.finditer(source):
         parts.append(str(escape(source[last : found.start()])))
-        parts.append(f'<span class="ctl" title="{_name(found.group())}">{_symbol(found.group())}</span>')
+        parts.append(
+            f'<span class="ctl" title="{_character_name(found.group())}">'
+            f"{_visible_symbol(found.group())}</span>"
+        )
         last = found.end()
     parts.append(str(escape(source[last:])))
     return Markup("".join(parts))  # every part was escaped above
 
 
-def _name(char: str) -> str:
+def _character_name(char: str) -> str:
     return f"U+{ord(char):04X} {unicodedata.name(char, 'control character').lower()}"
 
 
-def quoted(text: object) -> str:
-    """``text`` as a value in an address."""
+def quote_for_url(text: object) -> str:
+    """Return ``text`` as a value in an address."""
     return quote(str(text), safe="", errors="replace")
 
 
-def short(text: object, chars: int = LABEL_CHARS) -> str:
-    """One line of at most ``chars``."""
+def shorten_line(text: object, chars: int = LABEL_CHARS) -> str:
+    """Return one line of at most ``chars``."""
     line = " ".join(str(text)[: chars * 4].split())
     return line if len(line) <= chars else line[: chars - 1] + "…"
 
 
-def thousands(number: float) -> str:
-    """A whole number with separators."""
+def format_thousands(number: float) -> str:
+    """Return a whole number with separators."""
     return f"{number:,.0f}"
 
 
-def compact(number: float) -> str:
-    """A number in three digits: 940, 12.3k, 4.56M."""
+def format_compact(number: float) -> str:
+    """Return a number in three digits: 940, 12.3k, 4.56M."""
     size = abs(number)
     for scale, letter in SCALES:
         if size >= scale * 0.9995:
@@ -142,19 +125,19 @@ def compact(number: float) -> str:
     return f"{number:.0f}"
 
 
-def plural(number: int, word: str) -> str:
-    """A number with its word."""
-    return f"{thousands(number)} {word}{'' if number == 1 else 's'}" if number else f"no {word}s"
+def pluralize(number: int, word: str) -> str:
+    """Return a number with its word."""
+    return f"{format_thousands(number)} {word}{'' if number == 1 else 's'}" if number else f"no {word}s"
 
 
-def percent(share: float) -> str:
-    """A share as per cent; small ones with a digit more."""
+def format_percent(share: float) -> str:
+    """Return a share as per cent; small ones with a digit more."""
     value = share * 100
     return f"{value:.1f} %" if 0 < abs(value) < 10 and round(value, 1) != round(value) else f"{value:.0f} %"
 
 
-def money(dollars: float) -> str:
-    """Dollars; below a cent with enough digits to be seen."""
+def format_money(dollars: float) -> str:
+    """Return dollars; below a cent with enough digits to be seen."""
     # What would be rounded to a cent is one.
     if dollars and abs(dollars) < 0.00995:
         shown = f"${abs(dollars):.4f}" if abs(dollars) >= 0.00005 else "<$0.0001"
@@ -162,23 +145,23 @@ def money(dollars: float) -> str:
     return f"{'-' if dollars < 0 else ''}${abs(dollars):,.2f}"
 
 
-def span(seconds: float) -> str:
-    """A length of time in its largest unit."""
+def format_span(seconds: float) -> str:
+    """Return a length of time in its largest unit."""
     for unit, name in UNITS:
         if seconds >= unit:
             return f"{seconds / unit:.0f} {name}"
     return f"{max(seconds, 0):.0f} s"
 
 
-def ago(then: float, now: float) -> str:
-    """How long ago, in words."""
+def format_age(then: float, now: float) -> str:
+    """Say how long ago, in words."""
     if not then:
         return "never"
-    return "just now" if now - then < 60 else f"{span(now - then)} ago"
+    return "just now" if now - then < 60 else f"{format_span(now - then)} ago"
 
 
-def stamp(at: float) -> str:
-    """A time of day with its date, in UTC."""
+def format_time(at: float) -> str:
+    """Return a time of day with its date, in UTC."""
     try:
         return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     except (OverflowError, OSError, ValueError):
