@@ -228,7 +228,7 @@ def _refusal_problem(error: ProxyException | HTTPException) -> Problem:
 
 
 def _refusal_status(code: object) -> int:
-    """Return the status that a refusal names; where it names none, or a success, that of a key not accepted."""
+    """Return the status that a refusal names, or that of a key not accepted where it names no failure."""
     text = str(code)
     number = int(text) if text.isascii() and text.isdecimal() and len(text) == 3 else 0
     return number if 400 <= number < 600 else 401

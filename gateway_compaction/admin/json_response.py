@@ -22,7 +22,7 @@ def json_response(value: Any, status: int = 200) -> Response:
 
 
 async def json_response_off_loop(value: Any) -> Response:
-    """Return the same for what may be long: it is written on a thread, so that requests need not wait for it."""
+    """Return the same for what may be long: a thread writes it, so that requests need not wait for it."""
     return await asyncio.to_thread(json_response, value)
 
 

@@ -1,4 +1,4 @@
-"""Find what an input token of a model group costs, by LiteLLM's price map and the proxy's own configuration."""
+"""Find the price of a model group's input token, in LiteLLM's price map and the proxy's configuration."""
 
 from __future__ import annotations
 

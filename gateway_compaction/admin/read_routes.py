@@ -119,7 +119,7 @@ async def version(
 
 @router.get("/sessions/{id}/last-call", operation_id="compaction_last_call", response_model=CallSnapshot)
 async def last_call(viewer: Reader, parts: PartsDep, id: Id) -> Response:
-    """Return the client's messages beside the model's; with contents only where `storage.content` is `full`."""
+    """Return the last call's messages on both sides; contents only where `storage.content` is `full`."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
     if detail.last_call is None:
         raise NotThere("no call was looked at closely")

@@ -324,7 +324,7 @@ class TestList:
     def test_the_query(self) -> None:
         query = read_filter(
             {"age": "1h", "state": "failed", "sort": "saved", "dir": "up", "cursor": "c"}
-        ).query(NOW)
+        ).to_query(NOW)
         assert (query.since, query.until, query.state) == (NOW - 3600, None, "failed")
         assert (query.sort, query.ascending, query.cursor) == ("saved", True, "c")
         assert read_filter({"age": "older"}).to_query(NOW).until == NOW - 7 * 86_400
