@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from gateway_compaction.core.policy.book import EntryMode, Identity, MatchReport, PolicyBook
 from gateway_compaction.core.policy.document import Match
 from gateway_compaction.core.policy.matching import (
-    RANK_NAMES,
     RANKS,
     can_match_same_request,
     can_match_same_text,
@@ -210,9 +209,9 @@ def test_policies_that_contradict_each_other_together_are_refused(first: Any, se
     assert (error.source, error.path) == (SOURCE, "policies[1].levels.light.at")
     assert error.problem == (
         "where 'low' and 'high' match one request, levels.light.at is 0.8 "
-        f"(policies.yaml: policies[1] 'high' ({RANK_NAMES[max(RANKS[f] for f in second)]}))"
+        f"(policies.yaml: policies[1] 'high' ({max(RANKS[f] for f in second).label}))"
         " but must be below levels.medium.at, which is 0.6"
-        f" (policies.yaml: policies[0] 'low' ({RANK_NAMES[max(RANKS[f] for f in first)]}))"
+        f" (policies.yaml: policies[0] 'low' ({max(RANKS[f] for f in first).label}))"
     )
     assert error.remedy == (
         "Write levels.light.at below 0.6, or write levels.medium.at above 0.8 in the same place;"

@@ -1,4 +1,8 @@
-"""The shape of a policy file, and its errors in words: where, what was found, what to write."""
+"""The shape of a policy file, and its errors in words: where, what was found, what to write.
+
+Policies are written by people who do not know this code. All that is wrong with a file is told at once, each
+error with the key's path and a remedy; pydantic's own messages name unions and validators that no file has.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +19,7 @@ from gateway_compaction.core.policy.fields import Expects, Section, section_of
 from gateway_compaction.core.policy.model import PolicyBody, list_paths
 from gateway_compaction.errors import PolicyError
 
-__all__ = [
-    "ENVIRONMENT_PREFIX",
-    "Match",
-    "Origin",
-    "Outline",
-    "PolicyEntry",
-    "build_policy_schema",
-    "describe_unknown_key",
-    "parse_section",
-    "raise_errors",
-]
-
+# A variable overrides ``defaults``: its path follows the prefix in capitals, with ``__`` for each dot.
 ENVIRONMENT_PREFIX = "GATEWAY_COMPACTION_DEFAULTS__"
 MATCH_REMEDY = (
     "Write at least one of team, key, model, tag and user under match; "
@@ -36,17 +29,17 @@ POLICIES = Expects("a list of policies, each item starting with - name:")
 SectionT = TypeVar("SectionT", bound=Section)
 
 
-def _listed(raw: Any) -> Any:
+def _check_list(raw: Any) -> Any:
     if raw is not None and not isinstance(raw, list | tuple):
         raise ValueError("not a list")
     return raw
 
 
-def _one_or_many(raw: Any) -> Any:
+def _to_tuple(raw: Any) -> Any:
     return (raw,) if isinstance(raw, str) else raw
 
 
-def _not_empty(patterns: tuple[str, ...]) -> tuple[str, ...]:
+def _check_not_empty(patterns: tuple[str, ...]) -> tuple[str, ...]:
     if not patterns:
         raise ValueError("matches nothing")
     return patterns
@@ -56,8 +49,8 @@ Pattern = Annotated[str, Field(min_length=1, max_length=256)]
 Patterns = Annotated[
     tuple[Pattern, ...],
     Field(strict=False),
-    BeforeValidator(_one_or_many),
-    AfterValidator(_not_empty),
+    BeforeValidator(_to_tuple),
+    AfterValidator(_check_not_empty),
     WithJsonSchema(
         {
             "anyOf": [
@@ -70,6 +63,7 @@ Patterns = Annotated[
 ]
 
 
+# Without a single key it would hold for everybody, silently: what holds for everybody belongs under defaults.
 class Match(Section):
     """For whom a policy holds. Keys are joined with AND, a key's patterns with OR; shell globs."""
 
@@ -80,7 +74,7 @@ class Match(Section):
     user: Patterns = Field(default=(), description="User ids.")
 
     @model_validator(mode="after")
-    def _names_somebody(self) -> Match:
+    def _require_a_key(self) -> Match:
         if not self.model_fields_set:
             raise PydanticCustomError("empty_match", "matches everybody")
         return self
@@ -118,11 +112,11 @@ class Outline(PolicyFile):
     """A policy file's top level alone, so that a fault in one policy does not hide those in the others."""
 
     defaults: Any = None
-    policies: Annotated[Any, AfterValidator(_listed), POLICIES] = None
+    policies: Annotated[Any, AfterValidator(_check_list), POLICIES] = None
 
 
 def build_policy_schema() -> dict[str, Any]:
-    """The JSON schema of a policy file, for editors."""
+    """Return the JSON schema of a policy file, with which editors complete keys and mark errors."""
     schema = PolicyFile.model_json_schema()
     for section in (schema, *schema["$defs"].values()):
         for name, field in section.get("properties", {}).items():
@@ -134,14 +128,20 @@ def build_policy_schema() -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where values were written: ``source`` is a file, a metadata block or the environment."""
+    """The place where values were written, so that an error or an explanation can name it.
+
+    Attributes:
+        source: a file's name, ``team metadata``, ``key metadata``, ``environment`` or ``built-in default``.
+        prefix: path inside the source below which the values stand, such as ``policies[2]``.
+        variables: the source is the environment, where each path is a variable of its own.
+    """
 
     source: str
     prefix: str = ""
     variables: bool = False
 
-    def error(self, path: str, problem: str, remedy: str) -> PolicyError:
-        """An error at ``path`` of this origin; the environment's is named by its variable."""
+    def build_error(self, path: str, problem: str, remedy: str) -> PolicyError:
+        """Build an error at ``path`` of this origin; in the environment it is named by its variable."""
         source = self.source
         if self.variables:
             source = ENVIRONMENT_PREFIX + path.upper().replace(".", "__")
@@ -150,7 +150,11 @@ class Origin:
 
 
 def raise_errors(errors: Sequence[PolicyError]) -> None:
-    """Raise the first of ``errors``, if any, with the rest as its ``others``."""
+    """Raise the first of ``errors``, if there is one, with the rest as its ``others``.
+
+    Raises:
+        PolicyError: ``errors`` is not empty.
+    """
     if errors:
         first, *rest = errors
         raise PolicyError(first.source, first.path, first.problem, first.remedy, others=tuple(rest))
@@ -159,17 +163,34 @@ def raise_errors(errors: Sequence[PolicyError]) -> None:
 def parse_section(
     model: type[SectionT], raw: Any, origin: Origin, errors: list[PolicyError]
 ) -> SectionT | None:
-    """Read ``raw`` as ``model``; None when it cannot be, with one error per key added to ``errors``."""
+    """Read ``raw`` as ``model``.
+
+    Args:
+        model: the section that the values must fit.
+        raw: plain values, as YAML or JSON gives them.
+        origin: where they were written.
+        errors: gets one error for each key that is wrong, so that a reader sees all of them at once.
+
+    Returns:
+        The section, or None where ``raw`` is no such section.
+    """
     try:
         return model.model_validate(raw)
     except ValidationError as failure:
-        found = (_in_words(model, detail, origin) for detail in failure.errors(include_url=False))
-        errors += {error.path: error for error in found}.values()  # a union reports each of its members
+        details = failure.errors(include_url=False)
+        problems = [_to_policy_error(model, detail, origin) for detail in details]
+        # A union reports each of its members: one error for each path is enough.
+        errors += {problem.path: problem for problem in problems}.values()
         return None
 
 
 def describe_unknown_key(key: str, allowed: Sequence[str]) -> tuple[str, str]:
-    """Problem and remedy for a key that does not exist."""
+    """Return problem and remedy for a key that does not exist where it was written.
+
+    Args:
+        key: the key as written, or a whole path.
+        allowed: keys that exist there.
+    """
     homes = [path.rpartition(".")[0] for path in list_paths() if path.endswith(f".{key}")]
     near = difflib.get_close_matches(key, allowed, n=1)
     if homes:
@@ -181,10 +202,12 @@ def describe_unknown_key(key: str, allowed: Sequence[str]) -> tuple[str, str]:
     return f"unknown key {key[:60]!r}", remedy
 
 
-def _in_words(model: type[Section], detail: ErrorDetails, origin: Origin) -> PolicyError:
-    path, section, field = _locate(model, detail["loc"])
-    kind, key = detail["type"], str(detail["loc"][-1] if detail["loc"] else "")
-    expects = _expected(field) if field else ""
+def _to_policy_error(model: type[Section], detail: ErrorDetails, origin: Origin) -> PolicyError:
+    """Return what pydantic found as an error in the words of the policy file."""
+    path, section, field = _find_path(model, detail["loc"])
+    kind = detail["type"]
+    key = str(detail["loc"][-1]) if detail["loc"] else ""
+    expects = _find_remedy(field) if field else ""
     if kind == "extra_forbidden":
         problem, remedy = describe_unknown_key(key, tuple(section.model_fields))
     elif kind == "invalid_key":
@@ -196,48 +219,61 @@ def _in_words(model: type[Section], detail: ErrorDetails, origin: Origin) -> Pol
     elif kind == "empty_match":
         problem, remedy = "it would match everybody", MATCH_REMEDY
     elif kind == "model_type":
-        problem, remedy = _found(detail["input"]), f"Write a mapping with keys such as {_some(section)}"
+        problem, remedy = (
+            _describe_value(detail["input"]),
+            f"Write a mapping with keys such as {_list_some_keys(section)}",
+        )
     else:
-        problem, remedy = _found(detail["input"]), f"Write {expects}"
-    return origin.error(path, problem, remedy)
+        problem, remedy = _describe_value(detail["input"]), f"Write {expects}"
+    return origin.build_error(path, problem, remedy)
 
 
-def _locate(model: type[Section], loc: tuple[int | str, ...]) -> tuple[str, type[Section], FieldInfo | None]:
-    """The path that ``loc`` names in the file, the innermost section on it, and the last key's field."""
-    path: str = ""
-    section, field = model, None
+def _find_path(
+    model: type[Section], loc: tuple[int | str, ...]
+) -> tuple[str, type[Section], FieldInfo | None]:
+    """Return the path of ``loc`` in the file, the innermost section on it, and the last key's field."""
+    path = ""
+    section = model
+    field: FieldInfo | None = None
     for part in loc:
         if field is None or section_of(field.annotation):
             field = section.model_fields.get(str(part))
-            section = (section_of(field.annotation) if field else None) or section
+            if field is not None:
+                section = section_of(field.annotation) or section
             word = str(part)[:60]
-            path += ("." if path else "") + (word if word.isprintable() else repr(word))
-        elif isinstance(part, int):  # an item of a list; other parts name the members of a union
+            if path:
+                path += "."
+            path += word if word.isprintable() else repr(word)
+        elif isinstance(part, int):
+            # An item of a list; other parts name the members of a union.
             path += f"[{part}]"
     return path, section, field
 
 
-def _expected(field: FieldInfo) -> str:
+def _find_remedy(field: FieldInfo) -> str:
     texts = [item.text for item in field.metadata if isinstance(item, Expects)]
-    return texts[-1] if texts else "what the schema allows"  # the last one was written for this very key
+    # The last one was written for this very key, those before it for the kind of its value.
+    return texts[-1] if texts else "what the schema allows"
 
 
-def _some(section: type[Section]) -> str:
+def _list_some_keys(section: type[Section]) -> str:
     return ", ".join(list(section.model_fields)[:6])
 
 
-def _found(value: Any) -> str:
-    """What was found, short: an error is one line."""
+def _describe_value(value: Any) -> str:
+    """Say in a few words what was found: an error is one line."""
     if value is None:
         return "found no value"
     if isinstance(value, bool):
         return f"found {str(value).lower()} (YAML reads yes, no, on and off as true and false)"
     if isinstance(value, int) and abs(value) >= 10**15:
-        return "found a number that is far too large"  # Python refuses to print the longest ones
+        # Python refuses to print the longest ones.
+        return "found a number that is far too large"
     if isinstance(value, int | float):
         return f"found the number {value}"
     if isinstance(value, str):
-        return f"found the text {value[:60]!r}" + (" (shortened)" if len(value) > 60 else "")
+        ending = " (shortened)" if len(value) > 60 else ""
+        return f"found the text {value[:60]!r}{ending}"
     if isinstance(value, Mapping):
         return "found a mapping"
     if isinstance(value, list | tuple):

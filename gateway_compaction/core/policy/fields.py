@@ -1,4 +1,8 @@
-"""The kinds of values a policy file holds, each with the words that tell what to write."""
+"""The kinds of values that a policy file holds, each with the words that tell what to write.
+
+An error about a key ends in "Write …" and then the text of the key's ``Expects``: whoever mistypes a policy
+reads what is expected instead of pydantic's messages. Names of these kinds do not appear in the JSON schema.
+"""
 
 from __future__ import annotations
 
@@ -17,53 +21,38 @@ from pydantic import (
     model_validator,
 )
 
-__all__ = [
-    "LARGEST",
-    "LONGEST_TTL",
-    "LONGEST_WAIT",
-    "Amount",
-    "Count",
-    "Expects",
-    "Header",
-    "LabelHeaders",
-    "Mode",
-    "Name",
-    "Names",
-    "Preset",
-    "Prompt",
-    "Section",
-    "Share",
-    "Strategy",
-    "Ttl",
-    "Wait",
-    "Weight",
-    "is_prompt_file",
-    "section_of",
-]
-
+# No count of tokens, messages or turns is larger: a typing error, not a wish.
 LARGEST = 1_000_000_000
+# Seconds: ten years, far below what Redis refuses as an expiry.
 LONGEST_TTL = 3650 * 86_400
+# Seconds: no request is held, and no model waited for, longer than an hour.
 LONGEST_WAIT = 3600
 BuiltInPrompt = Literal["general", "coding", "support", "research"]
+# Headers that carry a credential: labels are stored and shown, so none of these may be one.
 SECRET_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"})
 UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 @dataclass(frozen=True, slots=True)
 class Expects:
-    """What a key takes, in the words that follow "Write" in an error."""
+    """The words that follow "Write" in an error about a key: what the key takes."""
 
     text: str
 
 
 class Section(BaseModel):
-    """A mapping of the policy file: frozen, strict, no unknown keys; a section left empty inherits."""
+    """A mapping of the policy file: frozen, strict, without unknown keys.
+
+    A section that is left empty (``levels:`` with nothing behind it, which YAML reads as null) counts as not
+    written and so inherits. Without that, emptying a section in an editor would refuse the whole file.
+    The docstrings of subclasses are the descriptions in ``config/policies.schema.json``.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
-    def _empty_sections_inherit(cls, raw: Any) -> Any:
+    def _drop_empty_sections(cls, raw: Any) -> Any:
         if not isinstance(raw, Mapping):
             return raw
         fields = cls.model_fields
@@ -75,7 +64,7 @@ class Section(BaseModel):
 
 
 def section_of(annotation: Any) -> type[Section] | None:
-    """The section that an annotation (or the items of its tuple) names, or None."""
+    """Return the section that an annotation (or the items of its tuple) names, or None."""
     for candidate in (annotation, *get_args(annotation)):
         if isinstance(candidate, type) and issubclass(candidate, Section):
             return candidate
@@ -83,34 +72,36 @@ def section_of(annotation: Any) -> type[Section] | None:
 
 
 def is_prompt_file(name: str) -> bool:
-    """Whether ``summary.prompt`` names a file and not one of the built-in prompts."""
+    """Tell whether ``summary.prompt`` names a file and not one of the built-in prompts."""
     return "/" in name or name.endswith((".txt", ".md"))
 
 
-def _off_from_false(raw: Any) -> Any:
-    return "off" if raw is False else raw  # YAML 1.1 reads a bare off as false
+def _read_false_as_off(raw: Any) -> Any:
+    # YAML 1.1 reads a bare off as false.
+    return "off" if raw is False else raw
 
 
-def _seconds(raw: Any) -> Any:
+def _parse_duration(raw: Any) -> Any:
+    """Return seconds for a text such as ``12h``; anything else as it is, for pydantic to judge."""
     parts = re.fullmatch(r"([0-9]{1,9})([smhd])", raw) if isinstance(raw, str) else None
     return int(parts[1]) * UNIT_SECONDS[parts[2]] if parts else raw
 
 
-def _known_prompt(name: str) -> str:
+def _check_prompt(name: str) -> str:
     if name not in get_args(BuiltInPrompt) and not is_prompt_file(name):
         raise ValueError("neither a built-in prompt nor a file")
     return name
 
 
-def _label_header(name: str) -> str:
+def _check_label_header(name: str) -> str:
     if name in SECRET_HEADERS:
-        raise ValueError("carries a credential")  # labels are stored and shown
+        raise ValueError("carries a credential")
     return name
 
 
 Mode = Annotated[
     Literal["off", "observe", "enforce"],
-    BeforeValidator(_off_from_false),
+    BeforeValidator(_read_false_as_off),
     WithJsonSchema({"enum": ["enforce", "observe", "off", False]}),
     Expects("enforce, observe or off"),
 ]
@@ -132,7 +123,7 @@ Name = Annotated[
 ]
 Prompt = Annotated[
     Name,
-    AfterValidator(_known_prompt),
+    AfterValidator(_check_prompt),
     Expects("general, coding, support or research, or the path of a .txt or .md file"),
 ]
 Names = Annotated[tuple[Name, ...], Field(strict=False), Expects("a list of names, such as [first, second]")]
@@ -143,14 +134,14 @@ Header = Annotated[
     Expects("the name of a request header, such as x-compaction"),
 ]
 LabelHeaders = Annotated[
-    tuple[Annotated[Header, AfterValidator(_label_header)], ...],
+    tuple[Annotated[Header, AfterValidator(_check_label_header)], ...],
     Field(strict=False),
     Expects("a list of header names, such as [x-session-id]; none that carries a credential"),
 ]
 Ttl = Annotated[
     int,
     Field(ge=60, le=LONGEST_TTL),
-    BeforeValidator(_seconds),
+    BeforeValidator(_parse_duration),
     WithJsonSchema(
         {"anyOf": [{"type": "integer", "minimum": 60}, {"type": "string", "pattern": "^[0-9]{1,9}[smhd]$"}]}
     ),

@@ -1,6 +1,8 @@
-"""What is decided about conversations before they are seen: the policy of one request, as a value.
+"""The schema of a policy, and the policy of one request as a value.
 
-The attribute paths of ``Policy`` are the key paths of the policy file.
+The attribute paths of ``Policy`` are the key paths of the policy file. The docstrings of the sections and the
+descriptions of their fields are the texts of ``config/policies.schema.json``: a change here is a change of
+that file.
 """
 
 from __future__ import annotations
@@ -31,8 +33,6 @@ from gateway_compaction.core.policy.fields import (
     Wait,
     Weight,
 )
-
-__all__ = ["ORDERED_PAIRS", "Conflict", "Policy", "PolicyBody", "find_conflicts", "flatten", "list_paths"]
 
 
 class Light(Section):
@@ -128,13 +128,16 @@ class Summary(Section):
     _prompt_text: str | None = PrivateAttr(default=None)
 
     def model_post_init(self, context: Any, /) -> None:
-        """Take the text of a prompt file from the validation context; no key can set it."""
+        """Take the text of a prompt file from the validation context.
+
+        No key can set it: otherwise a metadata block could bring a prompt of its own.
+        """
         if context:
             self._prompt_text = context.get("prompts", {}).get(self.prompt)
 
     @property
     def prompt_text(self) -> str | None:
-        """What the file named by ``prompt`` holds, or None for a built-in prompt."""
+        """The text of the file that ``prompt`` names, or None for a built-in prompt."""
         return self._prompt_text
 
 
@@ -224,12 +227,18 @@ class PolicyBody(Section):
 
 
 class Policy(PolicyBody):
-    """The policy of one request, complete and consistent; what ``PolicyBook.resolve`` returns."""
+    """The policy of one request, complete and consistent; the result of ``PolicyBook.resolve``.
+
+    A ``PolicyBody`` may be partial: keys that were not written have their defaults there, but are told apart
+    by ``model_fields_set`` (see ``flatten``). A ``Policy`` is whole, and so only here is it checked that its
+    values hold together: with ``levels.light.at`` above ``levels.medium.at``, say, a request would be
+    rewritten before any summary was prepared.
+    """
 
     name: str = Field(default="default", description="Name of the highest-ranking policy that matched.")
 
     @model_validator(mode="after")
-    def _values_hold_together(self) -> Policy:
+    def _check_order(self) -> Policy:
         for conflict in find_conflicts(flatten(self)):
             raise ValueError(f"{conflict.low} must be below {conflict.high}")
         return self
@@ -237,12 +246,14 @@ class Policy(PolicyBody):
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two keys in the wrong order: ``low`` must be below ``high``."""
+    """Two paths in the wrong order: the value of ``low`` must be below that of ``high``."""
 
     low: str
     high: str
 
 
+# Preparing comes before using, using before forcing; a compaction must leave less than what starts the next
+# one, or every call would make one; and the answer's tokens are a part of the window.
 ORDERED_PAIRS = (
     Conflict("levels.light.at", "levels.medium.at"),
     Conflict("levels.medium.at", "levels.aggressive.at"),
@@ -253,30 +264,38 @@ ORDERED_PAIRS = (
 
 
 def find_conflicts(values: Mapping[str, Any]) -> tuple[Conflict, ...]:
-    """The pairs of ``values`` (by path, see ``flatten``) that do not hold together."""
-    return tuple(pair for pair in ORDERED_PAIRS if not _in_order(values[pair.low], values[pair.high]))
+    """Return the pairs of ``values`` (by path, see ``flatten``) that do not hold together."""
+    return tuple(pair for pair in ORDERED_PAIRS if not _is_in_order(values[pair.low], values[pair.high]))
 
 
-def _in_order(low: Any, high: Any) -> bool:
+def _is_in_order(low: Any, high: Any) -> bool:
+    # output_reserve may be a word, context_window null: neither can be compared before a request is there.
     if isinstance(low, str) or high is None:
         return True
     return bool(low < high)
 
 
 def flatten(section: Section, *, only_set: bool = False) -> dict[str, Any]:
-    """Values by path, such as ``levels.medium.at``; with ``only_set`` those that were written."""
+    """Return the values of a section by path, such as ``levels.medium.at``.
+
+    Args:
+        section: a whole policy or a partial one.
+        only_set: only values that were written. That is what makes a policy partial: a default that nobody
+            wrote must not cover what a weaker layer wrote.
+    """
     values: dict[str, Any] = {}
     for name in type(section).model_fields:
         if only_set and name not in section.model_fields_set:
             continue
         value = getattr(section, name)
         if isinstance(value, Section):
-            values |= {f"{name}.{k}": v for k, v in flatten(value, only_set=only_set).items()}
+            inner = flatten(value, only_set=only_set)
+            values |= {f"{name}.{path}": one for path, one in inner.items()}
         else:
             values[name] = value
     return values
 
 
 def list_paths() -> tuple[str, ...]:
-    """Every path that a policy file can set, in the order of the schema."""
+    """List every path that a policy file can set, in the order of the schema."""
     return tuple(flatten(PolicyBody()))

@@ -1,11 +1,13 @@
-"""Named overlays: what a team would otherwise have to find out by trying, keyed like the policy file."""
+"""The presets: partial policies with a name, keyed like the policy file.
+
+Each holds values that work together, which a team would otherwise have to find out by trying. docs/presets.md
+plays each of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-
-__all__ = ["PRESETS"]
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     # Usage of the window decides alone: the built-in defaults.
