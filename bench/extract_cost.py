@@ -20,7 +20,7 @@ import litellm
 from bench.recall_cost import MODEL, WORDS
 from gateway_compaction.cli.recordings import read_recordings
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.extractive.extract import build_extract, read_message
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.runtime import use_bundled_encodings
@@ -72,7 +72,7 @@ def main() -> None:
     use_bundled_encodings()
     if len(sys.argv) > 1:
         for recording in read_recordings(Path(sys.argv[1])):
-            print(measured(parse(recording.messages).history))
+            print(measured(parse_transcript(recording.messages).history))
     else:
         print(measured(conversation()))
 

@@ -15,9 +15,9 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 import litellm
 
-from gateway_compaction.core.conversation.digest import chain, message_digest
+from gateway_compaction.core.conversation.digest import build_digest_chain, digest_message
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.planning.caches import DerivedCaches
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.views import ViewBuilder
@@ -61,12 +61,12 @@ def conversation(words: int, asked: int) -> list[Message]:
 
 def lay_out(messages: list[Message], counter: TokenCounter, caches: DerivedCaches) -> ViewBuilder:
     """Lay out a request with these messages."""
-    transcript, policy = parse(messages), Policy()
-    digests = tuple(message_digest(m) for m in transcript.history)
+    transcript, policy = parse_transcript(messages), Policy()
+    digests = tuple(digest_message(m) for m in transcript.history)
     measure = counter.measure(transcript, {}, MODEL, 0, digests)
     context = RequestContext(
         transcript=transcript,
-        chain=chain(digests),
+        chain=build_digest_chain(digests),
         digests=digests,
         measure=measure,
         window=WINDOW * 8,

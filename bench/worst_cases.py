@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from gateway_compaction.core.conversation.digest import message_digest
+from gateway_compaction.core.conversation.digest import digest_message
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.conversation.transcript import user_weight
+from gateway_compaction.core.conversation.transcript import compute_user_weight
 from gateway_compaction.core.extractive.extract import build_extract
 from gateway_compaction.core.pins.anchors import Scoring, choose_anchors
 from gateway_compaction.core.pins.pins import collect_pins
@@ -112,8 +112,8 @@ def _shortened(text: str) -> str:
 
 
 WORKS: dict[str, Work] = {
-    "digest": lambda t: message_digest(_user(t)),
-    "digest of a part": lambda t: message_digest({"role": "user", "content": [{"type": "x", "x": t}]}),
+    "digest": lambda t: digest_message(_user(t)),
+    "digest of a part": lambda t: digest_message({"role": "user", "content": [{"type": "x", "x": t}]}),
     "bound": lambda t: TokenCounter().upper_bound([_user(t)], {}, MODEL, 10**9),
     "count": _counted,
     "sentences": find_sentence_spans,
@@ -123,7 +123,7 @@ WORKS: dict[str, Work] = {
     "language": lambda t: detect_language([t]),
     "passages": lambda t: split_into_passages(_user(t)),
     "query": lambda t: build_query(_user(t), KEYS),
-    "user weight": lambda t: user_weight(_talk(t)),
+    "user weight": lambda t: compute_user_weight(_talk(t)),
     "recall": _quoted,
     "pins": lambda t: collect_pins(_talk(t), 300, 400, _rough),
     "anchors": lambda t: choose_anchors(_talk(t), 5, 400, Scoring(keys=KEYS), _rough),

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from gateway_compaction.archive import Owner
-from gateway_compaction.core.conversation.digest import fingerprint, history_digests
-from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.conversation.digest import digest_history, fingerprint
+from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.engine.post_call import Ending
 from gateway_compaction.engine.request import Decision, Request
@@ -150,11 +150,11 @@ def is_edited(decision: Decision) -> bool:
         # Nothing was kept of them.
         return False
     try:
-        now = parse(decision.request.messages)
+        now = parse_transcript(decision.request.messages)
     except TranscriptError:
         return True
     same = now.preamble == context.transcript.preamble
-    return not same or tuple(history_digests(now.history)) != context.digests
+    return not same or tuple(digest_history(now.history)) != context.digests
 
 
 def ending_of(kwargs: Mapping[str, Any], response: Any) -> Ending:

@@ -10,9 +10,14 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from gateway_compaction.core.conversation.body import wants_json
-from gateway_compaction.core.conversation.digest import OPENING, chain, history_digests, text_size
+from gateway_compaction.core.conversation.digest import (
+    OPENING,
+    build_digest_chain,
+    count_characters,
+    digest_history,
+)
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.conversation.transcript import Transcript, parse
+from gateway_compaction.core.conversation.transcript import Transcript, parse_transcript
 from gateway_compaction.core.planning.caches import DerivedCaches
 from gateway_compaction.core.planning.context import (
     INDEX_TOKENS,
@@ -140,7 +145,9 @@ class Compactor:
         request, policy, facts = decision.request, decision.policy, decision.facts
         assert policy is not None and facts is not None
         try:
-            transcript = await self._run(len(request.messages) > LARGE_HISTORY, parse, request.messages)
+            transcript = await self._run(
+                len(request.messages) > LARGE_HISTORY, parse_transcript, request.messages
+            )
         except TranscriptError as error:
             return replace(decision, reason=str(error))
         reserve = reserved_tokens(request.body, window, policy)
@@ -164,7 +171,7 @@ class Compactor:
     ) -> RequestContext:
         history = transcript.history
         large = _takes_long(history)
-        digests = await self._run(large, history_digests, history)
+        digests = await self._run(large, digest_history, history)
         apart = large or self._counter.uncached_characters(history, digests, name) > COLD_CHARS
         return await self._run(apart, self._laid_out, request, policy, transcript, name, window, digests)
 
@@ -183,7 +190,7 @@ class Compactor:
         measure = self._counter.measure(transcript, request.body, name, reserve, digests)
         return RequestContext(
             transcript=transcript,
-            chain=chain(digests),
+            chain=build_digest_chain(digests),
             digests=tuple(digests),
             measure=measure,
             window=window,
@@ -275,9 +282,9 @@ class Compactor:
 
 def _opened(request: Request, transcript: Transcript) -> SessionRef:
     """The session of a request whose messages have no names yet."""
-    return SessionRef(request.tenant, chain(history_digests(transcript.history[:OPENING]))[-1])
+    return SessionRef(request.tenant, build_digest_chain(digest_history(transcript.history[:OPENING]))[-1])
 
 
 def _takes_long(history: tuple[Message, ...]) -> bool:
     """Whether naming these messages would hold up other requests."""
-    return len(history) > LARGE_HISTORY or sum(map(text_size, history)) > LARGE_CHARS
+    return len(history) > LARGE_HISTORY or sum(map(count_characters, history)) > LARGE_CHARS

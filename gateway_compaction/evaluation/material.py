@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from gateway_compaction.core.conversation.messages import Message, role_of, text_of
-from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.text.sentences import split_sentences
 from gateway_compaction.core.text.terms import extract_terms
 from gateway_compaction.errors import TranscriptError
@@ -61,7 +61,7 @@ def conversation_of(
     ``limit`` is the most questions or probes, spread over the conversation.
     """
     try:
-        parse(messages)
+        parse_transcript(messages)
     except TranscriptError:
         return None
     if len(messages) < LEAST_MESSAGES:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.extractive.extract import build_extract
 from gateway_compaction.evaluation.judge import Judge
 from gateway_compaction.evaluation.material import Conversation, Question
@@ -96,7 +96,7 @@ class Bench:
         """
         if self.weigh(trial.messages) <= budget:
             return "small"
-        fixed = [*parse(trial.messages).preamble, trial.messages[-1]]
+        fixed = [*parse_transcript(trial.messages).preamble, trial.messages[-1]]
         return "tight" if self.weigh(fixed) > budget // 2 else "large"
 
     async def _run_strategy(
@@ -171,7 +171,7 @@ class Bench:
 
     def _measure_extract(self, tally: Tally, trial: Trial) -> None:
         """Measure the summary without a model on its own, with as many tokens as the budget."""
-        name, history = trial.conversation.id, parse(trial.messages[:-1]).history
+        name, history = trial.conversation.id, parse_transcript(trial.messages[:-1]).history
         if self.weigh(history) <= tally.budget:
             return
         text = build_extract(history, tally.budget, self.count)

@@ -14,8 +14,8 @@ from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.schemas import Preview, PreviewBody
 from gateway_compaction.admin.ui.policy import make_preview_view
 from gateway_compaction.archive import CallSnapshot, Owner, SessionControls, SessionDetail
-from gateway_compaction.core.conversation.digest import chain, history_digests
-from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.conversation.digest import build_digest_chain, digest_history
+from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.core.planning.render import render
@@ -66,12 +66,15 @@ def context(policy: Policy, rounds: int, window: int = 4000) -> RequestContext:
             {"role": "tool", "tool_call_id": f"c{number}", "content": f"harbour {number} berth " * 12},
             {"role": "assistant", "content": f"Ship {number} lies in harbour {number}. " * 5},
         ]
-    counter, transcript = TokenCounter(), parse([*messages, {"role": "user", "content": "And now?"}])
-    digests = history_digests(transcript.history)
+    counter, transcript = (
+        TokenCounter(),
+        parse_transcript([*messages, {"role": "user", "content": "And now?"}]),
+    )
+    digests = digest_history(transcript.history)
     measure = counter.measure(transcript, {}, "gpt-4o", 300, digests)
     return RequestContext(
         transcript=transcript,
-        chain=chain(digests),
+        chain=build_digest_chain(digests),
         digests=tuple(digests),
         measure=measure,
         window=window,

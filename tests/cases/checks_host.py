@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from redis.crc import key_slot
 
-from gateway_compaction.core.conversation.digest import chain, message_digest
-from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.conversation.digest import build_digest_chain, digest_message
+from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.records.compaction import Compaction
 from tests.cases.evidence import Call, Evidence
 from tests.cases.measure import Excess
@@ -165,8 +165,8 @@ def no_coverage_gap(evidence: Evidence, argument: str) -> Verdict:
 
 def _stands_for(call: Call, record: Compaction, marks: Sequence[str]) -> bool:
     """Whether a record covers the messages with these marks, and all the others are there behind it."""
-    transcript = parse(call.sent)
-    names = chain(message_digest(m) for m in transcript.history)
+    transcript = parse_transcript(call.sent)
+    names = build_digest_chain(digest_message(m) for m in transcript.history)
     if record.covers >= len(names) or names[record.covers] != record.digest or not _is_whole(record):
         return False
     covered, rest = transcript.history[: record.covers], transcript.history[record.covers :]
@@ -188,7 +188,10 @@ def state_valid_serial(evidence: Evidence, argument: str) -> Verdict:
     records = {r.digest: r for index, _ in calls for r in evidence.records.get(index, ())}
     if not records:
         return failed("nothing is stored")
-    lineages = [chain(message_digest(m) for m in parse(call.sent).history) for _, call in calls]
+    lineages = [
+        build_digest_chain(digest_message(m) for m in parse_transcript(call.sent).history)
+        for _, call in calls
+    ]
     for record in records.values():
         if not any(
             len(names) > record.covers and names[record.covers] == record.digest for names in lineages

@@ -9,8 +9,8 @@ from typing import Any
 
 from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.call_state import tenant_of
-from gateway_compaction.core.conversation.digest import OPENING, chain, message_digest
-from gateway_compaction.core.conversation.transcript import Transcript, parse
+from gateway_compaction.core.conversation.digest import OPENING, build_digest_chain, digest_message
+from gateway_compaction.core.conversation.transcript import Transcript, parse_transcript
 from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
 from gateway_compaction.ports import Buffer
 from tests.cases.context import Stored
@@ -34,8 +34,8 @@ class Lineage:
     @classmethod
     def of(cls, tenant: str, messages: Sequence[Message]) -> Lineage:
         """The names of these messages."""
-        transcript = parse(messages)
-        names = chain(message_digest(m) for m in transcript.history)
+        transcript = parse_transcript(messages)
+        names = build_digest_chain(digest_message(m) for m in transcript.history)
         return cls(transcript, names, SessionRef(tenant, names[min(OPENING, len(transcript.history))]))
 
 

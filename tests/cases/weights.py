@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.tokens.counter import TokenCounter, output_reserve
 from gateway_compaction.runtime import use_bundled_encodings
 from tests.lab import count_request
@@ -28,7 +28,7 @@ use_bundled_encodings()
 def counted(messages: Sequence[Message], body: Mapping[str, Any], window: int) -> int:
     """Tokens of a request by the product's counter, schemas and output reserve included."""
     reserve = output_reserve(body, window, "auto")
-    return COUNTER.measure(parse(messages), body, COUNTED_AS, reserve).total
+    return COUNTER.measure(parse_transcript(messages), body, COUNTED_AS, reserve).total
 
 
 def prompt_tokens(messages: Sequence[Message], body: Mapping[str, Any]) -> int:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway_compaction.core.conversation.digest import chain, history_digests
+from gateway_compaction.core.conversation.digest import build_digest_chain, digest_history
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.planning.caches import DerivedCaches
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan, make_plan
@@ -65,13 +65,13 @@ class Bench:
         self, messages: Sequence[Any], compactions: Sequence[Compaction] = (), **rest: Any
     ) -> RequestContext:
         """The situation of a request with these messages."""
-        transcript = parse(messages)
-        digests = history_digests(transcript.history)
+        transcript = parse_transcript(messages)
+        digests = digest_history(transcript.history)
         reserve = self.reserve + self.quotes
         measure = self.counter.measure(transcript, self.body, self.model, reserve, digests)
         return RequestContext(
             transcript=transcript,
-            chain=chain(digests),
+            chain=build_digest_chain(digests),
             digests=tuple(digests),
             measure=measure,
             window=self.window,

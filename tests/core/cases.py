@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from gateway_compaction.core.conversation.transcript import Transcript, parse
+from gateway_compaction.core.conversation.transcript import Transcript, parse_transcript
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Clip, Compaction
@@ -79,7 +79,7 @@ def _clip(rng: Random, transcript: Transcript, talk: Talk, covers: int) -> Clip 
     if not ends or rng.random() < 0.7:
         return None
     end = rng.choice(ends)
-    then = parse(talk.messages[: end + ahead])
+    then = parse_transcript(talk.messages[: end + ahead])
     last = () if then.history[-1]["role"] in ("tool", "function") else (end - 1,)
     asked = () if then.last_user is None else (then.last_user,)
     return Clip(end, rng.choice([24, 60, 300]), tuple(sorted({*asked, *last})))

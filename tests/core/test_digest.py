@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_compaction.core.conversation.digest import (
-    chain,
+    build_digest_chain,
+    count_characters,
+    digest_history,
+    digest_message,
     fingerprint,
-    history_digests,
-    message_digest,
-    text_size,
 )
 from tests.core.scripts import CALL, script
 from tests.core.search import search
@@ -65,19 +65,19 @@ class TestSameMeaning:
         ],
     )
     def test_has_the_same_name(self, one: Json, other: Json) -> None:
-        assert message_digest(one) == message_digest(other)
+        assert digest_message(one) == digest_message(other)
 
     def test_marks_within_a_part_do_not_count_either(self) -> None:
         plain = {"type": "tool_result", "tool_use_id": "t", "content": [part("42")]}
         marked = {**plain, "content": [part("42", cache_control=MARK)]}
-        names = {message_digest({"role": "user", "content": [p]}) for p in (plain, marked)}
+        names = {digest_message({"role": "user", "content": [p]}) for p in (plain, marked)}
         assert len(names) == 1
 
     @search
     @given(talks)
     def test_a_resent_conversation_keeps_its_names(self, talk: Talk) -> None:
-        names = chain(message_digest(m) for m in talk.messages)
-        assert chain(message_digest(resent(m)) for m in talk.messages) == names
+        names = build_digest_chain(digest_message(m) for m in talk.messages)
+        assert build_digest_chain(digest_message(resent(m)) for m in talk.messages) == names
 
 
 CHANGES: tuple[tuple[Json, Json], ...] = (
@@ -121,14 +121,14 @@ class TestOtherMeaning:
 
     @pytest.mark.parametrize(("one", "other"), CHANGES)
     def test_has_another_name(self, one: Json, other: Json) -> None:
-        assert message_digest(one) != message_digest(other)
+        assert digest_message(one) != digest_message(other)
 
     @search
     @given(st.lists(texts, min_size=1, max_size=3), st.lists(texts, min_size=1, max_size=3))
     def test_two_lists_of_texts_share_a_name_only_if_they_are_equal(
         self, one: list[str], other: list[str]
     ) -> None:
-        names = [message_digest({"role": "user", "content": [part(t) for t in ts]}) for ts in (one, other)]
+        names = [digest_message({"role": "user", "content": [part(t) for t in ts]}) for ts in (one, other)]
         assert (names[0] == names[1]) == (one == other)
 
     @search
@@ -137,18 +137,18 @@ class TestOtherMeaning:
         # Lengths are part of the name: no text can look like the end of one field and the start of another.
         moved = [*words]
         moved[place], moved[place + 1] = words[place] + words[place + 1], ""
-        names = {message_digest(fields(w)) for w in (words, moved)}
+        names = {digest_message(fields(w)) for w in (words, moved)}
         assert (len(names) == 1) == (words == moved)
 
     @search
     @given(talks, seeds)
     def test_an_edit_changes_every_prefix_from_there_on(self, talk: Talk, seed: int) -> None:
         rng = Random(seed)
-        before = chain(message_digest(m) for m in talk.messages)
+        before = build_digest_chain(digest_message(m) for m in talk.messages)
         index = rng.randrange(len(talk.messages))
         edited = [*talk.messages]
         edited[index] = {**edited[index], "content": f"edited {seed}"}
-        after = chain(message_digest(m) for m in edited)
+        after = build_digest_chain(digest_message(m) for m in edited)
         assert after[: index + 1] == before[: index + 1]
         assert all(a != b for a, b in zip(after[index + 1 :], before[index + 1 :], strict=True))
 
@@ -162,18 +162,18 @@ class TestChain:
     """Prefixes are named in one pass."""
 
     def test_the_empty_history_has_a_name_of_its_own(self) -> None:
-        assert chain([]) == ("0" * 32,)
+        assert build_digest_chain([]) == ("0" * 32,)
 
     @search
     @given(st.lists(st.binary(min_size=16, max_size=16), max_size=8), st.integers(0, 8))
     def test_a_prefix_has_the_names_of_the_whole(self, digests: list[bytes], length: int) -> None:
-        names = chain(digests)
+        names = build_digest_chain(digests)
         assert len(names) == len(digests) + 1 == len(set(names))
-        assert chain(digests[:length]) == names[: min(length, len(digests)) + 1]
+        assert build_digest_chain(digests[:length]) == names[: min(length, len(digests)) + 1]
 
     def test_the_order_counts(self) -> None:
-        one, two = (message_digest(m) for m in script("user text"))
-        assert chain([one, two])[2] != chain([two, one])[2]
+        one, two = (digest_message(m) for m in script("user text"))
+        assert build_digest_chain([one, two])[2] != build_digest_chain([two, one])[2]
 
 
 def parallel(first: str, second: str, *answers: str) -> list[Json]:
@@ -187,32 +187,32 @@ class TestParallelCalls:
     """Which of several calls a result answers is a part of its meaning; what the calls are named is not."""
 
     def test_results_that_changed_places_have_other_names(self) -> None:
-        one = history_digests(parallel("a", "b", "a", "b"))
-        other = history_digests(parallel("a", "b", "b", "a"))
+        one = digest_history(parallel("a", "b", "a", "b"))
+        other = digest_history(parallel("a", "b", "b", "a"))
         assert one[:2] == other[:2] and one[2] != other[2] and one[3] != other[3]
 
     def test_other_ids_for_the_same_calls_change_nothing(self) -> None:
-        assert history_digests(parallel("a", "b", "a", "b")) == history_digests(parallel("x", "y", "x", "y"))
+        assert digest_history(parallel("a", "b", "a", "b")) == digest_history(parallel("x", "y", "x", "y"))
 
     def test_ids_that_repeat_are_those_of_the_last_calls(self) -> None:
         once = parallel("a", "b", "a", "b")
-        assert history_digests([*once, *once])[len(once) :] == history_digests(once)
+        assert digest_history([*once, *once])[len(once) :] == digest_history(once)
 
     def test_a_single_call_needs_no_place(self) -> None:
         history: list[Json] = [USER, CALLING, TOOL]
-        assert history_digests(history) == [message_digest(m) for m in history]
+        assert digest_history(history) == [digest_message(m) for m in history]
 
     @pytest.mark.parametrize("calls", [None, "odd", [], ["odd", CALL], [{"id": None}, {"id": []}]])
     def test_odd_calls_are_no_reason_to_fail(self, calls: Any) -> None:
         history = [{"role": "assistant", "content": None, "tool_calls": calls}, TOOL]
-        assert len(history_digests(history)) == 2
+        assert len(digest_history(history)) == 2
 
     @search
     @given(talks)
     def test_a_resent_conversation_keeps_its_names_and_a_prefix_those_of_the_whole(self, talk: Talk) -> None:
-        names = history_digests(talk.messages)
+        names = digest_history(talk.messages)
         for end in talk.points:
-            assert history_digests(talk.messages[:end]) == names[:end]
+            assert digest_history(talk.messages[:end]) == names[:end]
 
 
 LITTLE = st.recursive(
@@ -230,7 +230,7 @@ class TestParts:
     @search
     @given(LITTLE, LITTLE)
     def test_two_parts_share_a_name_only_if_they_are_equal(self, one: Any, other: Any) -> None:
-        names = [message_digest({"role": "user", "content": [{"type": "x", "x": v}]}) for v in (one, other)]
+        names = [digest_message({"role": "user", "content": [{"type": "x", "x": v}]}) for v in (one, other)]
         assert (names[0] == names[1]) == (
             json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
         )
@@ -245,18 +245,18 @@ class TestParts:
         ],
     )
     def test_it_counts_where_something_ends(self, one: Any, other: Any) -> None:
-        names = [message_digest({"role": "user", "content": [{"type": "x", "x": v}]}) for v in (one, other)]
+        names = [digest_message({"role": "user", "content": [{"type": "x", "x": v}]}) for v in (one, other)]
         assert names[0] != names[1]
 
     def test_deep_ones_have_a_name_too(self) -> None:
         deep: Any = "x"
         for _ in range(400):
             deep = [deep]
-        assert len(message_digest({"role": "user", "content": [{"type": "x", "x": deep}]})) == 16
+        assert len(digest_message({"role": "user", "content": [{"type": "x", "x": deep}]})) == 16
 
     def test_a_tuple_is_a_list(self) -> None:
         one, other = ({"role": "user", "content": [{"type": "x", "x": v}]} for v in (("a", 1), ["a", 1]))
-        assert message_digest(one) == message_digest(other)
+        assert digest_message(one) == digest_message(other)
 
     @pytest.mark.parametrize(
         ("value", "size"),
@@ -270,7 +270,7 @@ class TestParts:
         ],
     )
     def test_the_size_is_that_of_all_strings(self, value: Any, size: int) -> None:
-        assert text_size(value) == size
+        assert count_characters(value) == size
 
 
 class TestFingerprint:
@@ -288,6 +288,6 @@ class TestFingerprint:
 @search
 @given(odd_messages)
 def test_every_json_message_has_a_name(messages: list[Any]) -> None:
-    first = [message_digest(m) for m in messages]
-    assert [message_digest(copy.deepcopy(m)) for m in messages] == first
+    first = [digest_message(m) for m in messages]
+    assert [digest_message(copy.deepcopy(m)) for m in messages] == first
     assert all(len(name) == 16 for name in first)

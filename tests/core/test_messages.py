@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from gateway_compaction.core.conversation.messages import role_of, text_of
-from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.errors import TranscriptError
 from tests.core.invariants import pairs
 from tests.core.scripts import script
@@ -21,13 +21,13 @@ class TestPreamble:
 
     def test_it_ends_at_the_first_other_message(self) -> None:
         messages = script("sys dev sys user sys text")
-        transcript = parse(messages)
+        transcript = parse_transcript(messages)
         assert [*map(id, transcript.preamble)] == [*map(id, messages[:3])]
         assert [*map(id, transcript.history)] == [*map(id, messages[3:])]
 
     @pytest.mark.parametrize("words", ["", "sys", "sys dev"])
     def test_there_may_be_nothing_else(self, words: str) -> None:
-        transcript = parse(script(words))
+        transcript = parse_transcript(script(words))
         assert (transcript.history, transcript.cuts, transcript.last_user) == ((), (), None)
 
 
@@ -39,12 +39,12 @@ class TestBroken:
     )
     def test_an_entry_without_a_role_is_an_error(self, broken: Any) -> None:
         with pytest.raises(TranscriptError, match=r"messages\[1\]"):
-            parse([*script("user"), broken])
+            parse_transcript([*script("user"), broken])
 
     @pytest.mark.parametrize("part", [{"type": []}, {"type": {}}, {"type": None}, None, 3, []])
     def test_odd_parts_are_nothing_special(self, part: Any) -> None:
         message = {"role": "user", "content": [part]}
-        assert parse([message]).last_user == 0
+        assert parse_transcript([message]).last_user == 0
 
 
 CUTS: dict[str, dict[int, int | None]] = {
@@ -89,18 +89,18 @@ class TestCuts:
 
     @pytest.mark.parametrize("words", CUTS)
     def test_the_table(self, words: str) -> None:
-        transcript = parse(script(words))
+        transcript = parse_transcript(script(words))
         assert dict(transcript.openers) == CUTS[words]
         assert transcript.cuts == tuple(CUTS[words])
 
     @pytest.mark.parametrize("words", CUTS)
     def test_a_preamble_changes_nothing(self, words: str) -> None:
-        assert dict(parse(script(f"sys dev {words}")).openers) == CUTS[words]
+        assert dict(parse_transcript(script(f"sys dev {words}")).openers) == CUTS[words]
 
     @search
     @given(talks)
     def test_no_cut_divides_a_group_or_orphans_a_thought(self, talk: Talk) -> None:
-        transcript = parse(talk.messages)
+        transcript = parse_transcript(talk.messages)
         history = transcript.history
         for cut in transcript.cuts:
             assert all(calls == results for calls, results in pairs(history[:cut]))
@@ -114,7 +114,7 @@ class TestCuts:
     @search
     @given(talks)
     def test_every_user_message_outside_a_group_may_begin_a_tail(self, talk: Talk) -> None:
-        transcript = parse(talk.messages)
+        transcript = parse_transcript(talk.messages)
         history = transcript.history
         for index in range(1, len(history)):
             whole = all(c == r for c, r in [*pairs(history[:index]), *pairs(history[index:])])
@@ -136,7 +136,7 @@ class TestLastUser:
         ],
     )
     def test_results_in_parts_are_no_question(self, words: str, index: int | None) -> None:
-        assert parse(script(f"sys {words}")).last_user == index
+        assert parse_transcript(script(f"sys {words}")).last_user == index
 
 
 class TestTextOf:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.planning.plan import (
     lowest_threshold,
     make_plan,
@@ -269,7 +269,7 @@ class TestQuiet:
         ],
     )
     def test_the_table(self, paths: dict[str, Any], turns: int, limit: int) -> None:
-        assert lowest_threshold(policy(**paths), parse(chat(turns, 10)), WINDOW) == limit
+        assert lowest_threshold(policy(**paths), parse_transcript(chat(turns, 10)), WINDOW) == limit
 
 
 class TestOtherWindows:

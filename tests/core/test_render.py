@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.planning.render import View, render
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.summary.block import ACKNOWLEDGEMENT
@@ -25,7 +25,7 @@ def rendered(words: str, covers: int) -> tuple[list[Message], list[dict[str, Any
 
 def test_a_raw_view_are_the_messages_themselves() -> None:
     messages = script("sys user text user")
-    sent = render(View(0), parse(messages), len)
+    sent = render(View(0), parse_transcript(messages), len)
     assert all(a is b for a, b in zip(sent, messages, strict=True))
 
 

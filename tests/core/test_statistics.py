@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gateway_compaction.core.conversation.body import wants_json
-from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.planning.context import reserved_tokens
 from gateway_compaction.core.records.compaction import Compaction, Segment
 from gateway_compaction.core.summary.statistics import build_summary_records, compute_totals
@@ -25,7 +25,7 @@ class TestHistory:
     """One record for each segment."""
 
     def test_which_turns_and_how_much_shorter(self) -> None:
-        transcript = parse(chat(4, 24))
+        transcript = parse_transcript(chat(4, 24))
         first, second = build_summary_records(
             made((0, 4, "x" * 40), (4, 6, "y" * 20)), transcript, thread_id="t1"
         )
@@ -35,28 +35,32 @@ class TestHistory:
         assert first.compression_rate == round(40 / first.original_chars, 2)
 
     def test_a_divided_turn_belongs_to_both(self) -> None:
-        records = build_summary_records(made((0, 1, "x"), (1, 2, "y")), parse(chat(2, 24)))
+        records = build_summary_records(made((0, 1, "x"), (1, 2, "y")), parse_transcript(chat(2, 24)))
         assert [r.turns for r in records] == [(1,), (1,)]
         assert compute_totals(records).turns == 1
 
     def test_a_rate_of_the_policy_is_told_as_it_is(self) -> None:
-        (record,) = build_summary_records(made((0, 2, "x")), parse(chat(2, 24)), rate=0.3)
+        (record,) = build_summary_records(made((0, 2, "x")), parse_transcript(chat(2, 24)), rate=0.3)
         assert record.compression_rate == 0.3
 
     def test_sums(self) -> None:
-        records = build_summary_records(made((0, 4, "x" * 40), (4, 6, "y" * 20)), parse(chat(4, 24)))
+        records = build_summary_records(
+            made((0, 4, "x" * 40), (4, 6, "y" * 20)), parse_transcript(chat(4, 24))
+        )
         sums = compute_totals(records)
         assert (sums.summaries, sums.turns, sums.summary_chars) == (2, 3, 60)
         assert sums.saved == pytest.approx(1 - 60 / sums.original_chars)
 
     def test_nothing_saves_nothing(self) -> None:
         assert compute_totals([]).saved == 0.0
-        empty = parse([{"role": "assistant", "content": ""}, {"role": "assistant", "content": "x"}])
+        empty = parse_transcript(
+            [{"role": "assistant", "content": ""}, {"role": "assistant", "content": "x"}]
+        )
         (record,) = build_summary_records(made((0, 1, "")), empty)
         assert (record.turns, record.compression_rate) == ((), 0.0)
 
     def test_it_is_plain_json(self) -> None:
-        (record,) = build_summary_records(made((0, 2, "x")), parse(chat(2, 24)))
+        (record,) = build_summary_records(made((0, 2, "x")), parse_transcript(chat(2, 24)))
         assert json.loads(json.dumps(record.to_dict())) == record.to_dict()
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.errors import TranscriptError
 from tests.core.builders import Bench, policy, sent_by, stored
@@ -39,10 +39,10 @@ def test_every_list_of_messages_with_roles_gets_a_plan(
 def test_anything_else_is_no_transcript(entries: list[Any]) -> None:
     good = all(isinstance(e, Mapping) and isinstance(e.get("role"), str) for e in entries)
     if good:
-        assert len(parse(entries).history) <= len(entries)
+        assert len(parse_transcript(entries).history) <= len(entries)
         return
     with pytest.raises(TranscriptError):
-        parse(entries)
+        parse_transcript(entries)
 
 
 @pytest.mark.parametrize("part", [{"type": []}, {"type": {"a": 1}}, {"type": "text", "text": []}, [[]], 0])

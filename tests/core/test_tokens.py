@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.conversation.digest import message_digest
-from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.conversation.digest import digest_message
+from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.tokens.counter import TokenCounter, output_reserve
 from tests.core.cases import MODELS
 from tests.core.scripts import CALL, script
@@ -31,7 +31,7 @@ def raw(content: Any, **more: Any) -> int:
 
 def total(messages: list[Any], model: str, body: Json, counter: TokenCounter | None = None) -> int:
     """Tokens of a whole request."""
-    return (counter or TokenCounter()).measure(parse(messages), body, model, 0).total
+    return (counter or TokenCounter()).measure(parse_transcript(messages), body, model, 0).total
 
 
 class TestRules:
@@ -110,7 +110,7 @@ class TestMeasure:
     def test_its_parts_add_up(self) -> None:
         messages = script("sys user text user")
         counter = TokenCounter()
-        measure = counter.measure(parse(messages), BODY, GPT, 100)
+        measure = counter.measure(parse_transcript(messages), BODY, GPT, 100)
         weights = [counter.calibrated_tokens(m, GPT) for m in messages]
         assert measure.preamble == weights[0]
         assert measure.history == (0, weights[1], sum(weights[1:3]), sum(weights[1:]))
@@ -256,7 +256,7 @@ class TestCache:
         counter = TokenCounter()
         plain = script("text")[0]
         thoughtful = {**plain, "reasoning_content": "Let me think about this."}
-        assert message_digest(plain) == message_digest(thoughtful)
+        assert digest_message(plain) == digest_message(thoughtful)
         assert counter.raw_message_tokens(plain, GPT) < counter.raw_message_tokens(thoughtful, GPT)
 
     def test_it_forgets_the_oldest_and_still_counts_right(self) -> None:
@@ -273,11 +273,11 @@ class TestCache:
             *script("user text"),
             {"role": "assistant", "content": "Yes.", "reasoning_content": "So."},
         ]
-        digests = [message_digest(m) for m in messages]
+        digests = [digest_message(m) for m in messages]
         assert counter.uncached_characters(messages, digests, GPT) == len(
             "Hello?" + "Hello." + "Yes." + "So."
         )
-        counter.measure(parse(messages), {}, GPT, 0)
+        counter.measure(parse_transcript(messages), {}, GPT, 0)
         assert counter.uncached_characters(messages, digests, GPT) == 0
         assert counter.uncached_characters(messages, digests, "gpt-4") > 0
 

@@ -46,7 +46,7 @@ async def test_below_the_bound_no_thread_is_used(rigs: Callable[..., Rig], threa
 async def test_what_is_quickly_named_is_named_at_once(rigs: Callable[..., Rig], thread: Recording) -> None:
     decision = await rigs(4_000, executor=thread).decide([photo(100_000), *chat(20)[1:]])
     assert decision.context is not None
-    assert "history_digests" not in thread.given
+    assert "digest_history" not in thread.given
 
 
 @pytest.mark.parametrize("many", [False, True])
@@ -56,7 +56,7 @@ async def test_what_takes_long_to_name_is_named_apart(
     messages = chat(1_200) if many else [photo(2_000_000), *chat(20)[1:]]
     decision = await rigs(4_000, executor=thread).decide(messages)
     assert decision.context is not None
-    assert thread.given[: 1 + many] == ["parse"] * many + ["history_digests"]
+    assert thread.given[: 1 + many] == ["parse_transcript"] * many + ["digest_history"]
     assert thread.given[1 + many] == "_laid_out"
 
 

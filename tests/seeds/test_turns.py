@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.core.conversation.transcript import parse
+from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.records.compaction import Compaction, Segment
 from gateway_compaction.core.summary.statistics import SummaryRecord, build_summary_records, compute_totals
 from gateway_compaction.engine.request import Decision
@@ -41,7 +41,9 @@ def used(decision: Decision) -> Compaction:
 
 def records(decision: Decision, rate: float = 0.3) -> tuple[SummaryRecord, ...]:
     """The history of the summaries that were sent."""
-    return build_summary_records(used(decision), parse(decision.request.messages), rate, "session-1")
+    return build_summary_records(
+        used(decision), parse_transcript(decision.request.messages), rate, "session-1"
+    )
 
 
 async def test_summaries_are_made_at_turns_four_seven_and_ten(rig: Rig) -> None:
@@ -135,7 +137,7 @@ async def test_the_statistics_add_up(rig: Rig) -> None:
 
 async def test_without_a_rate_the_one_that_came_out_is_told(rig: Rig) -> None:
     decision = (await told(rig, turns(4)))[-1]
-    [record] = build_summary_records(used(decision), parse(decision.request.messages))
+    [record] = build_summary_records(used(decision), parse_transcript(decision.request.messages))
     assert record.compression_rate == pytest.approx(record.summary_chars / record.original_chars, abs=0.01)
     assert record.thread_id == ""
 
@@ -169,7 +171,7 @@ async def test_turns_missed_are_made_up_for_one_summary_each(rig: Rig) -> None:
 
 async def test_a_turn_that_is_divided_belongs_to_both_sides() -> None:
     talk: list[Any] = turns(2, tools=3)
-    transcript = parse(talk)
+    transcript = parse_transcript(talk)
     compaction = Compaction("d" * 32, 6, "model", (Segment(0, 4, "a"), Segment(4, 6, "b")))
     assert [r.turns for r in build_summary_records(compaction, transcript)] == [(1,), (1,)]
     assert compute_totals(build_summary_records(compaction, transcript)).turns == 1

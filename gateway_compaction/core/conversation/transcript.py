@@ -1,4 +1,8 @@
-"""Where a conversation may be divided: preamble, turns, groups of calls and results, cuts."""
+"""A conversation divided: its preamble, its turns, and the cuts at which a part of it may be left out.
+
+A cut at a wrong place is a request that the provider refuses: a result without its call, an answer without
+the thinking that must come back with it, or a tail that starts with a result.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ import numpy as np
 from gateway_compaction.core.conversation.messages import (
     PREAMBLE_ROLES,
     Message,
+    declared_role,
     has_calls,
     has_thinking,
     role_of,
@@ -19,22 +24,20 @@ from gateway_compaction.core.conversation.messages import (
 )
 from gateway_compaction.errors import TranscriptError
 
-__all__ = ["Transcript", "parse", "user_weight"]
-
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
     """The messages of one request, divided.
 
-    Indexes below count from the first message after the preamble.
+    Indexes count from the first message after the preamble, here and wherever a conversation is spoken of.
 
     Attributes:
-        preamble: the leading system and developer messages.
-        history: everything after them.
-        cuts: indexes (ascending, 0 and the end excluded) at which the history may be divided.
-        openers: for each cut the index of the user message that must stand before the tail, or None where
+        preamble: The leading system and developer messages, which are never summarised or moved.
+        history: Everything after them.
+        cuts: The indexes at which the history may be divided, ascending, without 0 and the end.
+        openers: For each cut the index of the user message that must stand before the tail, or None where
             the cut itself begins a turn.
-        last_user: index of the last user message, or None.
+        last_user: The index of the last user message, or None.
     """
 
     preamble: tuple[Message, ...]
@@ -44,11 +47,11 @@ class Transcript:
     last_user: int | None
 
 
-def parse(messages: Sequence[Any]) -> Transcript:
+def parse_transcript(messages: Sequence[Any]) -> Transcript:
     """Divide a request's messages.
 
     Raises:
-        TranscriptError: an entry is not a message object with a role.
+        TranscriptError: An entry is not a message object with a role.
     """
     for index, message in enumerate(messages):
         if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
@@ -57,47 +60,59 @@ def parse(messages: Sequence[Any]) -> Transcript:
     while start < len(messages) and messages[start]["role"] in PREAMBLE_ROLES:
         start += 1
     history = tuple(messages[start:])
-    openers = _cuts(history)
-    users = [i for i, m in enumerate(history) if role_of(m) == "user"]
+    openers = _find_cuts(history)
+    turns = find_turn_starts(history)
     return Transcript(
         preamble=tuple(messages[:start]),
         history=history,
         cuts=tuple(openers),
         openers=openers,
-        last_user=users[-1] if users else None,
+        last_user=turns[-1] if turns else None,
     )
 
 
-def _cuts(history: tuple[Message, ...]) -> dict[int, int | None]:
-    """The intersection of three rules: groups stay whole, a tail starts with a user or an assistant
-    message, and a turn that thinks aloud is only divided where the thinking starts anew."""
+def find_turn_starts(messages: Sequence[Message]) -> list[int]:
+    """Return the indexes of the user messages, each of which opens a turn; results do not."""
+    return [index for index, message in enumerate(messages) if role_of(message) == "user"]
+
+
+def _find_cuts(history: tuple[Message, ...]) -> dict[int, int | None]:
+    """Return the cuts of a history, each with the opener that has to be repeated before it.
+
+    A cut satisfies three rules: a call is not parted from its results; what follows starts with a user or an
+    assistant message; and a turn in which the model thinks aloud is divided only where the thinking starts
+    anew, since providers want all of it back or none.
+    """
     cuts: dict[int, int | None] = {}
-    open_until = _group_ends(history)
-    closed, opener, thinking = 0, None, False
+    group_ends = _find_group_ends(history)
+    # The end of the last group of calls and results, the current turn's opener, and whether it thinks aloud.
+    closed = 0
+    opener: int | None = None
+    thinking = False
     for index, message in enumerate(history):
         role, thinks = role_of(message), has_thinking(message)
         if index >= closed and index > 0:
             if role == "user":
                 cuts[index] = None
-            elif role == "assistant" and _worth_dividing(index, opener) and (thinks or not thinking):
+            elif role == "assistant" and _is_worth_dividing(index, opener) and (thinks or not thinking):
                 cuts[index] = opener
         if role == "user":
             opener, thinking = index, False
         thinking = thinking or thinks
-        closed = max(closed, open_until.get(index, index + 1))
+        closed = max(closed, group_ends.get(index, index + 1))
     return cuts
 
 
-def _worth_dividing(index: int, opener: int | None) -> bool:
+def _is_worth_dividing(index: int, opener: int | None) -> bool:
     # Directly behind its opener a cut would cover only what has to be repeated.
     return opener is None or index > opener + 1
 
 
-def _group_ends(history: tuple[Message, ...]) -> dict[int, int]:
-    """For each assistant message with calls: the index behind the last result before the next assistant.
+def _find_group_ends(history: tuple[Message, ...]) -> dict[int, int]:
+    """Return for each assistant message with calls the index behind the last result before the next one.
 
-    Results are paired by adjacency: call ids repeat within a conversation, and some clients put a user
-    message between a call and its result.
+    Results are paired by adjacency: call ids repeat within a conversation (in a quarter of the recorded ones
+    of tau-bench), and some clients put a user message between a call and its result.
     """
     ends: dict[int, int] = {}
     caller: int | None = None
@@ -110,13 +125,17 @@ def _group_ends(history: tuple[Message, ...]) -> dict[int, int]:
     return ends
 
 
-def user_weight(messages: Sequence[Message]) -> float:
-    """0 between peers, up to 2 where the assistant writes much more than the user."""
+def compute_user_weight(messages: Sequence[Message]) -> float:
+    """Return how much more the assistant writes than the user: 0 between peers, 2 from four times as much on.
+
+    Where a user writes little, his few words tell more than as many of the assistant's.
+    """
     words: Counter[str] = Counter()
     number: Counter[str] = Counter()
     for message in messages:
-        words[message["role"]] += len(text_of(message).split())
-        number[message["role"]] += 1
+        role = declared_role(message)
+        words[role] += len(text_of(message).split())
+        number[role] += 1
     if not (words["user"] and words["assistant"]):
         return 0.0
     ratio = (words["assistant"] / number["assistant"]) / (words["user"] / number["user"])

@@ -16,7 +16,7 @@ from gateway_compaction.core.conversation.messages import (
     role_of,
     text_of,
 )
-from gateway_compaction.core.conversation.transcript import user_weight
+from gateway_compaction.core.conversation.transcript import compute_user_weight
 from gateway_compaction.core.extractive.identifier_ledger import SPEAKERS, Piece
 from gateway_compaction.core.extractive.open_questions import (
     NO_ACT,
@@ -257,7 +257,7 @@ def _count_rarity(heard: Sequence[Utterance]) -> dict[str, int]:
 def _build_candidates(
     messages: Sequence[Message], heard: Sequence[Utterance], rarity: Mapping[str, int]
 ) -> list[_SentenceCandidate]:
-    lead = user_weight(messages)
+    lead = compute_user_weight(messages)
     found: list[_SentenceCandidate] = []
     asked = False
     for number, (message, one) in enumerate(zip(messages, heard, strict=True)):

@@ -8,8 +8,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
-from gateway_compaction.core.conversation.messages import Message, declared_role, role_of, text_of
-from gateway_compaction.core.conversation.transcript import Transcript
+from gateway_compaction.core.conversation.messages import Message, declared_role, text_of
+from gateway_compaction.core.conversation.transcript import Transcript, find_turn_starts
 from gateway_compaction.core.planning.caches import DerivedCaches
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.recall.recall import quote_reserve
@@ -142,7 +142,7 @@ class RequestContext:
         most = self.policy.triggers.turns
         if most is None:
             return False
-        return sum(i >= self.summarised for i in find_turn_starts(self.transcript)) > most
+        return sum(i >= self.summarised for i in find_turn_starts(self.transcript.history)) > most
 
     @cached_property
     def is_triggered(self) -> bool:
@@ -154,11 +154,6 @@ class RequestContext:
         if self.policy.triggers.count == "tokens":
             return self.measure.between(start, len(history)) > most
         return sum(len(text_of(message)) // CHARS_PER_TOKEN for message in history[start:]) > most
-
-
-def find_turn_starts(transcript: Transcript) -> list[int]:
-    """Return the indexes of the user messages that open a turn."""
-    return [i for i, message in enumerate(transcript.history) if role_of(message) == "user"]
 
 
 def has_triggers(policy: Policy) -> bool:

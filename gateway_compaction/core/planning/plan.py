@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from gateway_compaction.core.conversation.transcript import Transcript
+from gateway_compaction.core.conversation.transcript import Transcript, find_turn_starts
 from gateway_compaction.core.planning.context import (
     EARLIEST_LIGHT,
     LevelName,
     RequestContext,
-    find_turn_starts,
     has_triggers,
 )
 from gateway_compaction.core.planning.fit import clear_results, compact_early, fit
@@ -59,7 +58,7 @@ def lowest_threshold(policy: Policy, transcript: Transcript, window: int) -> int
     before anything is counted.
     """
     triggers, levels = policy.triggers, policy.levels
-    if triggers.turns is not None and len(find_turn_starts(transcript)) > triggers.turns:
+    if triggers.turns is not None and len(find_turn_starts(transcript.history)) > triggers.turns:
         return 0
     earliest = int(min(levels.light.at, EARLIEST_LIGHT * levels.medium.at) * window)
     return min(earliest, triggers.tokens or earliest)

@@ -12,7 +12,7 @@ import numpy as np
 import regex
 
 from gateway_compaction.core.conversation.messages import Message, declared_role, name_of, text_of
-from gateway_compaction.core.conversation.transcript import user_weight
+from gateway_compaction.core.conversation.transcript import compute_user_weight
 from gateway_compaction.core.recall.passages import Passage
 from gateway_compaction.core.text.lexicon import pattern_of
 from gateway_compaction.core.text.terms import extract_terms
@@ -104,7 +104,7 @@ def build_index(messages: Sequence[Message], by_message: Sequence[tuple[Passage,
         tuple(_find_speaker(m) for m in messages),
         _build_postings(found),
         np.array([max(1, sum(sum(p.terms.values()) for p in ps)) for ps in by_message], dtype=float),
-        user_weight(messages),
+        compute_user_weight(messages),
     )
 
 

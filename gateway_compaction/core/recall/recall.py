@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gateway_compaction.core.conversation.messages import RESULT_ROLES
 from gateway_compaction.core.recall.index import PassageIndex, Query, find_rare_terms, rank_passages
 from gateway_compaction.core.text.escaping import escape_markup
-from gateway_compaction.core.text.language import Phrases
+from gateway_compaction.core.text.lexicon import Phrases
 
 Count = Callable[[str], int]
 LEAST_MATCH, LEAST_UNASKED = 0.12, 0.45

@@ -11,7 +11,8 @@ from gateway_compaction.core.conversation.rewrite import assistant_message, user
 from gateway_compaction.core.pins.anchors import Anchor, Scoring, choose_anchors
 from gateway_compaction.core.pins.pins import FindRules, Pins, collect_pins, rules_in
 from gateway_compaction.core.text.escaping import escape_markup
-from gateway_compaction.core.text.language import Phrases, detect_conversation_language, get_phrases
+from gateway_compaction.core.text.language import detect_conversation_language, get_phrases
+from gateway_compaction.core.text.lexicon import Phrases
 from gateway_compaction.core.text.shorten import shorten
 
 __all__ = [

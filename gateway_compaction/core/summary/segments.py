@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
-from gateway_compaction.core.conversation.messages import Message, role_of, text_of
+from gateway_compaction.core.conversation.messages import Message, text_of
+from gateway_compaction.core.conversation.transcript import find_turn_starts
 from gateway_compaction.core.extractive.extract import build_extract
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction, Segment
@@ -167,7 +168,7 @@ def _even_cuts(tokens: Sequence[int], limit: int, longest: int, rate: float | No
 
 def _turn_cuts(messages: Sequence[Message], step: int) -> list[int]:
     """Where every ``step`` turns begin."""
-    openers = [i for i, m in enumerate(messages) if role_of(m) == "user"]
+    openers = find_turn_starts(messages)
     return [0, *openers[step::step]]
 
 

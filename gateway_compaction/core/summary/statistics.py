@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gateway_compaction.core.conversation.messages import role_of, text_of
-from gateway_compaction.core.conversation.transcript import Transcript
+from gateway_compaction.core.conversation.messages import text_of
+from gateway_compaction.core.conversation.transcript import Transcript, find_turn_starts
 from gateway_compaction.core.records.compaction import Compaction, Segment
 
 __all__ = ["SummaryRecord", "SummaryTotals", "build_summary_records", "compute_totals"]
@@ -55,7 +55,7 @@ def build_summary_records(
     compaction: Compaction, transcript: Transcript, rate: float | None = None, thread_id: str = ""
 ) -> tuple[SummaryRecord, ...]:
     """A record for each segment of a compaction of this conversation, in order."""
-    openers = [i for i, m in enumerate(transcript.history) if role_of(m) == "user"]
+    openers = find_turn_starts(transcript.history)
     ends = [*openers[1:], len(transcript.history)]
     turns = list(zip(openers, ends, strict=True)) if openers else []
     return tuple(_record(s, transcript, turns, rate, thread_id) for s in compaction.segments)

@@ -6,8 +6,6 @@ from unicodedata import normalize
 
 import regex
 
-__all__ = ["escape_markup", "escape_tags"]
-
 OWN_TAGS = regex.compile(
     r"(?i)<(?=\s*+(?:/\s*+)?"
     r"(?:conversation_summary|summary|transcript|previous_summary|task|rules|anchors|pins|recall)\b)"

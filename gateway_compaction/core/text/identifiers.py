@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-__all__ = ["find_identifiers", "forget_identifiers", "is_spelled_in"]
-
 # Tags and the line numbers of listings are skipped as a whole.
 TOKEN = re.compile(
     r"(?m)</?\w[\w-]*/?>|^[ \t]*\d+[:|-]|https?://[^\s\"'<>()\[\]{}`]+|[^\s\"'<>()\[\]{}`,;:|=*]+"

@@ -9,15 +9,6 @@ from gateway_compaction.core.conversation.messages import Message, declared_role
 from gateway_compaction.core.text.fences import find_fences
 from gateway_compaction.core.text.lexicon import LEXICONS, Phrases
 
-__all__ = [
-    "NAMES",
-    "Phrases",
-    "detect_conversation_language",
-    "detect_language",
-    "get_phrases",
-    "is_foreign_script",
-]
-
 NAMES = {lexicon.code: lexicon.name for lexicon in LEXICONS}
 # Characters: of prose that decides, for each text and in all; and read of a text, and in all, to find it.
 SAMPLE, ROOM = 4_000, 16_000

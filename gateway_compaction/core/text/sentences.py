@@ -6,8 +6,6 @@ import re
 
 from gateway_compaction.core.text.lexicon import words_of
 
-__all__ = ["find_sentence_spans", "split_sentences"]
-
 # A mark before a space ends a sentence, a CJK mark always does, and so does a line break.
 END = re.compile(r"[.!?][\"'”’)\]]*(?=\s)|[。！？]|\n")
 NEXT = re.compile(r"[^\S\n]{1,4}[\"'“‘„«(]?([^\W_]{1,14})")

@@ -16,8 +16,6 @@ from gateway_compaction.core.conversation.messages import (
 from gateway_compaction.core.conversation.rewrite import count_texts, replace_content, replace_texts
 from gateway_compaction.core.text.lexicon import pattern_of
 
-__all__ = ["clear_result", "clip_message", "is_clearable", "shorten"]
-
 Count = Callable[[str], int]
 CLEAR_ABOVE = 150
 CLEARED_TOKENS = 60

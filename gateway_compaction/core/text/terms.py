@@ -9,8 +9,6 @@ import Stemmer
 
 from gateway_compaction.core.text.lexicon import words_of
 
-__all__ = ["STOP_WORDS", "extract_terms", "forget_terms"]
-
 WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 # Thai, kana, Han and Hangul: Korean is spaced, but its particles hang on the words.
 UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")

@@ -20,7 +20,7 @@ from typing import Any
 import tiktoken
 
 from gateway_compaction.core.conversation.body import paid_fields_of, requested_output
-from gateway_compaction.core.conversation.digest import fingerprint, message_digest
+from gateway_compaction.core.conversation.digest import digest_message, fingerprint
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.tokens.calibration import Calibration, family_of
@@ -129,7 +129,7 @@ class TokenCounter:
             digests: The digest of each message of the history, where at hand; else they are computed.
         """
         fixed = self._calibrate(PER_REQUEST + self._count_schemas(body, model), model) + reserve
-        names = digests or [message_digest(m) for m in transcript.history]
+        names = digests or [digest_message(m) for m in transcript.history]
         counts = (
             self._count(m, _key_of(m, n), model) for m, n in zip(transcript.history, names, strict=True)
         )
@@ -237,5 +237,5 @@ def _serialize_schemas(body: Mapping[str, Any]) -> Iterator[str]:
 def _key_of(message: Message, digest: bytes | None = None) -> bytes:
     # Thinking is sent and paid for, but two messages that differ in it alone mean the same.
     thinking = serialize_thinking(message)
-    digest = digest or message_digest(message)
+    digest = digest or digest_message(message)
     return digest + fingerprint(*thinking).encode() if thinking else digest
