@@ -24,7 +24,7 @@ from openai import OpenAIError
 
 from gateway_compaction.adapters.litellm.callbacks import can_block_later, has_pre_call_hook, is_guard
 from gateway_compaction.adapters.litellm.models import ProxyModels, RouterSummarizer
-from gateway_compaction.adapters.prometheus import prometheus
+from gateway_compaction.adapters.prometheus import get_telemetry
 from gateway_compaction.admin.mount import mount
 from gateway_compaction.call_state import (
     KEY,
@@ -285,7 +285,7 @@ def _status_of(error: Any) -> int | None:
 
 def _build_hook() -> CompactionHook:
     settings, models = Settings(), ProxyModels()
-    runtime = build(settings, models, RouterSummarizer(), policy_source_from(settings), prometheus())
+    runtime = build(settings, models, RouterSummarizer(), policy_source_from(settings), get_telemetry())
     mount(runtime)
     return CompactionHook(runtime, models)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gateway_compaction.adapters.policy_file import env_overrides
+from gateway_compaction.adapters.policy_file import read_env_overrides
 from gateway_compaction.adapters.policy_watcher import PolicySource, PolicyState
 from gateway_compaction.adapters.redis.archive import RedisArchive
 from gateway_compaction.adapters.redis.connection import connect
@@ -105,7 +105,7 @@ def policy_source_from(settings: Settings) -> PolicySource:
     Raises:
         PolicyError: the file or a variable cannot be used.
     """
-    return PolicySource(settings.policies, env_overrides(os.environ))
+    return PolicySource(settings.policies, read_env_overrides(os.environ))
 
 
 def build(

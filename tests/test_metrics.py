@@ -24,8 +24,8 @@ from gateway_compaction.adapters.prometheus import (
     HISTOGRAMS,
     PREFIX,
     PrometheusTelemetry,
-    prometheus,
-    render,
+    get_telemetry,
+    render_metrics,
 )
 from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.core.records.event import CompactionEvent
@@ -49,7 +49,7 @@ class Read:
     """What Prometheus would read."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        body, content_type = render(registry)
+        body, content_type = render_metrics(registry)
         assert content_type.startswith("text/plain")
         self.samples = [
             sample
@@ -247,17 +247,17 @@ class TestLabels:
         runtime = runtimes({"summary": {"model": "extractive"}})
         identity = Identity(team_id="secret-team", user_id="secret-user", model="secret-model")
         await talk(runtime, 61, identity=identity, model="secret-model", tenant="secret" * 6)
-        assert b"secret" not in render(registry)[0]
+        assert b"secret" not in render_metrics(registry)[0]
 
     def test_the_host_s_own_metrics_are_not_shown(self, registry: CollectorRegistry) -> None:
         from prometheus_client import Counter
 
         Counter("litellm_something", "Of somebody else.", registry=registry).inc()
         PrometheusTelemetry(registry).record_sample(SAMPLE)
-        assert b"litellm_something" not in render(registry)[0]
+        assert b"litellm_something" not in render_metrics(registry)[0]
 
     def test_one_for_each_registry(self, registry: CollectorRegistry) -> None:
-        assert prometheus(registry) is prometheus(registry)
+        assert get_telemetry(registry) is get_telemetry(registry)
 
 
 class TestWorkers:
@@ -265,17 +265,17 @@ class TestWorkers:
 
     SCRIPT = """
 import sys
-from gateway_compaction.adapters.prometheus import prometheus
+from gateway_compaction.adapters.prometheus import get_telemetry
 from gateway_compaction.telemetry import Sample
-telemetry = prometheus()
+telemetry = get_telemetry()
 for _ in range(int(sys.argv[1])):
     telemetry.record_decision("applied", "medium", "default", "planned", 0.02)
 telemetry.record_sample(Sample(int(sys.argv[1]), {"made": 1}, sys.argv[1] == "3", 0, float(sys.argv[1])))
 """
     READER = """
 import os, sys
-from gateway_compaction.adapters.prometheus import render
-sys.stdout.buffer.write(render()[0])
+from gateway_compaction.adapters.prometheus import render_metrics
+sys.stdout.buffer.write(render_metrics()[0])
 """
 
     def run(self, folder: Path, script: str, *arguments: str) -> str:
@@ -303,8 +303,8 @@ sys.stdout.buffer.write(render()[0])
     def test_a_folder_that_cannot_be_made_costs_the_metrics_alone(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")
         script = (
-            "from gateway_compaction.adapters.prometheus import prometheus;"
-            " print(type(prometheus()).__name__)"
+            "from gateway_compaction.adapters.prometheus import get_telemetry;"
+            " print(type(get_telemetry()).__name__)"
         )
         env = {
             **os.environ,

@@ -11,7 +11,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gateway_compaction.adapters.policy_file import env_overrides, load_policy_file
+from gateway_compaction.adapters.policy_file import load_policy_file, read_env_overrides
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.policy.document import Match, PolicyEntry, PolicyFile, build_policy_schema
 from gateway_compaction.core.policy.model import PolicyBody, flatten, list_paths
@@ -154,7 +154,7 @@ def test_a_prompt_file_that_cannot_be_used(policy_path: Path, content: bytes | N
 
 
 def test_variables_become_overrides() -> None:
-    assert env_overrides(
+    assert read_env_overrides(
         {
             f"{PREFIX}LEVELS__MEDIUM__AT": "0.8",
             f"{PREFIX}LEVELS__LIGHT__AT": "0.7",
@@ -172,7 +172,7 @@ def test_variables_become_overrides() -> None:
         "summary": {"fallbacks": ["a", "b"], "model": None},
         "storage": {"ttl": "12h"},
     }
-    assert env_overrides({}) == {}
+    assert read_env_overrides({}) == {}
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_variables_become_overrides() -> None:
 )
 def test_a_bad_variable_is_told_by_its_name(name: str, value: str, problem: str, remedy: str) -> None:
     with pytest.raises(PolicyError) as caught:
-        env_overrides({PREFIX + name: value, f"{PREFIX}ZZ": "1"})
+        read_env_overrides({PREFIX + name: value, f"{PREFIX}ZZ": "1"})
     error = caught.value
     assert error.source == PREFIX + name
     assert problem in error.problem and error.remedy.startswith(remedy)
@@ -198,7 +198,7 @@ def test_a_bad_variable_is_told_by_its_name(name: str, value: str, problem: str,
 def test_every_key_has_a_variable(path: str) -> None:
     value = flatten(PolicyBody())[path]
     name = PREFIX + path.upper().replace(".", "__")
-    overrides = env_overrides({name: json.dumps(value)})
+    overrides = read_env_overrides({name: json.dumps(value)})
     made = PolicyBook({}, "policies.yaml", overrides)
     found = {one.path: one for one in made.explain(Identity())}[path]
     assert (found.value, found.source) == (value, "environment")
@@ -275,7 +275,7 @@ def test_the_metadata_example_of_the_page_is_a_block() -> None:
 
 def test_the_variables_of_the_page_exist() -> None:
     shown = dict(re.findall(rf"^({PREFIX}\w+)=(.+)$", PAGE, re.MULTILINE))
-    overrides = env_overrides({name: text.strip('"') for name, text in shown.items()})
+    overrides = read_env_overrides({name: text.strip('"') for name, text in shown.items()})
     assert PolicyBook.default(overrides).resolve(Identity()).summary.fallbacks == ("small", "medium")
 
 

@@ -31,7 +31,7 @@ def path(tmp_path: Path) -> Path:
 def look(source: PolicySource, times: int = 2) -> str:
     """The mode in force after so many looks."""
     for _ in range(times):
-        source.look()
+        source.reload_if_changed()
     return source().resolve(Identity()).mode
 
 

@@ -1,4 +1,8 @@
-"""The ``Archive`` of a gateway, asked over HTTP; what the key may see and do, the gateway decides."""
+"""The ``Archive`` of a running gateway, asked over HTTP: the command line without access to Redis.
+
+What the key may see and do, the gateway decides. Answers are read strictly: a gateway of another version is
+told as such, instead of showing half of what it said.
+"""
 
 from __future__ import annotations
 
@@ -19,47 +23,61 @@ from gateway_compaction.archive import Hour, Query, Scope, SessionDetail, Sessio
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import NotThere, Refused, StoreError
 
-__all__ = ["HttpArchive", "Unreached"]
-
 T = TypeVar("T")
 
-SECONDS, CONNECT_SECONDS = 60.0, 5.0
+# An answer may take long (a large session, a busy gateway); that nobody is there is known soon.
+SECONDS = 60.0
+CONNECT_SECONDS = 5.0
+
 # The gateway sends a sign of life on an idle watch; longer silence is a dead connection.
 SILENCE_SECONDS = 120.0
-AGAIN_SECONDS = 0.2
-DOWN = b"down"
+
+# Before a watch that the gateway ended is asked for again.
+RECONNECT_SECONDS = 0.2
+
+# The event by which a watch says that its store does not answer.
+DOWN_EVENT = b"down"
+
+# Bytes of one event of a watch; more is no event.
 LONGEST_EVENT = 10_000_000
-PROBLEM = "application/problem+json"
-MOST_ERRORS = 5
+
+# The content type of errors that the plugin's API answers with; others are somebody else's.
+PROBLEM_TYPE = "application/problem+json"
+
+# Faults of one answer that are told.
+MOST_FAULTS = 5
+
+# Characters of a driver's error that are told.
+ERROR_CHARS = 300
 
 
-class Unreached(StoreError):
+class GatewayUnreachable(StoreError):
     """There is nobody at the address, or somebody else."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Overview:
-    """The part of the gateway's overview that it is computed from."""
+    """The part of the gateway's overview from which the rest is computed."""
 
     hours: tuple[Hour, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Erased:
-    """How much went."""
+    """The answer to an erasure: how many keys or sessions went."""
 
     gone: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Imported:
-    """The id of a stored session."""
+    """The answer to an import: the id of the stored session."""
 
     session: str
 
 
 class HttpArchive:
-    """See ``Archive``; a context manager. Scopes are not sent: the key's owner is the scope.
+    """``Archive`` over HTTP; a context manager. Scopes are not sent: the key's owner is the scope.
 
     Args:
         url: the gateway, without ``/v1``.
@@ -96,56 +114,57 @@ class HttpArchive:
 
     async def sessions(self, scope: Scope, query: Query) -> SessionPage:
         """See ``Archive.sessions``."""
-        wanted = {name: getattr(query, name) for name in query.__slots__}
-        return await self._get(SessionPage, "/sessions", {k: v for k, v in wanted.items() if v is not None})
+        values = {name: getattr(query, name) for name in query.__slots__}
+        params = {name: value for name, value in values.items() if value is not None}
+        return await self._get(SessionPage, "/sessions", params)
 
     async def detail(self, scope: Scope, session: SessionRef) -> SessionDetail:
         """See ``Archive.detail``."""
-        return await self._get(SessionDetail, _path(session))
+        return await self._get(SessionDetail, _build_path(session))
 
     async def compact(self, scope: Scope, session: SessionRef) -> None:
         """See ``Archive.compact``."""
-        await self._ask("POST", _path(session, "compact"))
+        await self._ask("POST", _build_path(session, "compact"))
 
     async def rebuild(self, scope: Scope, session: SessionRef) -> None:
         """See ``Archive.rebuild``."""
-        await self._ask("POST", _path(session, "rebuild"))
+        await self._ask("POST", _build_path(session, "rebuild"))
 
     async def rollback(self, scope: Scope, session: SessionRef, version: int) -> None:
         """See ``Archive.rollback``."""
-        await self._ask("POST", _path(session, "rollback"), body={"version": version})
+        await self._ask("POST", _build_path(session, "rollback"), body={"version": version})
 
     async def pin(self, scope: Scope, session: SessionRef, text: str) -> None:
         """See ``Archive.pin``."""
-        await self._ask("POST", _path(session, "pins"), body={"text": text})
+        await self._ask("POST", _build_path(session, "pins"), body={"text": text})
 
     async def unpin(self, scope: Scope, session: SessionRef, text: str) -> None:
         """See ``Archive.unpin``."""
-        await self._ask("POST", _path(session, "unpin"), body={"text": text})
+        await self._ask("POST", _build_path(session, "unpin"), body={"text": text})
 
     async def reset(self, scope: Scope, session: SessionRef) -> None:
         """See ``Archive.reset``."""
-        await self._ask("POST", _path(session, "reset"))
+        await self._ask("POST", _build_path(session, "reset"))
 
     async def forget(self, scope: Scope, session: SessionRef) -> int:
         """See ``Archive.forget``."""
-        return _read(_Erased, await self._ask("DELETE", _path(session))).gone
+        return _parse_answer(_Erased, await self._ask("DELETE", _build_path(session))).gone
 
     async def forget_tenant(self, scope: Scope, tenant: str) -> int:
         """See ``Archive.forget_tenant``."""
-        return _read(_Erased, await self._ask("DELETE", f"/tenants/{quote(tenant, safe='')}")).gone
+        return _parse_answer(_Erased, await self._ask("DELETE", f"/tenants/{quote(tenant, safe='')}")).gone
 
     async def export(self, scope: Scope, session: SessionRef) -> Mapping[str, Any]:
         """See ``Archive.export``."""
-        document = _json(await self._ask("GET", _path(session, "export")))
+        document = _parse_json(await self._ask("GET", _build_path(session, "export")))
         if not isinstance(document, dict):
             raise StoreError("it answered with what is no exported session")
         return document
 
     async def load(self, scope: Scope, document: Mapping[str, Any]) -> SessionRef:
         """See ``Archive.load``."""
-        named = _read(_Imported, await self._ask("POST", "/import", body=document)).session
-        tenant, _, key = named.partition(".")
+        answer = await self._ask("POST", "/import", body=document)
+        tenant, _, key = _parse_answer(_Imported, answer).session.partition(".")
         return SessionRef(tenant, key)
 
     async def watch(self, scope: Scope) -> AsyncGenerator[SessionRow, None]:
@@ -154,7 +173,7 @@ class HttpArchive:
             async with aclosing(self._stream()) as rows:
                 async for row in rows:
                     yield row
-            await asyncio.sleep(AGAIN_SECONDS)
+            await asyncio.sleep(RECONNECT_SECONDS)
 
     async def _stream(self) -> AsyncGenerator[SessionRow, None]:
         timeout = httpx.Timeout(SECONDS, connect=CONNECT_SECONDS, read=SILENCE_SECONDS)
@@ -162,17 +181,17 @@ class HttpArchive:
             async with self._http.stream("GET", "/watch", timeout=timeout) as response:
                 if not response.is_success:
                     await response.aread()
-                    raise _failure(response)
-                async with aclosing(_events(response)) as events:
+                    raise _to_answer_error(response)
+                async with aclosing(_read_events(response)) as events:
                     async for name, data in events:
-                        if name == DOWN:
-                            raise StoreError(_text_in(data, "detail") or "its store does not answer")
-                        yield _parsed(SessionRow, data)
+                        if name == DOWN_EVENT:
+                            raise StoreError(_read_text(data, "detail") or "its store does not answer")
+                        yield _parse(SessionRow, data)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise _silence(error) from error
+            raise _to_transport_error(error) from error
 
     async def _get(self, kind: type[T], path: str, params: Mapping[str, Any] | None = None) -> T:
-        return _read(kind, await self._ask("GET", path, params=params))
+        return _parse_answer(kind, await self._ask("GET", path, params=params))
 
     async def _ask(
         self,
@@ -182,30 +201,34 @@ class HttpArchive:
         params: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> httpx.Response:
-        """The one way to the gateway.
+        """Send one request and return its successful answer; all calls but ``watch`` go this way.
 
         Raises:
-            StoreError: it did not answer, or nothing that can be used.
-            NotThere: 404.
-            Refused: any other fault of the asker's.
+            StoreError: it did not answer, or with an error of its own.
+            NotThere: it answered with 404.
+            Refused: it found any other fault with the request.
         """
         # ASCII only: any text can be sent, lone surrogates too.
         content = None if body is None else json.dumps(body).encode()
-        typed = {} if body is None else {"Content-Type": "application/json"}
+        content_type = {} if body is None else {"Content-Type": "application/json"}
         try:
-            response = await self._http.request(method, path, params=params, content=content, headers=typed)
+            response = await self._http.request(
+                method, path, params=params, content=content, headers=content_type
+            )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise _silence(error) from error
+            raise _to_transport_error(error) from error
         if not response.is_success:
-            raise _failure(response)
+            raise _to_answer_error(response)
         return response
 
 
-def _path(session: SessionRef, action: str = "") -> str:
-    return f"/sessions/{quote(session.session_id, safe='.')}{'/' if action else ''}{action}"
+def _build_path(session: SessionRef, action: str = "") -> str:
+    path = f"/sessions/{quote(session.session_id, safe='.')}"
+    return f"{path}/{action}" if action else path
 
 
 def _is_loopback(url: str) -> bool:
+    """Tell whether an address is this machine's own."""
     host = httpx.URL(url).host
     try:
         return host == "localhost" or ip_address(host).is_loopback
@@ -213,68 +236,83 @@ def _is_loopback(url: str) -> bool:
         return False
 
 
-def _read(kind: type[T], response: httpx.Response) -> T:
-    return _parsed(kind, response.content)
+def _parse_answer(kind: type[T], response: httpx.Response) -> T:
+    return _parse(kind, response.content)
 
 
-def _json(response: httpx.Response) -> Any:
+def _parse_json(response: httpx.Response) -> Any:
     try:
         return json.loads(response.content)
     except (ValueError, RecursionError) as error:
         raise StoreError("it answered with what is no JSON") from error
 
 
-def _parsed(kind: type[T], raw: bytes) -> T:
+def _parse(kind: type[T], raw: bytes) -> T:
+    """Return a JSON text as a value of a type.
+
+    Raises:
+        StoreError: it is none; says which parts are wrong, never what they hold.
+    """
     try:
         # Half a surrogate pair is no text to pydantic, and is somebody's label all the same.
         text = json.dumps(json.loads(raw), ensure_ascii=False).encode("utf-8", "replace")
         return TypeAdapter(kind).validate_json(text)
     except (ValidationError, ValueError, RecursionError) as error:
-        where = _places(error) if isinstance(error, ValidationError) else "no JSON"
+        where = _format_places(error) if isinstance(error, ValidationError) else "no JSON"
         raise StoreError(f"it answered with what cannot be read ({where}); is it another version?") from error
 
 
-def _places(error: ValidationError) -> str:
-    found = error.errors(include_input=False, include_url=False)[:MOST_ERRORS]
-    return ", ".join(".".join(map(str, one["loc"])) or one["type"] for one in found)
+def _format_places(error: ValidationError) -> str:
+    faults = error.errors(include_input=False, include_url=False)[:MOST_FAULTS]
+    return ", ".join(".".join(map(str, one["loc"])) or one["type"] for one in faults)
 
 
-def _failure(response: httpx.Response) -> Exception:
-    """What an answer that is no success means."""
+def _to_answer_error(response: httpx.Response) -> Exception:
+    """Return the exception that an answer means which is no success."""
     status = response.status_code
-    problem = response.headers.get("content-type", "").startswith(PROBLEM)
-    detail = _detail(response) if problem else ""
-    if status == 404 and not problem:
-        return Unreached("it has no /compaction: it is no gateway with this plugin, or the API is off")
+    is_ours = response.headers.get("content-type", "").startswith(PROBLEM_TYPE)
+    detail = _read_detail(response) if is_ours else ""
+    if status == 404 and not is_ours:
+        return GatewayUnreachable(
+            "it has no /compaction: it is no gateway with this plugin, or the API is off"
+        )
     if status >= 500 or status < 400:
         return StoreError(detail or f"it answered with {status} {response.reason_phrase}")
     if status == 404:
         return NotThere(detail)
-    if status == 401 and problem and "Authorization" in response.request.headers:
+    if status == 401 and is_ours and "Authorization" in response.request.headers:
         # Its own words ask for a key, as if none had been sent.
         return Refused("This proxy does not accept that key")
     return Refused(detail or f"The gateway refuses: {status} {response.reason_phrase}")
 
 
-def _detail(response: httpx.Response) -> str:
+def _read_detail(response: httpx.Response) -> str:
+    """Return what the gateway says of an error, with the first faults it found."""
     try:
-        listed = [f"{one['at']}: {one['problem']}" for one in response.json().get("errors", ())[:MOST_ERRORS]]
+        errors = response.json().get("errors", ())[:MOST_FAULTS]
+        faults = [f"{one['at']}: {one['problem']}" for one in errors]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        listed = []
-    said = _text_in(response.content, "detail") or f"{response.status_code} {response.reason_phrase}"
-    return f"{said} {'; '.join(listed)}".strip()
+        faults = []
+    detail = _read_text(response.content, "detail") or f"{response.status_code} {response.reason_phrase}"
+    return f"{detail} {'; '.join(faults)}".strip()
 
 
-def _text_in(raw: bytes, name: str) -> str:
-    """A member of a JSON object, empty where there is none."""
+def _read_text(raw: bytes, name: str) -> str:
+    """Return a member of a JSON object, empty where there is none."""
     try:
         return str(json.loads(raw)[name])
     except (ValueError, LookupError, TypeError, RecursionError):
         return ""
 
 
-async def _events(response: httpx.Response) -> AsyncGenerator[tuple[bytes, bytes], None]:
-    """Names and data of server-sent events; only line feeds end a line, whatever Unicode calls one."""
+async def _read_events(response: httpx.Response) -> AsyncGenerator[tuple[bytes, bytes], None]:
+    """Yield names and data of server-sent events.
+
+    Only line feeds end a line; httpx's own lines also end where Unicode sees an end, within somebody's label.
+
+    Raises:
+        StoreError: an event has no end.
+    """
     rest, name, data = b"", b"", b""
     async for part in response.aiter_bytes():
         *lines, rest = (rest + part).split(b"\n")
@@ -290,9 +328,9 @@ async def _events(response: httpx.Response) -> AsyncGenerator[tuple[bytes, bytes
             raise StoreError("it sends an event without an end")
 
 
-def _silence(error: Exception) -> StoreError:
-    """What no answer at all means."""
+def _to_transport_error(error: Exception) -> StoreError:
+    """Return the exception that no answer at all means."""
     if isinstance(error, httpx.TimeoutException):
         return StoreError("it did not answer in time")
-    said = f"{type(error).__name__}{f': {error}' if str(error) else ''}"[:300]
-    return Unreached(said) if isinstance(error, httpx.ConnectError) else StoreError(said)
+    text = f"{type(error).__name__}{f': {error}' if str(error) else ''}"[:ERROR_CHARS]
+    return GatewayUnreachable(text) if isinstance(error, httpx.ConnectError) else StoreError(text)

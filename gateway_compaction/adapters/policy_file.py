@@ -1,4 +1,8 @@
-"""Policies from where people write them: a YAML file, the prompt files beside it, the environment."""
+"""Reading policies from where people write them: a YAML file, the prompt files beside it, the environment.
+
+The core builds a ``PolicyBook`` from plain values and knows nothing of files; everything that can go wrong
+with a file becomes a ``PolicyError`` here, with where it is and what to write instead.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +19,27 @@ from gateway_compaction.core.policy.document import ENVIRONMENT_PREFIX, describe
 from gateway_compaction.core.policy.model import list_paths
 from gateway_compaction.errors import PolicyError
 
-__all__ = ["LoadedPolicies", "env_overrides", "load_policy_file", "read_policies"]
-
+# Hex digits of a digest: enough to compare replicas by eye.
 DIGEST_CHARS = 12
+
 EMPTY_REMEDY = (
     "Write version: 1, and below it defaults: {mode: observe}, or enforce to have requests rewritten;"
     " without any policy file, requests are only observed"
 )
+
+# Bytes of a policy file and of a prompt file; larger ones are another file by mistake.
 LARGEST_FILE = 1_000_000
 LARGEST_PROMPT = 100_000
-WHOLE_FILE, WHOLE_VALUE = "the file", "the value"
+
+# How an error names the place where no line can be named.
+WHOLE_FILE = "the file"
+WHOLE_VALUE = "the value"
+
+# How YAML tags the key ``<<``.
 MERGE_TAG = "tag:yaml.org,2002:merge"
 
 
-class _RefusedError(yaml.MarkedYAMLError):
+class _RefusedYamlError(yaml.MarkedYAMLError):
     """YAML that other readers accept and that is refused here, with what to write instead."""
 
     def __init__(self, problem: str, mark: yaml.Mark, remedy: str) -> None:
@@ -37,7 +48,7 @@ class _RefusedError(yaml.MarkedYAMLError):
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """Refuses keys written twice (of which YAML would keep the last) and merge keys.
+    """A YAML reader that refuses keys written twice (of which YAML would keep the last) and merge keys.
 
     Nested merge keys multiply: a few hundred bytes of them can fill the memory.
     """
@@ -49,13 +60,13 @@ class _StrictLoader(yaml.SafeLoader):
             mark = key_node.start_mark
             if key_node.tag == MERGE_TAG:
                 remedy = "Write the keys out, or what is common under defaults"
-                raise _RefusedError("the merge key << is not supported", mark, remedy)
+                raise _RefusedYamlError("the merge key << is not supported", mark, remedy)
             key = self.construct_object(key_node, deep=True)
             if not isinstance(key, Hashable):
-                raise _RefusedError("a key must be a word", mark, "Write a name before the colon")
+                raise _RefusedYamlError("a key must be a word", mark, "Write a name before the colon")
             if key in lines:
                 problem = f"the key {key!r} is written twice, first in line {lines[key]}"
-                raise _RefusedError(problem, mark, "Keep one of the two")
+                raise _RefusedYamlError(problem, mark, "Keep one of the two")
             lines[key] = mark.line + 1
         return super().construct_mapping(node, deep=deep)
 
@@ -65,6 +76,7 @@ class LoadedPolicies:
     """Policies, and what they were read from.
 
     Attributes:
+        book: the policies.
         files: the policy file first, then the prompt files that it names; empty without a policy file.
         digest: the first 12 digits of the SHA-256 of those files, one after the other (of a policy file that
             names no prompt file: what ``sha256sum`` prints); None without a policy file.
@@ -76,7 +88,7 @@ class LoadedPolicies:
 
 
 def load_policy_file(path: Path | None, env_overrides: Mapping[str, Any] | None = None) -> PolicyBook:
-    """The policies of a file; without one, nothing is rewritten and no model is called.
+    """Return the policies of a file; without one, nothing is rewritten and no model is called.
 
     Prompt files are read as well, seen from the policy file's folder.
 
@@ -87,29 +99,29 @@ def load_policy_file(path: Path | None, env_overrides: Mapping[str, Any] | None 
 
 
 def read_policies(path: Path | None, env_overrides: Mapping[str, Any] | None = None) -> LoadedPolicies:
-    """The same as ``load_policy_file``, with the files that were read.
+    """Return the same as ``load_policy_file``, with the files that were read.
 
     Raises:
         PolicyError: the first problem found; its ``others`` are the rest.
     """
     if path is None:
         return LoadedPolicies(PolicyBook.default(env_overrides))
-    hashed, files = hashlib.sha256(), [path]
+    digest, files = hashlib.sha256(), [path]
 
-    def prompt(name: str) -> str:
+    def read_prompt(name: str) -> str:
         file = path.parent / name
         files.append(file)
         data = _read_bytes(file, LARGEST_PROMPT)
-        hashed.update(data)
-        text = _decoded(data).strip()
+        digest.update(data)
+        text = _decode(data).strip()
         if not text:
             raise ValueError("it is empty")
         return text
 
     try:
         data = _read_bytes(path, LARGEST_FILE)
-        hashed.update(data)
-        text = _decoded(data)
+        digest.update(data)
+        text = _decode(data)
     except ValueError as error:
         raise PolicyError(
             str(path), WHOLE_FILE, f"cannot be read: {error}", "Write the path of a YAML file in UTF-8"
@@ -118,26 +130,26 @@ def read_policies(path: Path | None, env_overrides: Mapping[str, Any] | None = N
     if raw is None or raw == {}:
         # The built-in mode is enforce: a file that is truncated, or not written yet, must not switch it on.
         raise PolicyError(str(path), WHOLE_FILE, "it is empty", EMPTY_REMEDY)
-    book = PolicyBook(raw, str(path), env_overrides, prompt)
-    return LoadedPolicies(book, tuple(files), hashed.hexdigest()[:DIGEST_CHARS])
+    book = PolicyBook(raw, str(path), env_overrides, read_prompt)
+    return LoadedPolicies(book, tuple(files), digest.hexdigest()[:DIGEST_CHARS])
 
 
-def env_overrides(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Values for ``defaults`` from variables such as GATEWAY_COMPACTION_DEFAULTS__LEVELS__MEDIUM__AT.
+def read_env_overrides(environ: Mapping[str, str]) -> dict[str, Any]:
+    """Return values for ``defaults`` from variables such as GATEWAY_COMPACTION_DEFAULTS__LEVELS__MEDIUM__AT.
 
     Values are read as YAML; an empty variable counts as not set.
 
     Raises:
         PolicyError: with the variable as its source.
     """
-    known, overrides, errors = list_paths(), dict[str, Any](), list[PolicyError]()
+    paths, overrides, errors = list_paths(), dict[str, Any](), list[PolicyError]()
     for variable, text in sorted(environ.items()):
         if not variable.startswith(ENVIRONMENT_PREFIX) or not text.strip():
             continue
         path = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("__", ".")
         try:
-            if path not in known:
-                raise _unknown_variable(variable, path)
+            if path not in paths:
+                raise _build_unknown_variable_error(variable, path)
             value = _read_yaml(text, variable, WHOLE_VALUE)
         except PolicyError as error:
             errors.append(error)
@@ -151,24 +163,25 @@ def env_overrides(environ: Mapping[str, str]) -> dict[str, Any]:
     return overrides
 
 
-def _unknown_variable(variable: str, path: str) -> PolicyError:
-    below = [known for known in list_paths() if known.startswith(f"{path}.")]
+def _build_unknown_variable_error(variable: str, path: str) -> PolicyError:
+    below = [one for one in list_paths() if one.startswith(f"{path}.")]
     if below:
-        problem, remedy = "names a section, not a key", f"Add a key, such as {_variable(below[0])}"
+        problem, remedy = "names a section, not a key", f"Add a key, such as {_to_variable(below[0])}"
     else:
         problem, remedy = describe_unknown_key(path, list_paths())
     return PolicyError(variable, path, problem, remedy)
 
 
-def _variable(path: str) -> str:
+def _to_variable(path: str) -> str:
+    """Return the environment variable of a policy key."""
     return ENVIRONMENT_PREFIX + path.upper().replace(".", "__")
 
 
 def _read_bytes(path: Path, limit: int) -> bytes:
-    """What a file holds.
+    """Return what a file holds.
 
     Raises:
-        ValueError: with the reason, in words.
+        ValueError: it cannot be read, or is larger than ``limit``; with the reason, in words.
     """
     try:
         with path.open("rb") as file:
@@ -180,7 +193,12 @@ def _read_bytes(path: Path, limit: int) -> bytes:
     return data
 
 
-def _decoded(data: bytes) -> str:
+def _decode(data: bytes) -> str:
+    """Return a file as text; a byte order mark, which Windows editors write, is no part of it.
+
+    Raises:
+        ValueError: it is not UTF-8; says where.
+    """
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -188,10 +206,14 @@ def _decoded(data: bytes) -> str:
 
 
 def _read_yaml(text: str, source: str, whole: str = WHOLE_FILE) -> Any:
-    """Plain Python values; what YAML cannot read becomes a ``PolicyError`` with line and column.
+    """Return the values of a YAML text.
 
     Args:
-        whole: what to call the text where no line can be named.
+        source: names the text in an error: its file or variable.
+        whole: names the place where no line can be named.
+
+    Raises:
+        PolicyError: it cannot be read; with line and column.
     """
     try:
         return yaml.load(text, Loader=_StrictLoader)

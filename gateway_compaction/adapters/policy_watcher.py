@@ -1,4 +1,8 @@
-"""The policy file as it is now: read again when it changes, kept as it was when it cannot be used."""
+"""The policies in force while a proxy runs: read again when their file changes.
+
+A file that cannot be used must not stop a running proxy: the last good policies stay in force, and the log,
+the metrics and the API say what is wrong.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +18,13 @@ from gateway_compaction.adapters.policy_file import LoadedPolicies, read_policie
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.errors import PolicyError
 
-__all__ = ["PolicySource", "PolicyState"]
-
 log = logging.getLogger("gateway_compaction")
+
+# How often the files are looked at. A change is in force after two looks at most.
 LOOK_SECONDS = 2.0
 
-# Times of the last changes of access and content, size, and which file it is; None where there is none.
+# What the file system says of a file: times of its last changes (of rights and of content), size, and which
+# file it is; None where there is none.
 Signature = tuple[int, ...] | None
 
 
@@ -42,11 +47,15 @@ class PolicyState:
 
 
 class PolicySource:
-    """Holds the policies in force; call it to get them.
+    """The policies in force; call it to get them.
 
     A change counts once two looks in a row have found the same: a file that is being written is left alone
     until it is finished. Files are compared by what the file system says of them, through symbolic links, so
     that replaced files and Kubernetes' swapped folders are noticed.
+
+    Args:
+        path: the policy file, None for the defaults alone.
+        env_overrides: values for ``defaults`` from the environment.
 
     Raises:
         PolicyError: from the constructor alone, when the file cannot be used at the start.
@@ -58,14 +67,18 @@ class PolicySource:
         env_overrides: Mapping[str, Any] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._path, self._overrides, self._clock = path, env_overrides, clock
-        self._read: Mapping[Path, Signature] = {}
-        self._seen = self._read
+        self._path = path
+        self._overrides = env_overrides
+        self._clock = clock
+        # The files as they were when they were last read, and when they were last looked at.
+        self._signatures_read: Mapping[Path, Signature] = {}
+        self._signatures_seen = self._signatures_read
         files = () if path is None else (path,)
-        self._take({file: _signature(file) for file in files}, read_policies(path, env_overrides))
+        signatures = {file: _read_signature(file) for file in files}
+        self._adopt(signatures, read_policies(path, env_overrides))
 
     def __call__(self) -> PolicyBook:
-        """The policies in force."""
+        """Return the policies in force."""
         return self._loaded.book
 
     @property
@@ -73,11 +86,15 @@ class PolicySource:
         """Which policies are in force, and what is wrong with the file, if anything."""
         return self._state
 
-    def look(self) -> None:
-        """Read the files again if they have changed, or could not be used when they were last read."""
-        found = {file: _signature(file) for file in self._read}
-        settled, self._seen = found == self._seen, found
-        if not settled or (found == self._read and self._state.problem is None):
+    def reload_if_changed(self) -> None:
+        """Read the files again if they have changed, or could not be used when they were last read.
+
+        What was changed since the last look is left alone until the next: it may still be written.
+        """
+        signatures = {file: _read_signature(file) for file in self._signatures_read}
+        is_settled = signatures == self._signatures_seen
+        self._signatures_seen = signatures
+        if not is_settled or (signatures == self._signatures_read and self._state.problem is None):
             return
         before = self._state
         try:
@@ -85,24 +102,28 @@ class PolicySource:
         except PolicyError as error:
             self._refuse(error)
             return
-        self._take(found, loaded)
+        self._adopt(signatures, loaded)
         if (loaded.digest, None) != (before.digest, before.problem):
             log.info("policies: %s is in force, digest %s", self._path, loaded.digest)
 
     async def watch(self, seconds: float = LOOK_SECONDS) -> None:
-        """Look now and then, on a thread; for a task of its own."""
+        """Look now and then, on a thread since a file system may hang; for a task of its own."""
         while self._path is not None:
             await asyncio.sleep(seconds)
-            await asyncio.to_thread(self.look)
+            await asyncio.to_thread(self.reload_if_changed)
 
-    def _take(self, found: Mapping[Path, Signature], loaded: LoadedPolicies) -> None:
+    def _adopt(self, signatures: Mapping[Path, Signature], loaded: LoadedPolicies) -> None:
+        """Put policies in force."""
         self._loaded = loaded
         self._state = PolicyState(self._path, self._clock(), loaded.digest)
         # As they were before they were read: what changed meanwhile is read again.
-        self._read = {file: found[file] if file in found else _signature(file) for file in loaded.files}
-        self._seen = self._read
+        self._signatures_read = {
+            file: signatures[file] if file in signatures else _read_signature(file) for file in loaded.files
+        }
+        self._signatures_seen = self._signatures_read
 
     def _refuse(self, error: PolicyError) -> None:
+        """Note why the file is not in force; log it once."""
         problem = str(error)
         if error.others:
             problem += f" ({len(error.others)} more: gateway-compaction policy check)"
@@ -111,9 +132,9 @@ class PolicySource:
         self._state = replace(self._state, problem=problem)
 
 
-def _signature(file: Path) -> Signature:
+def _read_signature(file: Path) -> Signature:
     try:
-        found = file.stat()
+        stat = file.stat()
     except (OSError, ValueError):
         return None
-    return found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino, found.st_dev
+    return stat.st_ctime_ns, stat.st_mtime_ns, stat.st_size, stat.st_ino, stat.st_dev

@@ -1,8 +1,8 @@
-"""Metrics for Prometheus: on LiteLLM's own ``/metrics`` where its callback is on, else from ``render``.
+"""Metrics for Prometheus: on LiteLLM's own ``/metrics`` where its callback is on, else by ``render_metrics``.
 
 With several workers every process writes to the folder PROMETHEUS_MULTIPROC_DIR, as LiteLLM's own metrics do,
 and whoever renders reads them all. Labels are the policy file's names and words of ours: never what a client
-can choose.
+can choose, or one client could make time series without end.
 """
 
 from __future__ import annotations
@@ -30,14 +30,21 @@ from prometheus_client.registry import Collector
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.telemetry import Sample, Silent, Stage, Telemetry
 
-__all__ = ["PrometheusTelemetry", "prometheus", "render"]
-
 log = logging.getLogger("gateway_compaction")
 PREFIX = "gateway_compaction_"
-FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-POLICIES_KEPT, OTHER = 50, "other"
+
+# The variable by which prometheus_client finds the folder that several workers share.
+FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
+
+# Policies with a label of their own. After many reloads with new names, the rest is OTHER.
+MOST_POLICIES = 50
+OTHER = "other"
+
+# Upper bounds of the histograms' buckets, in seconds.
 HOOK_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0)
 SUMMARY_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 60.0, 120.0, 300.0)
+
+# By name: what it counts, and its labels.
 COUNTERS = {
     "requests": ("Chat completions decided about.", ("policy", "level", "outcome")),
     "tokens_before": ("Tokens that clients sent, in calls near their window.", ("policy", "mode")),
@@ -47,11 +54,14 @@ COUNTERS = {
     "summaries": ("Summaries in the background.", ("outcome",)),
     "summary_cost_dollars": ("What the summaries that were made cost.", ("policy",)),
 }
+
+# By name: what it measures, its label, and its buckets.
 HISTOGRAMS = {
     "hook_seconds": ("Time of a request in the plugin, by how far its decision came.", "stage", HOOK_SECONDS),
     "summary_seconds": ("Time from the claim to a summary or its failure.", "outcome", SUMMARY_SECONDS),
 }
-# With how the values of several workers become one, of those that live.
+
+# By name: what it tells, and how the values of several workers become one, of those that live.
 GAUGES: Mapping[str, tuple[str, Literal["livesum", "livemax", "livemin"]]] = {
     "queue_length": ("Summaries waiting or being made.", "livesum"),
     "store_breaker_open": ("1 while the store is not asked, because it failed.", "livemax"),
@@ -62,25 +72,29 @@ GAUGES: Mapping[str, tuple[str, Literal["livesum", "livemax", "livemin"]]] = {
 
 
 @cache
-def prometheus(registry: CollectorRegistry = REGISTRY) -> Telemetry:
-    """Telemetry for Prometheus, one for each registry; none where its folder cannot be written."""
-    folder = os.environ.get(FOLDER)
+def get_telemetry(registry: CollectorRegistry = REGISTRY) -> Telemetry:
+    """Return the telemetry of a registry, always the same: a registry refuses a second metric of a name.
+
+    Where the workers' folder cannot be written there is none, and a warning: requests go on without metrics.
+    """
+    folder = os.environ.get(FOLDER_VARIABLE)
     try:
         if folder:
             Path(folder).mkdir(parents=True, exist_ok=True)
         return PrometheusTelemetry(registry)
     except OSError as error:
-        log.warning("no metrics: %s=%s cannot be used (%s)", FOLDER, folder, error.strerror)
+        log.warning("no metrics: %s=%s cannot be used (%s)", FOLDER_VARIABLE, folder, error.strerror)
         return Silent()
 
 
-def render(registry: CollectorRegistry = REGISTRY) -> tuple[bytes, str]:
-    """Our metrics of all workers as text, and its content type; where there are several it reads files."""
-    return generate_latest(_Ours(_everything(registry))), CONTENT_TYPE_LATEST
+def render_metrics(registry: CollectorRegistry = REGISTRY) -> tuple[bytes, str]:
+    """Return our metrics of all workers as text, and its content type; of several workers from files."""
+    return generate_latest(_OwnMetrics(_collect_workers(registry))), CONTENT_TYPE_LATEST
 
 
-def _everything(registry: CollectorRegistry) -> CollectorRegistry:
-    folder = os.environ.get(FOLDER)
+def _collect_workers(registry: CollectorRegistry) -> CollectorRegistry:
+    """Return a registry with the metrics of all workers; where there is one worker, its own."""
+    folder = os.environ.get(FOLDER_VARIABLE)
     if not folder or not os.path.isdir(folder):
         return registry
     registry = CollectorRegistry()
@@ -88,22 +102,23 @@ def _everything(registry: CollectorRegistry) -> CollectorRegistry:
     return registry
 
 
-class _Ours(Collector):
+class _OwnMetrics(Collector):
     """The metrics of this package alone: the host's have a route, and rights, of their own."""
 
-    def __init__(self, everything: Collector) -> None:
-        self._everything = everything
+    def __init__(self, collector: Collector) -> None:
+        self._collector = collector
 
     def collect(self) -> Iterable[Metric]:
         """See ``Collector``."""
-        return (metric for metric in self._everything.collect() if metric.name.startswith(PREFIX))
+        return (metric for metric in self._collector.collect() if metric.name.startswith(PREFIX))
 
 
 class PrometheusTelemetry:
-    """See ``Telemetry``. One for each registry."""
+    """``Telemetry`` for Prometheus, one for each registry."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._policies: set[str] = set()
+        # Outcomes of summaries as of the last sample: a sample tells totals, a counter takes differences.
         self._counted: dict[str, int] = {}
         self._counters = {
             name: Counter(PREFIX + name, text, labels, registry=registry)
@@ -122,12 +137,12 @@ class PrometheusTelemetry:
         self, outcome: str, level: str | None, policy: str | None, stage: Stage, seconds: float
     ) -> None:
         """See ``Telemetry``."""
-        self._counters["requests"].labels(self._named(policy), level or "none", outcome).inc()
+        self._counters["requests"].labels(self._to_label(policy), level or "none", outcome).inc()
         self._histograms["hook_seconds"].labels(stage).observe(seconds)
 
     def record_call(self, event: CompactionEvent, ending: str, *, rewritten: bool, cache_break: bool) -> None:
         """See ``Telemetry``."""
-        policy = self._named(event.policy)
+        policy = self._to_label(event.policy)
         if ending == "refused":
             if rewritten:
                 self._counters["refusals"].labels(policy).inc()
@@ -145,7 +160,7 @@ class PrometheusTelemetry:
         if event.seconds is not None:
             self._histograms["summary_seconds"].labels(event.outcome).observe(event.seconds)
         if event.cost:
-            self._counters["summary_cost_dollars"].labels(self._named(event.policy)).inc(event.cost)
+            self._counters["summary_cost_dollars"].labels(self._to_label(event.policy)).inc(event.cost)
 
     def record_sample(self, sample: Sample) -> None:
         """See ``Telemetry``."""
@@ -160,10 +175,10 @@ class PrometheusTelemetry:
             self._counters["summaries"].labels(outcome).inc(new)
             self._counted[outcome] = count
 
-    def _named(self, policy: str | None) -> str:
-        """A policy's name as a label; after many reloads with new names the rest is one."""
+    def _to_label(self, policy: str | None) -> str:
+        """Return a policy's name as a label; beyond ``MOST_POLICIES`` names the rest is one."""
         name = policy or "none"
-        if name not in self._policies and len(self._policies) >= POLICIES_KEPT:
+        if name not in self._policies and len(self._policies) >= MOST_POLICIES:
             return OTHER
         self._policies.add(name)
         return name

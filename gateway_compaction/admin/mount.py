@@ -26,7 +26,7 @@ def mount(runtime: Runtime) -> None:
 
 def _include_routes(app: Any, runtime: Runtime) -> None:
     # LiteLLM's authentication takes seconds to import: only in a proxy, which has done so already.
-    from gateway_compaction.adapters.prometheus import render
+    from gateway_compaction.adapters.prometheus import render_metrics
     from gateway_compaction.admin.access import declare_routes
     from gateway_compaction.admin.dependencies import STATE, Parts
     from gateway_compaction.admin.prices import InputPrices
@@ -36,7 +36,7 @@ def _include_routes(app: Any, runtime: Runtime) -> None:
         runtime.archive,
         runtime.policies,
         InputPrices(),
-        render,
+        render_metrics,
         lambda: describe_health(runtime),
         runtime.counter.raw_tokens,
         runtime.settings.metrics_public,

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from gateway_compaction.adapters.policy_file import env_overrides, load_policy_file
+from gateway_compaction.adapters.policy_file import load_policy_file, read_env_overrides
 from gateway_compaction.cli import findings
 from gateway_compaction.cli.findings import Finding
 from gateway_compaction.cli.launch import (
@@ -153,7 +153,7 @@ def _check_policies_and_models(path: Path | None, config: Path) -> Iterator[Find
     book: PolicyBook | None = None
     overrides: dict[str, Any] = {}
     try:
-        overrides = env_overrides(os.environ)
+        overrides = read_env_overrides(os.environ)
         book = load_policy_file(path, overrides)
     except PolicyError as error:
         yield from findings.describe_policy_errors(error)

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from gateway_compaction.adapters.policy_file import env_overrides, load_policy_file
+from gateway_compaction.adapters.policy_file import load_policy_file, read_env_overrides
 from gateway_compaction.cli.findings import describe_default_mode, describe_modes
 from gateway_compaction.cli.launch import POLICIES, find_policies_beside
 from gateway_compaction.core.policy.book import ExplainedValue, Identity, MatchReport
@@ -42,7 +42,7 @@ def check(
     """Check policy files, with the overrides of the environment; exit 1 if anything is wrong."""
     sound, overrides = True, dict[str, Any]()
     try:
-        overrides = env_overrides(os.environ)
+        overrides = read_env_overrides(os.environ)
     except PolicyError as error:
         sound = _print_errors(error)
     for file in files or [_find_policy_file(config) or config.parent / "policies.yaml"]:
@@ -91,7 +91,7 @@ def explain(
         looked = config.parent / "policies.yaml"
         typer.echo(f"No policy file: ${POLICIES} is not set, and there is no {looked}.", err=True)
     try:
-        book = load_policy_file(path, env_overrides(os.environ))
+        book = load_policy_file(path, read_env_overrides(os.environ))
         matches, values = book.report_matches(identity), book.explain(identity)
     except PolicyError as error:
         _print_errors(error, to_stderr=True)

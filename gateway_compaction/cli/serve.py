@@ -126,10 +126,10 @@ def _load_policies(path: Path | None) -> PolicyBook:
     Raises:
         LaunchError: they cannot be used.
     """
-    from gateway_compaction.adapters.policy_file import env_overrides, load_policy_file
+    from gateway_compaction.adapters.policy_file import load_policy_file, read_env_overrides
 
     try:
-        return load_policy_file(path, env_overrides(os.environ))
+        return load_policy_file(path, read_env_overrides(os.environ))
     except PolicyError as error:
         raise LaunchError(f"The policies cannot be used: {error}") from error
 

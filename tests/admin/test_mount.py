@@ -106,7 +106,7 @@ class TestHealth:
             assert set(told["summaries"]) == {"made", "failed", "taken", "dropped"}
             file.write_text("version: 2\n", encoding="utf-8")
             for _ in range(2):
-                policies.look()
+                policies.reload_if_changed()
             assert bool(mounting.describe_health(runtime)["policies"]["problem"]) is with_file
         finally:
             await runtime.aclose()

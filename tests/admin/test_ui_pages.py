@@ -441,7 +441,7 @@ class TestPolicyFile:
         assert source.state.path is not None
         source.state.path.write_text(text, encoding="utf-8")
         for _ in range(2):
-            source.look()
+            source.reload_if_changed()
 
     @pytest.mark.parametrize("path", ["", "/live"])
     @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.adapters.policy_file import env_overrides
+from gateway_compaction.adapters.policy_file import read_env_overrides
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.engine.request import Decision
@@ -194,7 +194,7 @@ class TestEnvironment:
     @staticmethod
     def policy(**variables: str) -> Policy:
         """The policy that a file's preset and the environment make."""
-        overrides = env_overrides({PREFIX + name: value for name, value in variables.items()})
+        overrides = read_env_overrides({PREFIX + name: value for name, value in variables.items()})
         raw = {"version": 1, "defaults": {"preset": "incremental"}}
         return PolicyBook(raw, "policies.yaml", overrides).resolve(Identity())
 
@@ -210,7 +210,7 @@ class TestEnvironment:
 
     async def test_off_means_that_nothing_is_touched(self, rigs: Callable[..., Rig]) -> None:
         raw = {"version": 1, "defaults": {"preset": "incremental"}}
-        book = PolicyBook(raw, "policies.yaml", env_overrides({f"{PREFIX}MODE": "off"}))
+        book = PolicyBook(raw, "policies.yaml", read_env_overrides({f"{PREFIX}MODE": "off"}))
         rig = rigs(WINDOW, policy_book=book)
         for decision in await told(rig, chat(50)):
             assert decision.messages is None and decision.reason == "the policy is off"
@@ -218,7 +218,7 @@ class TestEnvironment:
 
     async def test_a_threshold_of_its_own(self, rigs: Callable[..., Rig]) -> None:
         raw = {"version": 1, "defaults": {"preset": "incremental", "summary": {"model": "small"}}}
-        overrides = env_overrides({f"{PREFIX}TRIGGERS__TOKENS": "16000"})
+        overrides = read_env_overrides({f"{PREFIX}TRIGGERS__TOKENS": "16000"})
         rig = rigs(WINDOW, policy_book=PolicyBook(raw, "policies.yaml", overrides))
         await rig.call(chat(31))
         assert rig.summarizer.requests == []

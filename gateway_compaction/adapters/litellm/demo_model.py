@@ -2,6 +2,9 @@
 
 LiteLLM loads ``demo`` through ``custom_provider_map``. It shows at a glance whether a history was compacted
 on its way, and lets the whole path, background summaries included, be tried without a provider.
+
+Relies on LiteLLM 1.108: ``acompletion`` of a ``CustomLLM`` is handed a ``model_response`` to fill, and
+``astreaming`` is iterated over without being awaited. Should that change, only the demo model is broken.
 """
 
 from __future__ import annotations
@@ -26,12 +29,24 @@ from gateway_compaction.core.text.sentences import split_sentences
 from gateway_compaction.core.text.shorten import shorten
 from gateway_compaction.core.tokens.counter import TokenCounter
 
-__all__ = ["DemoModel", "demo"]
-
+# The name that it answers under, and counts tokens by.
 MODEL = "demo"
-LINE_TOKENS, MOST_SENTENCES = 40, 2
+
+# Tokens and sentences of a turn, in a line of a summary.
+LINE_TOKENS = 40
+MOST_SENTENCES = 2
+
+# The text's share of the length that was asked for. The rest is left for the identifiers that whoever asks
+# adds behind it.
 TEXT_SHARE = 0.74
+
+# Tokens of a summary, whatever else is asked for.
 SUMMARY_TOKENS = 600
+
+# Tokens that are left for the tags around a summary.
+TAG_TOKENS = 20
+
+# The parts of an order for a summary; ``core.summary.prompts`` writes them.
 TRANSCRIPT = re.compile(r"(?s)<transcript>\n(.*)\n</transcript>(.*)")
 ENTRY = re.compile(r"(?ms)^\[\d+\] (.*?)(?=\n\[\d+\] |\Z)")
 SPOKEN = re.compile(r"(?s)(\w+)(?: [^:\n]{1,64})? wrote: (.*)")
@@ -46,6 +61,8 @@ PIECE = re.compile(r"\S+\s*|\s+")
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
+    """A text, and how many tokens were received and written for it."""
+
     text: str
     finish_reason: str
     received: int
@@ -61,7 +78,7 @@ class _Answer:
 
 
 class DemoModel(CustomLLM):
-    """Answers with a description of what it received; an order for a summary with what was said in turn."""
+    """Describes what it received; to an order for a summary it answers with what was said, turn by turn."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,7 +86,7 @@ class DemoModel(CustomLLM):
 
     async def acompletion(self, *args: Any, **kwargs: Any) -> ModelResponse:
         """Answer in one piece."""
-        answer = self._answer(kwargs["messages"], kwargs["optional_params"])
+        answer = self._build_answer(kwargs["messages"], kwargs["optional_params"])
         response: ModelResponse = kwargs["model_response"]
         message = LiteLLMMessage(content=answer.text, role="assistant")
         response.choices = [Choices(finish_reason=answer.finish_reason, index=0, message=message)]
@@ -83,102 +100,106 @@ class DemoModel(CustomLLM):
         self, *args: Any, **kwargs: Any
     ) -> AsyncIterator[GenericStreamingChunk]:
         """Answer word by word; the usage comes with the last piece."""
-        answer = self._answer(kwargs["messages"], kwargs["optional_params"])
+        answer = self._build_answer(kwargs["messages"], kwargs["optional_params"])
         for piece in PIECE.findall(answer.text):
-            yield _chunk(piece)
-        yield _chunk("", finish_reason=answer.finish_reason, usage=answer.usage)
+            yield _build_chunk(piece)
+        yield _build_chunk("", finish_reason=answer.finish_reason, usage=answer.usage)
 
-    def _answer(self, messages: Sequence[Message], params: Mapping[str, Any]) -> _Answer:
+    def _build_answer(self, messages: Sequence[Message], params: Mapping[str, Any]) -> _Answer:
         received = self._counter.raw_prompt_tokens(messages, params, MODEL)
         limit = params.get("max_completion_tokens") or params.get("max_tokens")
-        order = _order(messages)
+        order = _find_order(messages)
         if order is None:
-            text = self._description(messages, received)
+            text = self._describe(messages, received)
         else:
-            text = self._summary(order, min(SUMMARY_TOKENS, limit or SUMMARY_TOKENS))
+            text = self._summarize(order, min(SUMMARY_TOKENS, limit or SUMMARY_TOKENS))
         written = self._count(text)
         if limit and written > limit:
             return _Answer(text[: len(text) * limit // written], "length", received, limit)
         return _Answer(text, "stop", received, written)
 
-    def _description(self, messages: Sequence[Message], received: int) -> str:
+    def _describe(self, messages: Sequence[Message], received: int) -> str:
         number = f"{len(messages)} message{'' if len(messages) == 1 else 's'}"
         summaries = sum(f"<{TAG}>" in text_of(m) for m in messages)
-        found = f"{summaries} of them a summary of earlier ones" if summaries else "none of them a summary"
+        share = f"{summaries} of them a summary of earlier ones" if summaries else "none of them a summary"
         questions = [text_of(m).strip() for m in messages if declared_role(m) == "user"]
         first_line = next(iter(questions[-1].splitlines()), "") if questions else ""
         return (
             "This is the demo model: it reports what it was sent and understands nothing."
-            f" It received {number}, about {received:,} tokens; {found}."
-            f" Your last message begins: {self._short(first_line) or '(no text)'}"
+            f" It received {number}, about {received:,} tokens; {share}."
+            f" Your last message begins: {self._shorten(first_line) or '(no text)'}"
         )
 
-    def _summary(self, order: str, max_tokens: int) -> str:
-        """A line for each turn of the order's transcript, as far as they fit; room for the tags around it."""
-        shown, asked = _parted(order)
+    def _summarize(self, order: str, max_tokens: int) -> str:
+        """Return a line for each turn of an order's transcript, as many as fit, in the tags that it asks for."""
+        transcript, request = _split_order(order)
         previous = PREVIOUS.search(order)
         old = [line for line in previous[1].splitlines() if not ADDED.match(line)] if previous else []
-        fits = partial(self._fits, LENGTH.search(asked), max_tokens - 20)
+        fits = partial(self._fits, LENGTH.search(request), max_tokens - TAG_TOKENS)
         for most in (MOST_SENTENCES, 1):
-            lines = [*old, *self._told(ENTRY.findall(shown), most)]
+            lines = [*old, *self._write_lines(ENTRY.findall(transcript), most)]
             lines = list(dict.fromkeys(line for line in lines if line.strip()))
             if fits("\n".join(lines)):
                 break
         number = len(lines)
-        while number > 1 and not fits("\n".join(_spread(lines, number))):
+        while number > 1 and not fits("\n".join(_spread_lines(lines, number))):
             number -= 1
-        text = "\n".join(_spread(lines, number))
+        text = "\n".join(_spread_lines(lines, number))
         while not fits(text):
             text = f"{text.rstrip('…')[:-1].rstrip()}…" if len(text) > 2 else ""
         return f"<summary>\n{text}\n</summary>"
 
-    def _told(self, entries: Sequence[str], most: int) -> list[str]:
-        """What a transcript tells, in plain sentences; an answer on the line of its question."""
+    def _write_lines(self, entries: Sequence[str], most: int) -> list[str]:
+        """Return the entries of a transcript in plain sentences; an answer on the line of its question."""
         lines: list[str] = []
         for entry in entries:
             spoken, called, result = SPOKEN.match(entry), CALLED.match(entry), RESULT.match(entry)
             if spoken and spoken[1] == "assistant":
-                _append(lines, f"The assistant answered: {self._lead(spoken[2], most)}")
+                _append_sentence(lines, f"The assistant answered: {self._take_lead(spoken[2], most)}")
             elif spoken:
                 verb = "asked" if "?" in spoken[2] else "said"
-                lines.append(f"The {spoken[1]} {verb}: {self._lead(spoken[2], most)}")
+                lines.append(f"The {spoken[1]} {verb}: {self._take_lead(spoken[2], most)}")
             elif called:
-                lines.append(f"The {called[1]} with {self._short(called[2]).rstrip('.')}.")
+                lines.append(f"The {called[1]} with {self._shorten(called[2]).rstrip('.')}.")
             elif result:
-                _append(lines, f"It returned: {self._lead(result[1], most)}")
-            else:
-                lines += [] if ADDED.match(entry) else [entry]
+                _append_sentence(lines, f"It returned: {self._take_lead(result[1], most)}")
+            elif not ADDED.match(entry):
+                lines.append(entry)
         return lines
 
     def _fits(self, length: re.Match[str] | None, max_tokens: int, text: str) -> bool:
+        """Tell whether a text is within the tokens, and within the length that was asked for, if any."""
         tokens = self._count(text)
-        if not text or tokens > max_tokens or length is None:
-            return not text or tokens <= max_tokens
-        # A quarter is left for the identifiers that whoever asks adds behind the text.
+        if not text:
+            return True
+        if tokens > max_tokens:
+            return False
+        if length is None:
+            return True
         most = int(length[1]) * TEXT_SHARE
         if length[2] == "characters":
             return len(text) <= most
         # Text full of numbers has more tokens to a word than whoever asks reckons with.
         return len(text.split()) <= most and tokens * to_words(1_000) / 1_000 <= most
 
-    def _lead(self, text: str, most: int) -> str:
-        """The first sentences, whole ones where that is possible."""
+    def _take_lead(self, text: str, most: int) -> str:
+        """Return the first sentences of a text, whole ones where that is possible."""
         first, *more = split_sentences(text) or [""]
-        told = self._short(first)
+        lead = self._shorten(first)
         for sentence in more[: most - 1]:
-            if self._count(f"{told} {sentence}") > LINE_TOKENS:
+            if self._count(f"{lead} {sentence}") > LINE_TOKENS:
                 break
-            told = f"{told} {sentence}"
-        return told
+            lead = f"{lead} {sentence}"
+        return lead
 
-    def _short(self, line: str) -> str:
-        """One line of it, cut between two words where it is long."""
+    def _shorten(self, line: str) -> str:
+        """Return a text as one line, cut between two words where it is long."""
         words = line.split()
         # No word has less than a token.
         for number in range(min(len(words), LINE_TOKENS), 0, -1):
-            told = " ".join(words[:number]) + ("" if number == len(words) else "…")
-            if self._count(told) <= LINE_TOKENS:
-                return told
+            part = " ".join(words[:number]) + ("" if number == len(words) else "…")
+            if self._count(part) <= LINE_TOKENS:
+                return part
         # A text without spaces is cut between two characters.
         return shorten(line, LINE_TOKENS, self._count, "…").replace("\n", " ")
 
@@ -186,31 +207,32 @@ class DemoModel(CustomLLM):
         return self._counter.raw_tokens(text, MODEL)
 
 
-def _order(messages: Sequence[Message]) -> str | None:
-    """The text that asks for a summary, if that is what was asked for."""
-    asked = text_of(messages[-1]) if messages else ""
-    return asked if "<transcript>" in asked and "<summary>" in asked else None
+def _find_order(messages: Sequence[Message]) -> str | None:
+    """Return the message that asks for a summary, or None where none was asked for."""
+    text = text_of(messages[-1]) if messages else ""
+    return text if "<transcript>" in text and "<summary>" in text else None
 
 
-def _parted(order: str) -> tuple[str, str]:
-    """The transcript in an order, and what is asked behind it."""
-    found = TRANSCRIPT.search(order)
-    return (found[1], found[2]) if found else ("", order)
+def _split_order(order: str) -> tuple[str, str]:
+    """Return the transcript in an order, and what is asked behind it."""
+    match = TRANSCRIPT.search(order)
+    return (match[1], match[2]) if match else ("", order)
 
 
-def _append(lines: list[str], sentence: str) -> None:
+def _append_sentence(lines: list[str], sentence: str) -> None:
+    """Put a sentence on the last line."""
     lines[-1:] = [f"{lines[-1]} {sentence}"] if lines else [sentence]
 
 
-def _spread(lines: Sequence[str], number: int) -> list[str]:
-    """So many of the lines, the first and the last among them, and the others evenly between."""
+def _spread_lines(lines: Sequence[str], number: int) -> list[str]:
+    """Return so many of the lines, the first and the last among them, and the others evenly between."""
     if number >= len(lines):
         return list(lines)
     step = (len(lines) - 1) / max(1, number - 1)
     return [lines[round(i * step)] for i in range(number)]
 
 
-def _chunk(
+def _build_chunk(
     text: str, *, finish_reason: str = "", usage: ChatCompletionUsageBlock | None = None
 ) -> GenericStreamingChunk:
     return {

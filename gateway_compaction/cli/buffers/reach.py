@@ -208,12 +208,12 @@ async def open_archive(source: Source) -> AsyncIterator[Archive]:
             await _ping(archive)
             yield archive
     else:
-        from gateway_compaction.adapters.http_archive import HttpArchive, Unreached
+        from gateway_compaction.adapters.http_archive import GatewayUnreachable, HttpArchive
 
         async with HttpArchive(source.url, source.key) as archive:
             try:
                 yield archive
-            except Unreached as error:
+            except GatewayUnreachable as error:
                 where = f"--url or {URL_VARIABLE} says where the gateway is"
                 raise StoreError(f"{_describe_failure(error)} {where}") from error
 
