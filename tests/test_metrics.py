@@ -223,8 +223,8 @@ class TestCounting:
         loaded = Read(registry).value("policy_loaded_timestamp_seconds")
         assert loaded == source.state.loaded_at
         path.write_text("version: 2\n")
-        source.look()
-        source.look()
+        source.reload_if_changed()
+        source.reload_if_changed()
         telemetry.record_sample(runtime.take_sample())
         assert Read(registry).value("policy_problem") == 1
         await runtime.aclose()

@@ -210,11 +210,9 @@ class HttpArchive:
         """
         # ASCII only: any text can be sent, lone surrogates too.
         content = None if body is None else json.dumps(body).encode()
-        content_type = {} if body is None else {"Content-Type": "application/json"}
+        headers = {} if body is None else {"Content-Type": "application/json"}
         try:
-            response = await self._http.request(
-                method, path, params=params, content=content, headers=content_type
-            )
+            response = await self._http.request(method, path, params=params, content=content, headers=headers)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise _to_transport_error(error) from error
         if not response.is_success:

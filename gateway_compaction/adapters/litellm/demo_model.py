@@ -131,7 +131,7 @@ class DemoModel(CustomLLM):
         )
 
     def _summarize(self, order: str, max_tokens: int) -> str:
-        """Return a line for each turn of an order's transcript, as many as fit, in the tags that it asks for."""
+        """Return a line for each turn of an order's transcript, as many as fit, in tags."""
         transcript, request = _split_order(order)
         previous = PREVIOUS.search(order)
         old = [line for line in previous[1].splitlines() if not ADDED.match(line)] if previous else []
