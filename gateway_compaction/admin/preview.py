@@ -57,7 +57,7 @@ def preview_call(
     job = plan_summary_job(views, None)
     sent, cut = context.measure.total, job.covers if job else None
     summary, expected = _block_sizes(detail, views, job) if job else (0, 0)
-    total = sent if cut is None else views.tokens_beside_block(cut) - views.pinned_tokens + summary
+    total = sent if cut is None else views.tokens_beside_block(cut) + summary
     return Preview(
         compacts=_would_compact(context, job),
         covers=cut,

@@ -25,7 +25,7 @@ from gateway_compaction.core.planning.context import (
     reserved_tokens,
 )
 from gateway_compaction.core.planning.plan import lowest_threshold, make_plan, plan_without_store
-from gateway_compaction.core.planning.render import render
+from gateway_compaction.core.planning.views import render
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import SessionRef
@@ -257,7 +257,7 @@ class Compactor:
             return replace(decision, outcome="observed", reason=reason, tokens_after=plan.view.tokens)
         sent = None
         if plan.view.compaction is not None:
-            sent = render(plan.view, context.transcript, context.raw_tokens)
+            sent = render(plan.view, context)
         return replace(
             decision, outcome=plan.outcome, reason=plan.reason, messages=sent, tokens_after=plan.view.tokens
         )

@@ -147,7 +147,7 @@ class SummaryPipeline:
             return None
         source = task.covered_tokens if rolling else task.source_tokens
         limit = min(left, max(MIN_SEGMENT_TOKENS, source // 2))
-        request = self._build_request(attempt, ("", prefix.question(policy, limit)), limit)
+        request = self._build_request(attempt, ("", prefix.write_question(policy, limit)), limit)
         request = replace(request, prefix=prefix.messages, tools=prefix.tools)
         try:
             text = await self._ask_until_accepted(attempt, request, source, limit)

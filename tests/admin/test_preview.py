@@ -18,10 +18,9 @@ from gateway_compaction.core.conversation.digest import build_digest_chain, dige
 from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import make_plan
-from gateway_compaction.core.planning.render import render
 from gateway_compaction.core.planning.snapshot import build_snapshot
 from gateway_compaction.core.planning.summary_job import plan_summary_job
-from gateway_compaction.core.planning.views import NOTE_AND_PINS_TOKENS, ViewBuilder
+from gateway_compaction.core.planning.views import NOTE_AND_PINS_TOKENS, ViewBuilder, render
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.policy.presets import PRESETS
@@ -150,7 +149,8 @@ def test_each_preset_compacts_where_planning_does(
     job = plan_summary_job(ViewBuilder(real), None)
     assert found.covers == (job.covers if job else None)
     if job is not None:
-        exact = ViewBuilder(real).tokens_beside_block(job.covers) + job.block
+        views = ViewBuilder(real)
+        exact = views.tokens_beside_block(job.covers) + views.pinned_tokens + job.block
         assert abs(found.total - exact) <= ACKNOWLEDGED
 
 
@@ -220,7 +220,7 @@ def sent_with(policy: Policy, rounds: int, *, rate: float) -> tuple[RequestConte
         text += f" Ship {len(text)} lies there."
     made = Compaction(job.digest, job.covers, "model", (Segment(0, job.covers, text),), job.block, version=3)
     plan = make_plan(replace(real, compactions=(made,)))
-    last = build_snapshot(real, plan, render(plan.view, real.transcript, count), 1.0)
+    last = build_snapshot(real, plan, render(plan.view, real), 1.0)
     assert (last.covers, last.version) == (job.covers, 3)
     [block] = [tokens for _, tokens, origin in last.saw if origin == "summary"]
     detail = replace(session("t", "k", Owner()), last_call=last, compactions=(made,), steering=NO_CONTROLS)

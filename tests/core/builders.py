@@ -12,7 +12,7 @@ from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.planning.caches import DerivedCaches
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan, make_plan
-from gateway_compaction.core.planning.render import render
+from gateway_compaction.core.planning.views import render
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.recall.recall import quote_reserve
 from gateway_compaction.core.records.compaction import Clip, Compaction, Segment
@@ -93,7 +93,7 @@ def sent_by(plan: Plan, context: RequestContext) -> list[Message]:
     """What is sent: the rendered view, or the messages as they came."""
     if plan.view.compaction is None:
         return [*context.transcript.preamble, *context.transcript.history]
-    return render(plan.view, context.transcript, context.raw_tokens)
+    return render(plan.view, context)
 
 
 def stored(

@@ -77,6 +77,8 @@ def test_the_question_says_what_becomes_of_a_summary(
     strategy: Any, summarised: bool, said: str | None
 ) -> None:
     prefix = SharedPrefix(tuple(chat(3, 20)), {}, summarised)
-    asked = prefix.question(policy(summary__strategy=strategy, summary__preserve_keys=["order id"]), 400)
+    asked = prefix.write_question(
+        policy(summary__strategy=strategy, summary__preserve_keys=["order id"]), 400
+    )
     assert "order id" in asked and "Use no tool." in asked
     assert ("begins with a summary" in asked) == summarised and (said is None or said in asked)

@@ -1,4 +1,8 @@
-"""Results that depend on nothing but their key, kept for the next request."""
+"""Results that depend on nothing but their key, kept for the next request.
+
+A conversation comes again with every call, a little longer. Without these caches each call would pay for the
+whole of it.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-__all__ = ["DerivedCache", "DerivedCaches"]
-
 T = TypeVar("T")
 
 
@@ -18,39 +20,44 @@ class DerivedCache:
 
     def __init__(self, entries: int) -> None:
         self.entries = entries
-        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+        self._results: OrderedDict[Hashable, Any] = OrderedDict()
 
     def __contains__(self, key: Hashable) -> bool:
-        return key in self._kept
+        return key in self._results
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The result for a key, made if it is not there."""
-        found = self._kept.get(key)
-        if found is None:
-            found = make()
+        """Return the result for a key; it is made if it is not there."""
+        result: T | None = self._results.get(key)
+        if result is None:
+            result = make()
             # Each step is one of the interpreter's own; between them another thread may have made room.
-            while len(self._kept) >= self.entries:
+            while len(self._results) >= self.entries:
                 with suppress(KeyError):
-                    self._kept.popitem(last=False)
-            self._kept[key] = found
+                    self._results.popitem(last=False)
+            self._results[key] = result
         else:
             with suppress(KeyError):
-                self._kept.move_to_end(key)
-        result: T = found
+                self._results.move_to_end(key)
         return result
 
 
 @dataclass(frozen=True, slots=True)
 class DerivedCaches:
-    """What outlives a request: frames, summary messages, extracts and recalls by digest; passages, readings
-    and rules by message; indexes.
+    """The caches that outlive a request, for all requests to one model.
 
-    What is kept was cut to measure by one way of counting: one of these for each model name.
+    What is kept was cut to measure by one way of counting, so each model name has caches of its own.
+
+    Attributes:
+        frames: what stands around summaries, summary messages, extracts and quotes, by what they are made of.
+        passages: the parts of a message that can be quoted, by its digest.
+        readings: what an extract needs of a message, by its digest.
+        rules: the rules that a user's message lays down, by its digest.
+        indexes: search indexes, by the digest of the messages; about two megabytes for each hundred thousand
+            tokens.
     """
 
     frames: DerivedCache = field(default_factory=lambda: DerivedCache(4_000))
     passages: DerivedCache = field(default_factory=lambda: DerivedCache(50_000))
     readings: DerivedCache = field(default_factory=lambda: DerivedCache(2_000))
     rules: DerivedCache = field(default_factory=lambda: DerivedCache(50_000))
-    # About two megabytes for each hundred thousand tokens.
     indexes: DerivedCache = field(default_factory=lambda: DerivedCache(150))

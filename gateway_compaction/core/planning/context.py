@@ -37,11 +37,16 @@ CHARS_PER_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class LevelTokens:
-    """Where each level begins for one request, in tokens."""
+    """Where each level begins for one request, in tokens.
+
+    Attributes:
+        gap: tokens between ``medium`` and ``aggressive``, which quotes may fill.
+    """
 
     light: float
     medium: float
     aggressive: float
+    gap: int
 
     def level_of(self, tokens: int) -> LevelName | None:
         """Return the level of a request that uses so many tokens, or None below all of them."""
@@ -109,7 +114,8 @@ class RequestContext:
         calls = [i for i, message in history if declared_role(message) == "assistant"][-RECENT_CALLS:]
         growth = max((self.measure.between(a, b) for a, b in pairwise(calls)), default=0)
         light = min(shares.light.at * self.window, max(medium - 2 * growth, EARLIEST_LIGHT * medium))
-        return LevelTokens(light, medium, shares.aggressive.at * self.window)
+        aggressive = shares.aggressive.at * self.window
+        return LevelTokens(light, medium, aggressive, level_gap(self.policy, self.window))
 
     @cached_property
     def fitting_compactions(self) -> tuple[Compaction, ...]:
@@ -139,10 +145,8 @@ class RequestContext:
     @cached_property
     def has_many_turns(self) -> bool:
         """Whether more turns are without a summary than the policy's trigger allows."""
-        most = self.policy.triggers.turns
-        if most is None:
-            return False
-        return sum(i >= self.summarised for i in find_turn_starts(self.transcript.history)) > most
+        most, history = self.policy.triggers.turns, self.transcript.history
+        return most is not None and sum(i >= self.summarised for i in find_turn_starts(history)) > most
 
     @cached_property
     def is_triggered(self) -> bool:
@@ -152,8 +156,10 @@ class RequestContext:
             return self.has_many_turns
         history, start = self.transcript.history, self.summarised
         if self.policy.triggers.count == "tokens":
-            return self.measure.between(start, len(history)) > most
-        return sum(len(text_of(message)) // CHARS_PER_TOKEN for message in history[start:]) > most
+            tokens = self.measure.between(start, len(history))
+        else:
+            tokens = sum(len(text_of(message)) // CHARS_PER_TOKEN for message in history[start:])
+        return tokens > most
 
 
 def has_triggers(policy: Policy) -> bool:
@@ -162,7 +168,7 @@ def has_triggers(policy: Policy) -> bool:
 
 
 def level_gap(policy: Policy, window: int) -> int:
-    """Return the tokens between ``medium`` and ``aggressive``: what quotes may fill without harm."""
+    """Return the tokens between ``medium`` and ``aggressive``."""
     return int((policy.levels.aggressive.at - policy.levels.medium.at) * window)
 
 

@@ -10,8 +10,7 @@ from typing import NamedTuple
 from gateway_compaction.core.conversation.messages import RESULT_ROLES, declared_role
 from gateway_compaction.core.extractive.extract import Reading, build_extract, read_message
 from gateway_compaction.core.planning.context import RequestContext
-from gateway_compaction.core.planning.render import View
-from gateway_compaction.core.planning.views import ViewBuilder
+from gateway_compaction.core.planning.views import View, ViewBuilder
 from gateway_compaction.core.records.compaction import Clip, Compaction, Segment
 from gateway_compaction.core.summary.block import MIN_TEXT_TOKENS
 from gateway_compaction.core.text.shorten import is_clearable, shorten
@@ -103,7 +102,7 @@ def fit(
         if views.tokens_with_full_block(cut) <= goal:
             return _cover(views, base, cut, views.summary_block_limit(cut))
     harder = [*keeping[-1:], *cuts[len(keeping) :], *([covered] if base else [])]
-    for most in (limit - min(views.quotes_budget, views.level_gap), limit, context.window):
+    for most in (limit - min(views.quotes_budget, context.levels.gap), limit, context.window):
         for cut in harder:
             made = _cover_within(views, base, cut, most)
             if made is not None:
@@ -113,7 +112,7 @@ def fit(
 
 def _cover_within(views: ViewBuilder, base: Compaction | None, cut: int, most: int) -> MadeView | None:
     """Cover with the longest block that leaves all within ``most`` tokens; None where that is too short."""
-    room = most - views.tokens_beside_block(cut)
+    room = most - views.tokens_beside_block(cut) - views.pinned_tokens
     for _ in range(TRIES):
         if room < LEAST_BLOCK:
             break

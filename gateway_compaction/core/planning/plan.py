@@ -17,9 +17,8 @@ from gateway_compaction.core.planning.context import (
     has_triggers,
 )
 from gateway_compaction.core.planning.fit import clear_results, compact_early, fit
-from gateway_compaction.core.planning.render import View
 from gateway_compaction.core.planning.summary_job import SummaryJob, is_replaceable, plan_summary_job
-from gateway_compaction.core.planning.views import ViewBuilder
+from gateway_compaction.core.planning.views import View, ViewBuilder
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import KIND_RANK, Compaction
 from gateway_compaction.core.records.event import Outcome

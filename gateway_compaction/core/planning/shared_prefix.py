@@ -1,6 +1,7 @@
-"""A question to the chat's own model behind the very messages it has just read: its prompt cache serves.
+"""A summary asked of the chat's own model behind the very messages it has just read.
 
-The messages are as they were sent: not fenced, and with the caller's tools. An opt-in, never the default.
+The provider's prompt cache then pays for most of the question. The price is that the messages stand there as
+they were sent, not fenced as data and with the caller's tools: so it is an opt-in, never the default.
 """
 
 from __future__ import annotations
@@ -18,27 +19,26 @@ from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.summary.prompts import SYSTEM, build_order, instructions_of, to_words
 from gateway_compaction.core.text.language import detect_conversation_language
 
-__all__ = ["SharedPrefix", "find_shared_prefix"]
-
 SHARING = ("segments", "rolling")
+"""Strategies whose summaries begin where the request begins; the others divide the messages first."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharedPrefix:
-    """What the model has read of what is to be summarised.
+    """The beginning of a request, which the model has read and is to summarise.
 
     Attributes:
         messages: the beginning of the request as it was sent, up to the last message to be summarised.
         tools: the caller's ``tools`` (or ``functions``), which stand before the messages in every prompt.
-        summarised: whether the first of them is a summary that the new one follows.
+        summarised: the first of them is a summary that the new one follows.
     """
 
     messages: tuple[Message, ...]
     tools: Mapping[str, Any]
     summarised: bool
 
-    def question(self, policy: Policy, limit: int) -> str:
-        """The user message that asks for a summary of at most ``limit`` tokens."""
+    def write_question(self, policy: Policy, limit: int) -> str:
+        """Return the user message that asks for a summary of at most ``limit`` tokens."""
         summary = policy.summary
         first = "Stop here. " + SYSTEM + " Summarise the conversation above."
         if self.summarised and summary.strategy == "rolling":
@@ -51,24 +51,35 @@ class SharedPrefix:
 
 
 def find_shared_prefix(
-    s: RequestContext,
+    context: RequestContext,
     job: SummaryJob,
     used: Compaction | None,
     sent: Sequence[Message],
     body: Mapping[str, Any],
 ) -> SharedPrefix | None:
-    """The part of ``sent`` that holds exactly what the job's summary will stand for.
+    """Return the part of what was sent that holds exactly what the job's summary will stand for.
 
-    ``used`` is the compaction that was sent. None where the policy does not share, where the job builds on
-    another one (then the model has not read what is to be summarised, or more than that), and where the
-    question would stand behind a user's message.
+    Args:
+        context: the request.
+        job: the summary to be made.
+        used: the compaction that was sent.
+        sent: the messages that were sent.
+        body: the request's body, for the caller's tools.
+
+    Returns:
+        None where the policy does not share, where the job builds on another compaction than was sent (then
+        the model has not read what is to be summarised, or more than that), and where the question would
+        stand behind a user's message.
     """
-    summary, behind = s.policy.summary, len(s.transcript.history) - job.covers
+    summary, history = context.policy.summary, context.transcript.history
     if not summary.share_prefix or summary.model is not None or summary.strategy not in SHARING:
         return None
-    built_on, shown = job.base.digest if job.base else None, used.digest if used else None
-    if built_on != shown or not 0 < behind < len(sent) or (used is not None and used.clip is not None):
+    tail = len(history) - job.covers
+    base_digest = job.base.digest if job.base else None
+    used_digest = used.digest if used else None
+    is_clipped = used is not None and used.clip is not None
+    if base_digest != used_digest or is_clipped or not 0 < tail < len(sent):
         return None
-    if declared_role(s.transcript.history[job.covers - 1]) == "user":
+    if declared_role(history[job.covers - 1]) == "user":
         return None
-    return SharedPrefix(tuple(sent[: len(sent) - behind]), tools_of(body), job.base is not None)
+    return SharedPrefix(tuple(sent[: len(sent) - tail]), tools_of(body), job.base is not None)

@@ -1,4 +1,4 @@
-"""What the client sent and what the model got at one call, message by message."""
+"""The snapshot of one call for operators: what the client sent and what the model got, message by message."""
 
 from __future__ import annotations
 
@@ -8,97 +8,91 @@ from collections.abc import Sequence
 from gateway_compaction.core.conversation.messages import Message, declared_role
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan
-from gateway_compaction.core.planning.render import View, is_cleared, shown
+from gateway_compaction.core.planning.views import View, apply_compaction, is_cleared
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction
 
-__all__ = ["build_snapshot"]
-
 QUOTED = re.compile(r"(?m)^\[(\d{1,9}) ")
+"""Each line of a quote begins with the index of the message that it was taken from."""
 
 
 def build_snapshot(
-    s: RequestContext, plan: Plan, messages: Sequence[Message] | None, at: float
+    context: RequestContext, plan: Plan, messages: Sequence[Message] | None, at: float
 ) -> CallSnapshot:
-    """A call as operators look at it; ``messages`` are those sent in place of the client's, if any.
+    """Build the record of a call that operators look at.
 
-    The messages themselves are in it where the policy lets them be stored.
+    The messages themselves are in it where the policy lets them be stored; else only roles and counts.
+
+    Args:
+        context: the call, as it was planned.
+        plan: what was decided.
+        messages: those sent in place of the client's, or None where these were sent as they came.
+        at: seconds since 1970.
     """
     view = plan.view if messages is not None else View(tokens=plan.tokens_before)
-    client = (*s.transcript.preamble, *s.transcript.history)
-    full = s.policy.storage.content == "full"
-    used = view.compaction
+    transcript, levels, used = context.transcript, context.levels, view.compaction
+    client = (*transcript.preamble, *transcript.history)
+    full = context.policy.storage.content == "full"
     return CallSnapshot(
         at=at,
-        sent=_sent(s, view),
-        saw=_saw(s, view, messages or client),
+        sent=_describe_sent(context, view),
+        saw=_describe_seen(context, view, messages or client),
         client=client if full else None,
         model=tuple(messages or client) if full else None,
-        levels=(
-            int(s.levels.light),
-            int(s.levels.medium),
-            int(s.levels.aggressive),
-        ),
-        window=s.window,
-        fixed=s.measure.fixed,
+        levels=(int(levels.light), int(levels.medium), int(levels.aggressive)),
+        window=context.window,
+        fixed=context.measure.fixed,
         covers=used.covers if used else 0,
         version=(used.version or None) if used else None,
-        cuts=tuple(len(s.transcript.preamble) + cut for cut in s.transcript.cuts),
+        cuts=tuple(len(transcript.preamble) + cut for cut in transcript.cuts),
     )
 
 
-def _sent(s: RequestContext, view: View) -> tuple[tuple[str, int, str], ...]:
-    head = [(declared_role(m), s.calibrated_tokens(m), "preamble") for m in s.transcript.preamble]
-    quoted = _quoted(view)
-    tail = [
-        (declared_role(m), s.measure.between(i, i + 1), _fate(s, view, i, quoted))
-        for i, m in enumerate(s.transcript.history)
-    ]
-    return (*head, *tail)
+def _describe_sent(context: RequestContext, view: View) -> tuple[tuple[str, int, str], ...]:
+    """Return role, tokens and fate of each message that the client sent."""
+    count, transcript, compaction = context.calibrated_tokens, context.transcript, view.compaction
+    quoted = {int(index) for text in view.recalls.values() for index in QUOTED.findall(text)}
+    described = [(declared_role(m), count(m), "preamble") for m in transcript.preamble]
+    for index, message in enumerate(transcript.history):
+        if compaction is None or index == view.opener:
+            fate = "verbatim"
+        elif view.summary_message is not None and index < compaction.covers:
+            fate = "recalled" if index in quoted else "covered"
+        else:
+            fate = _describe_change(context, compaction, index)
+        described.append((declared_role(message), context.measure.between(index, index + 1), fate))
+    return tuple(described)
 
 
-def _fate(s: RequestContext, view: View, index: int, quoted: frozenset[int]) -> str:
-    """What became of a message of the history."""
-    compaction = view.compaction
-    if compaction is None or index == view.opener:
-        return "verbatim"
-    if view.summary_message is not None and index < compaction.covers:
-        return "recalled" if index in quoted else "covered"
-    return _changed(s, compaction, index)
-
-
-def _changed(s: RequestContext, compaction: Compaction, index: int) -> str:
-    """How a message that stands in the view was changed, if it was."""
-    message = s.transcript.history[index]
-    if is_cleared(compaction, index, message, s.raw_tokens):
-        return "cleared"
-    return "verbatim" if shown(compaction, index, message, s.raw_tokens) is message else "shortened"
-
-
-def _quoted(view: View) -> frozenset[int]:
-    """Indexes of covered messages of which passages are quoted: each line of a quote begins with its own."""
-    return frozenset(int(n) for text in view.recalls.values() for n in QUOTED.findall(text))
-
-
-def _saw(s: RequestContext, view: View, messages: Sequence[Message]) -> tuple[tuple[str, int, str], ...]:
-    return tuple(
-        (declared_role(m), s.calibrated_tokens(m), origin)
-        for m, origin in zip(messages, _origins(s, view, len(messages)), strict=True)
-    )
-
-
-def _origins(s: RequestContext, view: View, length: int) -> list[str]:
-    """Where each message that the model got comes from, in the order of ``render``."""
-    head = ["preamble"] * len(s.transcript.preamble)
-    compaction, start = view.compaction, 0
+def _describe_seen(
+    context: RequestContext, view: View, messages: Sequence[Message]
+) -> tuple[tuple[str, int, str], ...]:
+    """Return role, tokens and origin of each message that the model got, in the order of ``render``."""
+    transcript, compaction = context.transcript, view.compaction
+    origins = ["preamble"] * len(transcript.preamble)
     if compaction is None:
-        return [*head, *["verbatim"] * (length - len(head))]
-    if view.summary_message is not None:
-        head.append("summary")
-        if view.acknowledge:
-            head.append("acknowledgement")
-        if view.opener is not None:
-            head.append("quoting" if view.opener in view.recalls else "opener")
-        start = compaction.covers
-    rest = range(start, len(s.transcript.history))
-    return [*head, *("quoting" if i in view.recalls else _changed(s, compaction, i) for i in rest)]
+        origins += ["verbatim"] * (len(messages) - len(origins))
+    else:
+        start = 0
+        if view.summary_message is not None:
+            origins.append("summary")
+            if view.acknowledge:
+                origins.append("acknowledgement")
+            if view.opener is not None:
+                origins.append("quoting" if view.opener in view.recalls else "opener")
+            start = compaction.covers
+        for index in range(start, len(transcript.history)):
+            is_quoting = index in view.recalls
+            origins.append("quoting" if is_quoting else _describe_change(context, compaction, index))
+    return tuple(
+        (declared_role(message), context.calibrated_tokens(message), origin)
+        for message, origin in zip(messages, origins, strict=True)
+    )
+
+
+def _describe_change(context: RequestContext, compaction: Compaction, index: int) -> str:
+    """Tell how a message that stands in the view was changed, if it was."""
+    if is_cleared(compaction, index, context):
+        return "cleared"
+    message = context.transcript.history[index]
+    return "verbatim" if apply_compaction(compaction, index, context) is message else "shortened"

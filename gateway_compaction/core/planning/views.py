@@ -1,4 +1,4 @@
-"""The views of one request: what each would say, and what it would cost.
+"""The views of one request: what each says, what it costs, and the messages that it is sent as.
 
 A view is one way to send the conversation. The plan compares views by their tokens before any of them is
 sent, so what a view costs is computed here from the very messages that ``render`` would send.
@@ -6,7 +6,8 @@ sent, so what a view costs is computed here from the very messages that ``render
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from gateway_compaction.core.conversation.messages import (
@@ -19,8 +20,7 @@ from gateway_compaction.core.conversation.messages import (
 from gateway_compaction.core.conversation.rewrite import mark_for_cache, prepend_text
 from gateway_compaction.core.pins.anchors import Scoring
 from gateway_compaction.core.pins.pins import rules_in
-from gateway_compaction.core.planning.context import RequestContext, level_gap
-from gateway_compaction.core.planning.render import View, render
+from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.recall.index import PassageIndex, build_index, build_query
 from gateway_compaction.core.recall.passages import split_into_passages
 from gateway_compaction.core.recall.recall import Quote, find_quote, quote_budget, render_all_lines
@@ -35,6 +35,7 @@ from gateway_compaction.core.summary.block import (
 )
 from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.language import detect_language, get_phrases
+from gateway_compaction.core.text.shorten import clear_result, clip_message, is_clearable
 
 NOTE_AND_PINS_TOKENS = 600
 """Tokens for note and pins where ``summary.rate`` sets the length of the text alone."""
@@ -46,6 +47,71 @@ LEAST_SHARE = 0.4
 """Share of the quotes' budget that every question is offered."""
 
 NO_LIMIT = 10**9
+"""More tokens than any request has, where a compaction does not tell what it saves."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One way to send a conversation; without a compaction it is sent as it came.
+
+    Attributes:
+        tokens: what the request would use, with everything fixed and the output reserve.
+        compaction: what is left out or shortened.
+        summary_message: the message that stands for what the compaction covers, if it covers anything.
+        acknowledge: an assistant's one word follows the summary message.
+        opener: index of the user message that is repeated behind it, where a turn is divided.
+        recalls: texts quoted before user messages, by the message's index.
+    """
+
+    tokens: int
+    compaction: Compaction | None = None
+    summary_message: Message | None = None
+    acknowledge: bool = False
+    opener: int | None = None
+    recalls: Mapping[int, str] = field(default_factory=dict)
+
+
+def render(view: View, context: RequestContext) -> list[Message]:
+    """Return the messages of a view: preamble, summary message, acknowledgement, opener, tail.
+
+    What is not changed is passed on as the object that came in, so that a client's own fields stay with it.
+    """
+    transcript, compaction = context.transcript, view.compaction
+    messages = list(transcript.preamble)
+    if compaction is None:
+        return [*messages, *transcript.history]
+    rest = list(range(len(transcript.history)))
+    if view.summary_message is not None:
+        messages.append(view.summary_message)
+        if view.acknowledge:
+            messages.append(ACKNOWLEDGEMENT)
+        rest = rest[compaction.covers :]
+        if view.opener is not None:
+            rest.insert(0, view.opener)
+    for index in rest:
+        message = transcript.history[index]
+        if index != view.opener:
+            message = apply_compaction(compaction, index, context)
+        text = view.recalls.get(index)
+        messages.append(message if text is None else prepend_text(message, text))
+    return messages
+
+
+def apply_compaction(compaction: Compaction, index: int, context: RequestContext) -> Message:
+    """Return a message that stays, cleared or clipped as the compaction says; else the same object."""
+    message, clip = context.transcript.history[index], compaction.clip
+    if is_cleared(compaction, index, context):
+        message = clear_result(message, context.raw_tokens)
+    elif clip and index < clip.until and index not in clip.spare:
+        message = clip_message(message, clip.max_tokens, context.raw_tokens)
+    return message
+
+
+def is_cleared(compaction: Compaction, index: int, context: RequestContext) -> bool:
+    """Tell whether a compaction replaces a message by a marker that says what it was."""
+    if compaction.kind != "cleared" or index >= compaction.covers:
+        return False
+    return is_clearable(context.transcript.history[index], context.raw_tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,25 +131,32 @@ class ViewBuilder:
         summary, window = self.context.policy.summary, self.context.window
         covered = self.context.measure.between(0, cut)
         tokens = compute_block_limit(summary.max_tokens, summary.rate, window, covered)
-        if summary.rate is None:
-            return tokens
-        # A rate is that of the text, in characters, with a quarter to spare; note and pins come on top.
-        return min(window // 4, tokens * 5 // 4 + NOTE_AND_PINS_TOKENS)
+        if summary.rate is not None:
+            # A rate is that of the text, in characters, with a quarter to spare; note and pins come on top.
+            tokens = min(window // 4, tokens * 5 // 4 + NOTE_AND_PINS_TOKENS)
+        return tokens
 
     def tokens_beside_block(self, cut: int) -> int:
         """Return the tokens of everything but the summary block, when the first ``cut`` messages are covered.
 
-        What operators pinned comes on top of a block's limit, and so counts here.
+        That is the fixed part, the tail, and what joins the tail on to the block.
         """
-        return self._tokens_kept(cut) + self._pinned_facts[1]
+        context = self.context
+        opener = context.transcript.openers.get(cut)
+        total = context.measure.overhead + context.measure.between(cut, len(context.transcript.history))
+        if opener is not None:
+            total += context.measure.between(opener, opener + 1)
+        if self._has_acknowledgement(cut):
+            total += context.calibrated_tokens(ACKNOWLEDGEMENT)
+        return total
 
     def tokens_with_full_block(self, cut: int) -> int:
         """Return the tokens of a view that covers ``cut`` messages, were its block as long as it may be."""
-        return self.tokens_beside_block(cut) + self.summary_block_limit(cut)
+        return self.tokens_beside_block(cut) + self.pinned_tokens + self.summary_block_limit(cut)
 
     @property
     def pinned_tokens(self) -> int:
-        """Tokens of what operators pinned, in every summary block."""
+        """Tokens of what operators pinned: it stands in every summary block, on top of the block's limit."""
         return self._pinned_facts[1]
 
     def text_room(self, cut: int, limit: int) -> int:
@@ -102,17 +175,6 @@ class ViewBuilder:
             repeated = escape_markup(text_of(self.context.transcript.history[opener]))
         return "\n".join([*self._build_frame(cut, limit).lines, repeated])
 
-    def _tokens_kept(self, cut: int) -> int:
-        """Count what is sent whatever the block says: the fixed part, the tail and what joins it on."""
-        context = self.context
-        opener = context.transcript.openers.get(cut)
-        total = context.measure.overhead + context.measure.between(cut, len(context.transcript.history))
-        if opener is not None:
-            total += context.measure.between(opener, opener + 1)
-        if self._has_acknowledgement(cut):
-            total += context.calibrated_tokens(ACKNOWLEDGEMENT)
-        return total
-
     def _has_acknowledgement(self, cut: int) -> bool:
         """Tell whether a user's message follows the block: some models refuse two of them in a row."""
         transcript = self.context.transcript
@@ -129,7 +191,7 @@ class ViewBuilder:
             return self._count_rendered(View(0, compaction))
         cut = compaction.covers
         message = self._build_summary_message(compaction)
-        tokens = self._tokens_kept(cut) + self.context.calibrated_tokens(message)
+        tokens = self.tokens_beside_block(cut) + self.context.calibrated_tokens(message)
         opener = self.context.transcript.openers.get(cut)
         view = View(tokens, compaction, message, self._has_acknowledgement(cut), opener)
         return self._count_rendered(view) if compaction.clip else view
@@ -137,17 +199,16 @@ class ViewBuilder:
     def _count_rendered(self, view: View) -> View:
         """Count a view message by message, where the measure of the request does not tell what is changed."""
         context = self.context
-        sent = render(view, context.transcript, context.raw_tokens)[len(context.transcript.preamble) :]
+        sent = render(view, context)[len(context.transcript.preamble) :]
         return replace(view, tokens=context.measure.overhead + sum(map(context.calibrated_tokens, sent)))
 
     def _build_summary_message(self, compaction: Compaction) -> Message:
         """Build the message that stands for what is covered, the same bytes at every call."""
-        context, cut = self.context, compaction.covers
-        limit, facts = self._block_limit(compaction), self._pinned_facts[0]
-        frame_ = self._build_frame(cut, limit)
+        context, cut, text = self.context, compaction.covers, compaction.text
+        frame_, facts = self._build_frame(cut, self._block_limit(compaction)), self._pinned_facts[0]
         message = context.caches.frames.get(
-            (compaction.digest, compaction.text, limit, facts, *self._frame_settings),
-            lambda: build_summary_message(compaction.text, frame_, context.raw_tokens, facts),
+            ("summary message", text, frame_, facts),
+            lambda: build_summary_message(text, frame_, context.raw_tokens, facts),
         )
         opener = context.transcript.openers.get(cut)
         covered = context.transcript.history[:cut]
@@ -156,34 +217,43 @@ class ViewBuilder:
 
     def _block_limit(self, compaction: Compaction) -> int:
         """Return the most tokens of a stored compaction's block."""
-        if compaction.limit is None:
-            return self.summary_block_limit(compaction.covers)
-        # A rate was turned into tokens when the compaction was made; the bytes must not drift with the count.
-        if self.context.policy.summary.rate is not None:
-            return min(compaction.limit, self.context.window // 4)
-        return min(compaction.limit, self.summary_block_limit(compaction.covers))
+        limit = self.summary_block_limit(compaction.covers)
+        if compaction.limit is not None:
+            if self.context.policy.summary.rate is not None:
+                # The rate was turned into tokens when the compaction was made. Turned into tokens anew it
+                # would drift with the count, and the bytes with it.
+                limit = self.context.window // 4
+            limit = min(limit, compaction.limit)
+        return limit
 
     @property
     def _pinned_facts(self) -> tuple[tuple[str, ...], int]:
         """What operators pinned, and its tokens: of what would fill a quarter of the window, the newest."""
         context, facts = self.context, self.context.controls.pins
-        if not facts:
-            return (), 0
 
         def choose() -> tuple[tuple[str, ...], int]:
-            chosen = facts
-            while True:
+            chosen, tokens = facts, 0
+            for start in range(len(facts) + 1):
+                chosen = facts[start:]
                 tokens = context.raw_tokens("\n".join(render_operator_pins(chosen)))
-                if not chosen or tokens <= context.window // 4:
-                    return chosen, tokens
-                chosen = chosen[1:]
+                if tokens <= context.window // 4:
+                    break
+            return chosen, tokens
 
         return context.caches.frames.get(("pins", facts, context.window), choose)
 
     def _build_frame(self, cut: int, limit: int) -> BlockFrame:
         """Build the note and the pins of a block of ``limit`` tokens, once for all requests."""
-        context = self.context
-        opener, anchors = context.transcript.openers.get(cut), context.policy.anchors
+        context, policy = self.context, self.context.policy
+        opener, anchors, weights = context.transcript.openers.get(cut), policy.anchors, policy.anchors.weights
+        scoring = Scoring(
+            weights.explicit,
+            weights.decision,
+            weights.tool_result,
+            weights.keyword,
+            policy.summary.preserve_keys,
+        )
+        pinned = None if policy.summary.rate is None else NOTE_AND_PINS_TOKENS
 
         def build() -> BlockFrame:
             # The transcript keeps its messages alive, so that an id names one of them and nothing else.
@@ -197,24 +267,14 @@ class ViewBuilder:
                 wants_json=context.wants_json,
                 count=context.raw_tokens,
                 anchors=anchors.max,
-                scoring=self._scoring,
-                pinned=None if context.policy.summary.rate is None else NOTE_AND_PINS_TOKENS,
+                scoring=scoring,
+                pinned=pinned,
                 rules_of=lambda message: self.find_rules(message, names[id(message)]),
             )
 
-        return context.caches.frames.get((context.chain[cut], limit, *self._frame_settings), build)
-
-    @property
-    def _frame_settings(self) -> tuple[int, bool, int, Scoring, bool]:
-        """What a frame depends on besides the messages: a part of the key that it is kept by."""
-        policy = self.context.policy
-        anchors, by_rate = policy.anchors, policy.summary.rate is not None
-        return anchors.constraints_max_tokens, self.context.wants_json, anchors.max, self._scoring, by_rate
-
-    @property
-    def _scoring(self) -> Scoring:
-        weights, keys = self.context.policy.anchors.weights, self.context.policy.summary.preserve_keys
-        return Scoring(weights.explicit, weights.decision, weights.tool_result, weights.keyword, keys)
+        rules = anchors.constraints_max_tokens, anchors.max, scoring
+        key = ("frame", context.chain[cut], limit, context.wants_json, pinned, *rules)
+        return context.caches.frames.get(key, build)
 
     def find_rules(self, message: Message, digest: bytes) -> tuple[str, ...]:
         """Return the rules that a user's message lays down; each message is read once."""
@@ -227,12 +287,8 @@ class ViewBuilder:
     @property
     def quotes_budget(self) -> int:
         """Most tokens quoted before one message."""
-        return quote_budget(self.context.policy.recall.max_tokens, self.context.window, self.level_gap)
-
-    @property
-    def level_gap(self) -> int:
-        """Tokens between ``medium`` and ``aggressive``, which quotes may fill."""
-        return level_gap(self.context.policy, self.context.window)
+        context = self.context
+        return quote_budget(context.policy.recall.max_tokens, context.window, context.levels.gap)
 
     def add_quotes(self, view: View) -> View:
         """Return the view with what its user messages need of the covered ones.
@@ -244,7 +300,7 @@ class ViewBuilder:
         nearer.
         """
         context, compaction, summary = self.context, view.compaction, view.summary_message
-        budget, gap = self.quotes_budget, self.level_gap
+        budget, gap = self.quotes_budget, context.levels.gap
         if not budget or compaction is None or summary is None or not self.has_index(compaction):
             return view
         left, room = max(budget, gap), NO_LIMIT
@@ -299,9 +355,9 @@ class ViewBuilder:
 
     def has_index(self, compaction: Compaction) -> bool:
         """Tell whether what a compaction covers is indexed, or indexed quickly (half a second at most)."""
-        if ("index", compaction.digest) in self.context.caches.indexes:
-            return True
-        return self.context.measure.between(0, compaction.covers) <= self.context.index_tokens
+        is_indexed = ("index", compaction.digest) in self.context.caches.indexes
+        tokens = self.context.measure.between(0, compaction.covers)
+        return is_indexed or tokens <= self.context.index_tokens
 
     def get_index(self, cut: int) -> PassageIndex:
         """Return the search index of the first ``cut`` messages; it is built once for all requests."""

@@ -1,4 +1,4 @@
-"""Views as messages: what is left out, what is put in, and in which order."""
+"""Views rendered as messages: what is left out, what is put in, and in which order."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.conversation.transcript import parse_transcript
-from gateway_compaction.core.planning.render import View, render
-from gateway_compaction.core.planning.views import ViewBuilder
+from gateway_compaction.core.planning.views import View, ViewBuilder, render
 from gateway_compaction.core.summary.block import ACKNOWLEDGEMENT
 from tests.core.builders import Bench, stored
 from tests.core.scripts import script
@@ -20,12 +18,12 @@ def rendered(words: str, covers: int) -> tuple[list[Message], list[dict[str, Any
     messages = script(f"sys {words}")
     context = Bench(1000).context(messages)
     view = ViewBuilder(context).build_view(stored(context, covers))
-    return render(view, context.transcript, len), messages
+    return render(view, context), messages
 
 
 def test_a_raw_view_are_the_messages_themselves() -> None:
     messages = script("sys user text user")
-    sent = render(View(0), parse_transcript(messages), len)
+    sent = render(View(0), Bench(1000).context(messages))
     assert all(a is b for a, b in zip(sent, messages, strict=True))
 
 
