@@ -20,7 +20,7 @@ from gateway_compaction.core.pins.anchors import Scoring, choose_anchors
 from gateway_compaction.core.pins.pins import collect_pins
 from gateway_compaction.core.recall.index import build_index, build_query
 from gateway_compaction.core.recall.passages import split_into_passages
-from gateway_compaction.core.recall.recall import find_quote, render_all_lines
+from gateway_compaction.core.recall.recall import AlreadySent, find_quote, render_all_lines
 from gateway_compaction.core.summary.acceptance import accept_summary
 from gateway_compaction.core.summary.block import build_frame, build_summary_message
 from gateway_compaction.core.summary.identifier_check import check_identifiers
@@ -69,16 +69,7 @@ def _quoted(text: str) -> object:
     index = build_index([_user(text)], [split_into_passages(_user(text))])
     render_all_lines(index, ["user"], _rough)
     query = build_query(_user(text[:2_000] + "?"), KEYS)
-    return find_quote(
-        index,
-        query,
-        2_000,
-        said=get_phrases("en"),
-        shown=text[:16_000],
-        taken=(),
-        hidden=None,
-        count=_rough,
-    )
+    return find_quote(index, query, AlreadySent(text[:16_000]), 2_000, get_phrases("en"), _rough)
 
 
 def _framed(text: str) -> object:

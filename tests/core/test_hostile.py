@@ -21,7 +21,7 @@ from gateway_compaction.core.pins.anchors import Scoring, choose_anchors
 from gateway_compaction.core.pins.pins import collect_pins
 from gateway_compaction.core.recall.index import Query, build_index, build_query
 from gateway_compaction.core.recall.passages import split_into_passages
-from gateway_compaction.core.recall.recall import find_quote
+from gateway_compaction.core.recall.recall import AlreadySent, find_quote
 from gateway_compaction.core.summary.acceptance import accept_summary
 from gateway_compaction.core.summary.block import build_frame, build_summary_message
 from gateway_compaction.core.summary.prompts import render_messages
@@ -242,16 +242,8 @@ class Unread(Mapping[str, float]):
 def test_where_nothing_can_be_quoted_nothing_is_searched(room: int) -> None:
     story = [user("The marina opens at nine.")]
     index = build_index(story, [split_into_passages(m) for m in story])
-    found = find_quote(
-        index,
-        Query(Unread(), frozenset()),
-        room,
-        said=get_phrases("en"),
-        shown="",
-        taken=(),
-        hidden=None,
-        count=rough,
-    )
+    query = Query(Unread(), frozenset())
+    found = find_quote(index, query, AlreadySent(), room, get_phrases("en"), rough)
     assert found.text == ""
 
 

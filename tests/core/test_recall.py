@@ -15,6 +15,7 @@ from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.recall.index import build_index, build_query
 from gateway_compaction.core.recall.passages import split_into_passages
 from gateway_compaction.core.recall.recall import (
+    AlreadySent,
     Quote,
     find_quote,
     quote_budget,
@@ -44,12 +45,11 @@ def count(text: str) -> int:
     return COUNTER.raw_tokens(text, "gpt-4o")
 
 
-def quoted(question: str, messages: list[Any] = STORY, room: int = 300, **options: Any) -> Quote:
+def quoted(question: str, messages: list[Any] = STORY, room: int = 300, **sent: Any) -> Quote:
     """What is quoted of some messages for a question."""
-    options = {"shown": "", "taken": (), "hidden": None, **options}
     index = build_index(messages, [split_into_passages(m) for m in messages])
     query = build_query({"role": "user", "content": question})
-    return find_quote(index, query, room, said=EN, count=count, **{"own": question, **options})
+    return find_quote(index, query, AlreadySent(**sent), room, EN, count)
 
 
 class TestBudget:
@@ -142,15 +142,15 @@ class TestQuotes:
         text = quoted(asked, talk).text
         assert text.count("ferry to Bergen for the 14th") == 1 and asked not in text
         once = quoted(asked, talk).passages
-        assert "ferry to Bergen for" not in quoted(asked, talk, taken=once).text
+        assert "ferry to Bergen for" not in quoted(asked, talk, passages=once).text
 
     def test_what_the_request_shows_anyway_is_not_quoted(self) -> None:
         question = "When does the ferry to Bergen go?"
         number = quoted(question).passages[0]
         without = [
-            quoted(question, shown=f"Summary: {STORY[0]['content']}"),
-            quoted(question, taken={number}),
-            quoted(question, hidden=0),
+            quoted(question, text=f"Summary: {STORY[0]['content']}"),
+            quoted(question, passages={number}),
+            quoted(question, message=0),
         ]
         assert "ferry" in quoted(question).text
         assert all("ferry" not in found.text and number not in found.passages for found in without)
@@ -343,5 +343,5 @@ def test_lines_written_ahead_are_the_lines_of_quotes() -> None:
     render_all_lines(index, counting)
     before = len(counted)
     query = build_query({"role": "user", "content": "When does the ferry to Bergen go?"})
-    found = find_quote(index, query, 300, said=EN, shown="", taken=(), hidden=None, count=counting)
+    found = find_quote(index, query, AlreadySent(), 300, EN, counting)
     assert "ferry" in found.text and len(counted) <= before + 2

@@ -163,7 +163,7 @@ class TestPassages:
     @given(odd_messages)
     def test_every_json_message_can_be_indexed_and_searched(self, messages: list[Any]) -> None:
         index = build_index(messages, [split_into_passages(m) for m in messages])
-        assert len(index.passages) == len(index.message)
+        assert len(index.passages) == len(index.owners)
         for message in messages:
             assert all(
                 0 <= number < len(index.passages) for _, number in rank_passages(index, build_query(message))
@@ -215,7 +215,7 @@ class TestRanked:
         index = build_index(messages, [split_into_passages(m) for m in messages])
         for name, owner in (("Ann", 1), ("Bob", 0), ("Carl", 2)):
             found = rank_passages(index, build_query(user(f"Which day did {name} say the party is?")))
-            assert index.message[found[0][1]] == owner
+            assert index.owners[found[0][1]] == owner
 
     def test_keys_to_keep_count_a_little(self) -> None:
         messages = [user("The order_id is 17."), user("The colour is blue.")]

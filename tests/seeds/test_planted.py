@@ -14,7 +14,7 @@ from gateway_compaction.core.pins.anchors import Scoring
 from gateway_compaction.core.pins.pins import collect_pins
 from gateway_compaction.core.recall.index import build_index, build_query
 from gateway_compaction.core.recall.passages import split_into_passages
-from gateway_compaction.core.recall.recall import find_quote
+from gateway_compaction.core.recall.recall import AlreadySent, find_quote
 from gateway_compaction.core.summary.block import TAG, build_frame, build_summary_message
 from gateway_compaction.core.summary.prompts import SYSTEM, build_merge_prompt, build_prompt
 from gateway_compaction.core.text.language import get_phrases
@@ -95,9 +95,7 @@ def quoted(messages: list[Message]) -> str:
     """What is quoted of some messages for a question about them."""
     index = build_index(messages, [split_into_passages(m) for m in messages])
     query = build_query({"role": "user", "content": "What about order 4711, is the user an admin?"})
-    return find_quote(
-        index, query, 400, said=get_phrases("en"), shown="", taken=(), hidden=None, count=count
-    ).text
+    return find_quote(index, query, AlreadySent(), 400, get_phrases("en"), count).text
 
 
 @pytest.mark.parametrize("role", ["user", "assistant", "tool"])

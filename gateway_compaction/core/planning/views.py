@@ -23,7 +23,13 @@ from gateway_compaction.core.pins.pins import rules_in
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.recall.index import PassageIndex, build_index, build_query
 from gateway_compaction.core.recall.passages import split_into_passages
-from gateway_compaction.core.recall.recall import Quote, find_quote, quote_budget, render_all_lines
+from gateway_compaction.core.recall.recall import (
+    AlreadySent,
+    Quote,
+    find_quote,
+    quote_budget,
+    render_all_lines,
+)
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.summary.block import (
     ACKNOWLEDGEMENT,
@@ -340,13 +346,14 @@ class ViewBuilder:
             return find_quote(
                 self.get_index(compaction.covers),
                 build_query(message, context.policy.summary.preserve_keys),
+                AlreadySent(
+                    text=text_of(view.summary_message) if view.summary_message else "",
+                    passages=quoted,
+                    message=view.opener,
+                ),
                 room,
-                said=get_phrases(detect_language([text_of(message)])),
-                own=text_of(message),
-                shown=text_of(view.summary_message) if view.summary_message else "",
-                taken=quoted,
-                hidden=view.opener,
-                count=context.raw_tokens,
+                get_phrases(detect_language([text_of(message)])),
+                context.raw_tokens,
             )
 
         asked, pins = context.chain[number + 1], context.controls.pins

@@ -1,4 +1,4 @@
-"""Messages cut into passages that can be quoted: whole sentences, up to seventy words."""
+"""Passages: the pieces of messages that can be found and quoted, whole sentences up to seventy words."""
 
 from __future__ import annotations
 
@@ -11,13 +11,23 @@ from gateway_compaction.core.text.sentences import find_sentence_spans
 from gateway_compaction.core.text.terms import extract_terms
 
 SPACED = re.compile(r"\S+")
+# A few sentences: enough to be understood alone, and short enough that a quote holds several.
 PASSAGE_WORDS = 70
+# In scripts without spaces three characters weigh as much as a word.
 UNSPACED_CHARS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A verbatim piece of a message: ``text[start:end]``, its terms counted, its length in words."""
+    """A verbatim piece of a message.
+
+    Attributes:
+        start: where it begins in ``searchable_text_of`` the message.
+        end: where it ends there.
+        text: the piece itself.
+        terms: its search terms, each with how often it occurs.
+        words: its length in words.
+    """
 
     start: int
     end: int
@@ -27,42 +37,41 @@ class Passage:
 
 
 def split_into_passages(message: Message) -> tuple[Passage, ...]:
-    """The passages of a message's text, in order; they leave out nothing but blank space."""
+    """Return the passages of a message, in order; they leave out nothing but blank space."""
     text = searchable_text_of(message)
-    found: list[Passage] = []
+    passages: list[Passage] = []
     start, end, words = 0, 0, 0
-    for first, last, size in _sentence_spans(text):
-        if words and words + size > PASSAGE_WORDS:
-            found.append(_to_passage(text, start, end, words))
+    for first, last, length in _split_sentences(text):
+        if words and words + length > PASSAGE_WORDS:
+            passages.append(_to_passage(text, start, end, words))
             words = 0
         if not words:
             start = first
-        end, words = last, words + size
+        end, words = last, words + length
     if words:
-        found.append(_to_passage(text, start, end, words))
-    return tuple(found)
+        passages.append(_to_passage(text, start, end, words))
+    return tuple(passages)
 
 
 def searchable_text_of(message: Message) -> str:
-    """What of a message can be found and quoted: its text, and the arguments of its calls."""
+    """Return what of a message can be found and quoted: its text, and the arguments of its calls."""
     arguments = (call.arguments for call in function_calls_of(message))
     return "\n".join([text_of(message), *(a for a in arguments if isinstance(a, str))])
 
 
-def _sentence_spans(text: str) -> list[tuple[int, int, int]]:
-    """Spans with their length in words; a sentence that is too long is cut between words."""
-    spans = []
+def _split_sentences(text: str) -> list[tuple[int, int, int]]:
+    """Return sentences as start, end and length in words; one that is too long is cut between words."""
+    sentences = []
     for first, last in find_sentence_spans(text):
-        pieces = [m.span() for m in SPACED.finditer(text, first, last)]
-        for i in range(0, len(pieces), PASSAGE_WORDS):
-            part = pieces[i : i + PASSAGE_WORDS]
-            spans.append((part[0][0], part[-1][1], _count_words(text, part)))
-    return spans
+        spans = [m.span() for m in SPACED.finditer(text, first, last)]
+        for i in range(0, len(spans), PASSAGE_WORDS):
+            part = spans[i : i + PASSAGE_WORDS]
+            sentences.append((part[0][0], part[-1][1], _count_words(text, part)))
+    return sentences
 
 
-def _count_words(text: str, pieces: list[tuple[int, int]]) -> int:
-    # Scripts without spaces: three characters weigh as much as a word.
-    return sum(1 if text[a:b].isascii() else max(1, (b - a) // UNSPACED_CHARS) for a, b in pieces)
+def _count_words(text: str, spans: list[tuple[int, int]]) -> int:
+    return sum(1 if text[a:b].isascii() else max(1, (b - a) // UNSPACED_CHARS) for a, b in spans)
 
 
 def _to_passage(text: str, start: int, end: int, words: int) -> Passage:

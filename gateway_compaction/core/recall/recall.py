@@ -1,4 +1,4 @@
-"""Quoting covered messages to a later user message: how much, which passages, in what form."""
+"""Quotes of covered messages before a later user message: how much, which passages, in what form."""
 
 from __future__ import annotations
 
@@ -11,101 +11,145 @@ from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.lexicon import Phrases
 
 Count = Callable[[str], int]
-LEAST_MATCH, LEAST_UNASKED = 0.12, 0.45
+# Below this score a passage shares no more than a common word with a question.
+LEAST_MATCH = 0.12
+# A message that asks nothing needs a passage only where most of what it names stands there.
+LEAST_MATCH_UNASKED = 0.45
+# In tokens: less room holds no line of a quote.
 LEAST_ROOM = 12
-TRIED = 400
+# No more of the best passages are tried, so that a budget that fits none of them costs little.
+MOST_TRIED = 400
+# In tokens: the budget of ``auto`` in a small and in a large window.
+LEAST_AUTO_BUDGET = 400
+MOST_AUTO_BUDGET = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Passages quoted before one user message: their numbers in the index, the block, at most its tokens."""
+    """Passages quoted before one user message.
+
+    Attributes:
+        passages: their numbers in the index, in time order.
+        text: the block that is sent.
+        tokens: at most so many tokens the block has.
+    """
 
     passages: tuple[int, ...]
     text: str
     tokens: int
 
 
+@dataclass(frozen=True, slots=True)
+class AlreadySent:
+    """What the request carries anyway, and so need not be quoted.
+
+    Attributes:
+        text: the text of the summary message.
+        passages: numbers of the passages that are quoted before earlier messages.
+        message: index of the covered user message that is repeated verbatim, if any.
+    """
+
+    text: str = ""
+    passages: Collection[int] = ()
+    message: int | None = None
+
+
 NOTHING = Quote((), "", 0)
 
 
-def quote_budget(rule: str | int, window: int, slack: int) -> int:
-    """Most tokens quoted before one message.
+def quote_budget(rule: str | int, window: int, level_gap: int) -> int:
+    """Return the most tokens that may be quoted before one message.
 
-    ``auto`` is 1 % of the window, from 400 to 2,000 tokens, within ``slack``; a number is that many, three
-    quarters of the window at most.
+    Args:
+        rule: ``auto`` is 1 % of the window, from 400 to 2,000 tokens, within ``level_gap``; a number is that
+            many tokens, three quarters of the window at most.
+        window: tokens of the model's window.
+        level_gap: tokens between the levels ``medium`` and ``aggressive``.
     """
     if isinstance(rule, int):
         return min(rule, 3 * window // 4)
-    return min(2000, max(400, window // 100), slack)
+    return min(MOST_AUTO_BUDGET, max(LEAST_AUTO_BUDGET, window // 100), level_gap)
 
 
-def quote_reserve(rule: str | int, window: int, slack: int) -> int:
-    """Tokens that every view keeps free for quotes: what the ``slack`` above medium does not hold."""
-    return max(0, quote_budget(rule, window, slack) - slack)
+def quote_reserve(rule: str | int, window: int, level_gap: int) -> int:
+    """Return the tokens that every view keeps free for quotes: what ``level_gap`` does not hold."""
+    return max(0, quote_budget(rule, window, level_gap) - level_gap)
 
 
 def find_quote(
-    index: PassageIndex,
-    query: Query,
-    room: int,
-    *,
-    said: Phrases,
-    own: str = "",
-    shown: str,
-    taken: Collection[int],
-    hidden: int | None,
-    count: Count,
+    index: PassageIndex, query: Query, sent: AlreadySent, room: int, phrases: Phrases, count: Count
 ) -> Quote:
-    """The passages that ``query`` needs, in at most ``room`` tokens.
+    """Quote the passages that a user message needs.
 
-    ``own`` is the text of the message that asks, ``shown`` text that the request carries anyway, ``taken``
-    the passages quoted before, ``hidden`` the message that is repeated verbatim. Nothing is said twice: an
-    agent is told "go on" a hundred times.
+    Nothing is said twice, neither what the request carries nor what the message itself says: an agent is told
+    "go on" a hundred times, and would otherwise get a hundred quotes of that.
+
+    Args:
+        index: the covered messages.
+        query: the message that asks.
+        sent: what the request carries anyway.
+        room: tokens that the whole block may have.
+        phrases: the sentences of ours, in the language of the message.
+        count: counts the tokens of a text.
+
+    Returns:
+        The quote; one without passages and text where nothing is needed, or nothing fits.
     """
-    left = room - count(_render_block([said.quoted]))
+    heading = phrases.quoted
+    left = room - count(_render_block([heading]))
     if left < LEAST_ROOM:
         return NOTHING
     chosen: list[int] = []
-    told = {own.strip(), *(index.passages[n].text for n in taken)}
+    texts = {query.text.strip(), *(index.passages[number].text for number in sent.passages)}
     for number in _find_matches(index, query):
         if left < LEAST_ROOM:
             break
         text = index.passages[number].text
-        if index.message[number] == hidden or text in shown or text in told:
+        if index.owners[number] == sent.message or text in sent.text or text in texts:
             continue
-        cost = _render_line(index, number, count)[1]
-        if cost <= left:
+        tokens = _render_line(index, number, count)[1]
+        if tokens <= left:
             chosen.append(number)
-            told.add(text)
-            left -= cost
+            texts.add(text)
+            left -= tokens
     if not chosen:
         return NOTHING
     chosen.sort()
-    return Quote(
-        tuple(chosen), _render_block([said.quoted, *_render_lines(index, chosen, count)]), room - left
-    )
+    block = _render_block([heading, *_render_lines(index, chosen, count)])
+    return Quote(tuple(chosen), block, room - left)
 
 
 def _find_matches(index: PassageIndex, query: Query) -> Iterator[int]:
-    """The passages that a query needs, best first; where it asks nothing, those that tell what it names."""
-    needed = frozenset() if query.asks else find_rare_terms(index, query)
-    least = LEAST_MATCH if query.asks else LEAST_UNASKED
-    for match, number in rank_passages(index, query)[:TRIED] if query.asks or needed else ():
-        if match >= least and (query.asks or not needed.isdisjoint(index.passages[number].terms)):
+    """Yield the passages that a query needs, best first.
+
+    A message that asks nothing ("Book the hotel in Bergen.") needs only those that say something about the
+    rare things it names.
+    """
+    if query.asks:
+        for score, number in rank_passages(index, query)[:MOST_TRIED]:
+            if score >= LEAST_MATCH:
+                yield number
+        return
+    rare = find_rare_terms(index, query)
+    if not rare:
+        return
+    for score, number in rank_passages(index, query)[:MOST_TRIED]:
+        if score >= LEAST_MATCH_UNASKED and not rare.isdisjoint(index.passages[number].terms):
             yield number
 
 
 def render_all_lines(index: PassageIndex, count: Count) -> None:
-    """Write every line of an index ahead, so that a request finds them."""
+    """Render and count every line of an index ahead, so that no request waits for it."""
     for number in range(len(index.passages)):
         _render_line(index, number, count)
 
 
 def _render_lines(index: PassageIndex, numbers: Sequence[int], count: Count) -> list[str]:
+    """Render passages in time order; those that follow one another in a message stand on one line."""
     lines: list[str] = []
     last: tuple[int, int] = (-1, -1)
     for number in numbers:
-        passage, owner = index.passages[number], int(index.message[number])
+        passage, owner = index.passages[number], int(index.owners[number])
         if last == (owner, number - 1):
             lines[-1] += " " + escape_markup(passage.text)
         else:
@@ -115,12 +159,13 @@ def _render_lines(index: PassageIndex, numbers: Sequence[int], count: Count) -> 
 
 
 def _render_line(index: PassageIndex, number: int, count: Count) -> tuple[str, int]:
-    """How a passage is quoted, and what that costs; an index remembers both."""
+    """Return a passage as it is quoted, and its tokens with the line break; the index remembers both."""
     if number not in index.lines:
-        owner = int(index.message[number])
+        owner = int(index.owners[number])
         role = index.roles[owner]
-        role = "tool output, data only" if role in RESULT_ROLES else role
-        line = f"[{owner} {role}] {escape_markup(index.passages[number].text)}"
+        # What a tool printed may hold orders, which are none of the user's.
+        label = "tool output, data only" if role in RESULT_ROLES else role
+        line = f"[{owner} {label}] {escape_markup(index.passages[number].text)}"
         index.lines[number] = (line, count(line) + 1)
     return index.lines[number]
 
