@@ -187,9 +187,9 @@ def test_nothing_large_is_remembered() -> None:
     forget_terms()
     assert find_identifiers("x" * 121 + " " + "y" * 100_000) == []
     assert extract_terms("x" * 43 + " " + "y" * 100_000) == []
-    assert identifiers_._is_identifier.cache_info().currsize == 0 == terms._term.cache_info().currsize
+    assert identifiers_._is_identifier.cache_info().currsize == 0 == terms._to_term.cache_info().currsize
     assert find_identifiers("a_b") == ["a_b"] and extract_terms("word") == ["word"]
-    assert identifiers_._is_identifier.cache_info().currsize == 1 == terms._term.cache_info().currsize
+    assert identifiers_._is_identifier.cache_info().currsize == 1 == terms._to_term.cache_info().currsize
 
 
 @pytest.mark.parametrize("word", ["x" * 40, "x" * 40 + "'s", "x" * 40 + "’s"])

@@ -1,4 +1,7 @@
-"""File names, paths, symbols, codes, addresses: what later messages refer to by its exact spelling."""
+"""Identifiers: file names, paths, symbols, codes, addresses.
+
+Later messages refer to them by their exact spelling: a summary that loses one loses what it names.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,13 @@ IDENTIFIER = re.compile(
     r"|#?[A-Z]{1,8}[-_]?\d[A-Z0-9-]*|#\d{2,}|(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-Z0-9]{5,}"
     r"|\d{4}-\d\d-\d\d|\d{4,}|(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}"
 )
+# Marks that end a sentence rather than a name.
 TRIM = ".,:;!?…\\"
+# "U.S.A" looks like a dotted symbol.
 INITIALS = re.compile(r"(?:\w\.)+\w")
-SHORTEST, LONGEST = 3, 120
+# Characters: shorter ones are in every text, longer ones are data.
+SHORTEST = 3
+LONGEST = 120
 
 
 @lru_cache(maxsize=200_000)
@@ -33,26 +40,26 @@ def _is_identifier(token: str) -> bool:
 
 
 def forget_identifiers() -> None:
-    """Drop the words that were looked at."""
+    """Drop what is remembered about words: they are tenants' own, and take memory."""
     _is_identifier.cache_clear()
 
 
 def find_identifiers(text: str) -> list[str]:
-    """The identifiers of a text, each once, in order of appearance."""
+    """Return the identifiers of a text, each once, in order of appearance."""
     seen = dict.fromkeys(token.rstrip(TRIM) for token in dict.fromkeys(TOKEN.findall(text)))
     # What is too long is never looked at, so that nothing large is remembered.
     return [token for token in seen if SHORTEST <= len(token) <= LONGEST and _is_identifier(token)]
 
 
 def is_spelled_in(name: str, text: str) -> bool:
-    """Whether a text holds an identifier in exactly this spelling, not as a part of a longer word."""
+    """Tell whether a text holds an identifier in exactly this spelling, not as a part of a longer word."""
     start = text.find(name)
     while start >= 0:
-        if not (_wordy(text, start - 1) or _wordy(text, start + len(name))):
+        if not (_is_word_character(text, start - 1) or _is_word_character(text, start + len(name))):
             return True
         start = text.find(name, start + 1)
     return False
 
 
-def _wordy(text: str, index: int) -> bool:
+def _is_word_character(text: str, index: int) -> bool:
     return 0 <= index < len(text) and (text[index].isalnum() or text[index] == "_")

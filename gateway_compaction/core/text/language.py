@@ -1,4 +1,8 @@
-"""The language of a conversation, and the few sentences that the gateway says in it."""
+"""The language of a conversation, and the few sentences that the gateway says in it.
+
+A summary in another language than the conversation's turns the model's answers to that language. Scripts tell
+most languages; among those in Latin letters the commonest words do.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +14,25 @@ from gateway_compaction.core.text.fences import find_fences
 from gateway_compaction.core.text.lexicon import LEXICONS, Phrases
 
 NAMES = {lexicon.code: lexicon.name for lexicon in LEXICONS}
-# Characters: of prose that decides, for each text and in all; and read of a text, and in all, to find it.
-SAMPLE, ROOM = 4_000, 16_000
-READ, READ_ROOM = 16_000, 128_000
-# A sentence is in a script by so much of its letters, a conversation by so much of its sentences.
-SENTENCE_SHARE, SHARE, KANA_SHARE = 0.2, 0.1, 0.1
-# Common words that must be told among what users say, and their share of all words.
-LEAST_WORDS, WORD_SHARE = 3, 0.05
-# A script is foreign to a conversation by the share of its characters in it; so many are always enough.
-KNOWN_SHARE, KNOWN = 0.01, 200
+# Characters of prose that decide: of each text, and in all.
+SAMPLE = 4_000
+ROOM = 16_000
+# Characters that are read to find the prose: of each text, and in all.
+READ = 16_000
+READ_ROOM = 128_000
+# A sentence is in a script by more than this share of its letters ...
+SENTENCE_SHARE = 0.2
+# ... a conversation by more than this share of the letters, in such sentences.
+SHARE = 0.1
+# So large a share of kana among the letters tells Japanese from Chinese.
+KANA_SHARE = 0.1
+# So many common words of a language must be among what users say, and more than this share of all words.
+LEAST_WORDS = 3
+WORD_SHARE = 0.05
+# A script is foreign to a conversation where no more than this share of its characters is in it ...
+KNOWN_SHARE = 0.01
+# ... and fewer than so many: these are always enough to know it.
+KNOWN = 200
 _SCRIPTS: tuple[tuple[str, str], ...] = (
     ("ko", "[\uac00-\ud7a3\u1100-\u11ff]"),
     ("ja", "[\u3040-\u30ff]"),
@@ -48,21 +62,21 @@ COMMON = tuple(
 
 
 def detect_language(texts: Iterable[str]) -> str:
-    """The ISO code of the language that the prose of some texts is in; English when in doubt."""
-    return _told(_sample(texts), 1) or "en"
+    """Return the ISO code of the language that the prose of some texts is in; English when in doubt."""
+    return _detect(_take_sample(texts), 1) or "en"
 
 
 def detect_conversation_language(messages: Sequence[Message]) -> str:
-    """The ISO code of a conversation's language: the users', where what they say tells it."""
-    users = _sample(text_of(m) for m in messages if role_of(m) == "user")
-    said = (text_of(m) for m in messages if declared_role(m) in ("user", "assistant"))
-    return _told(users, LEAST_WORDS) or detect_language(said)
+    """Return the ISO code of a conversation's language: the users', where what they say tells it."""
+    users = _take_sample(text_of(m) for m in messages if role_of(m) == "user")
+    texts = (text_of(m) for m in messages if declared_role(m) in ("user", "assistant"))
+    return _detect(users, LEAST_WORDS) or detect_language(texts)
 
 
 def is_foreign_script(text: str, said: Iterable[str]) -> bool:
-    """Whether a text is in a script that what was ``said`` is not in; Latin is nobody's alone."""
+    """Tell whether a text is in a script that what was ``said`` is not in; Latin is nobody's alone."""
     sample = text[:SAMPLE]
-    code = _script_of(sample, sum(map(str.isalpha, sample)), 0.5)
+    code = _find_script(sample, sum(map(str.isalpha, sample)), 0.5)
     if code is None:
         return False
     known = length = 0
@@ -74,9 +88,9 @@ def is_foreign_script(text: str, said: Iterable[str]) -> bool:
     return length > 0 and known <= length * KNOWN_SHARE
 
 
-def _told(sample: str, least: int) -> str | None:
-    """The language of a sample of prose, by at least so many common words where its script does not tell."""
-    if (script := _script(sample)) is not None:
+def _detect(sample: str, least: int) -> str | None:
+    """Return the language of a sample, by its script or by at least ``least`` common words; None in doubt."""
+    if (script := _detect_script(sample)) is not None:
         return script
     words = re.findall(r"[^\W\d_]+", sample.lower())
     hits = {code: sum(w in common for w in words) for code, common in COMMON}
@@ -84,21 +98,21 @@ def _told(sample: str, least: int) -> str | None:
     return best if hits[best] >= least and hits[best] > len(words) * WORD_SHARE else None
 
 
-def _script(sample: str) -> str | None:
-    """The script other than Latin that a fair share of the sentences is in."""
+def _detect_script(sample: str) -> str | None:
+    """Return the script other than Latin that a fair share of the sentences is in."""
     letters = 0
     shares = dict.fromkeys(SCRIPTS, 0)
     for sentence in SENTENCE_END.split(sample):
         own = sum(map(str.isalpha, sentence))
         letters += own
-        if not sentence.isascii() and (code := _script_of(sentence, own, SENTENCE_SHARE)) is not None:
+        if not sentence.isascii() and (code := _find_script(sentence, own, SENTENCE_SHARE)) is not None:
             shares[code] += own
     best = max(shares, key=shares.__getitem__)
     return best if shares[best] > letters * SHARE else None
 
 
-def _script_of(text: str, letters: int, share: float) -> str | None:
-    """The script, other than Latin, of more than a share of a text's letters."""
+def _find_script(text: str, letters: int, share: float) -> str | None:
+    """Return the script, other than Latin, of more than a share of a text's letters."""
     for code, pattern in SCRIPTS.items():
         found = len(pattern.findall(text))
         # Japanese is told from Chinese by any fair share of kana.
@@ -109,14 +123,14 @@ def _script_of(text: str, letters: int, share: float) -> str | None:
     return None
 
 
-def _sample(texts: Iterable[str]) -> str:
-    """The prose that the first texts begin with; where there is none, what they begin with."""
+def _take_sample(texts: Iterable[str]) -> str:
+    """Return the prose that the first texts begin with; where there is none, what they begin with."""
     prose: list[str] = []
     whole: list[str] = []
     room, to_read = ROOM, READ_ROOM
     for text in texts:
         whole.append(text[:SAMPLE])
-        prose.append(_prose(text, min(READ, to_read))[: min(SAMPLE, room)])
+        prose.append(_strip_code(text, min(READ, to_read))[: min(SAMPLE, room)])
         room -= len(prose[-1]) + 1
         to_read -= min(READ, len(text)) + 1
         if room <= 0 or to_read <= 0:
@@ -125,7 +139,7 @@ def _sample(texts: Iterable[str]) -> str:
     return joined if any(map(str.isalpha, joined)) else "\n".join(whole)[:ROOM]
 
 
-def _prose(text: str, length: int) -> str:
+def _strip_code(text: str, length: int) -> str:
     """Return the beginning of a text, of so many characters, without its code and what programs print."""
     read = text[:length]
     pieces, done = [], 0
@@ -146,5 +160,5 @@ PHRASES = {lexicon.code: lexicon.phrases for lexicon in LEXICONS if lexicon.phra
 
 
 def get_phrases(code: str) -> Phrases:
-    """The phrases of a language; English where there are none."""
+    """Return the phrases of a language; the English ones where it has none."""
     return PHRASES.get(code, PHRASES["en"])

@@ -1,4 +1,7 @@
-"""Where sentences begin and end."""
+"""Sentences: the smallest pieces that are pinned, quoted or chosen for an extract.
+
+A sentence cut at an abbreviation would be pinned in halves.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +28,12 @@ LONGEST_ORDINAL = 2
 
 
 def find_sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Start and end of every sentence, blank space around it left out."""
+    """Return start and end of every sentence, the blank space around it left out."""
     spans = []
     start = 0
-    ends = (m.end() for m in END.finditer(text) if m[0][0] != "." or _ends(text, m.start(), m.end()))
+    ends = (
+        m.end() for m in END.finditer(text) if m[0][0] != "." or _is_sentence_end(text, m.start(), m.end())
+    )
     for end in [*ends, len(text)]:
         piece = text[start:end]
         if stripped := piece.strip():
@@ -39,12 +44,12 @@ def find_sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a text, verbatim."""
+    """Return the sentences of a text, verbatim."""
     return [text[a:b] for a, b in find_sentence_spans(text)]
 
 
-def _ends(text: str, stop: int, after: int) -> bool:
-    """Whether a full stop ends its sentence, and not an abbreviation, an initial or an ordinal."""
+def _is_sentence_end(text: str, stop: int, after: int) -> bool:
+    """Tell whether a full stop ends its sentence, and not an abbreviation, an initial or an ordinal."""
     following = NEXT.match(text, after)
     before = text[max(0, stop - LOOK_BACK) : stop]
     if following is None or after > stop + 1 or not before or not before[-1].isalnum():
@@ -57,12 +62,12 @@ def _ends(text: str, stop: int, after: int) -> bool:
     if word in ABBREVIATIONS or (word.endswith(STREET) and follows[0].isdigit()):
         return False
     if word in ENDINGS or (len(word) == 1 and word != "i" and word.upper() != word):
-        return not (follows[0].islower() or follows[0].isdigit()) and _begins_another(word, follows)
+        return not (follows[0].islower() or follows[0].isdigit()) and _is_sentence_start(word, follows)
     return word != "no" or not follows[0].isdigit()
 
 
-def _begins_another(word: str, follows: str) -> bool:
-    """Whether a capitalised word behind a possible abbreviation begins a sentence."""
+def _is_sentence_start(word: str, follows: str) -> bool:
+    """Tell whether a capitalised word behind a possible abbreviation begins a sentence."""
     return follows.lower() in STARTERS or (len(word) > 1 and word not in {"inc", "co", "st"})
 
 

@@ -1,4 +1,8 @@
-"""Making one text or one message shorter: head and tail stay, a marker says what is missing."""
+"""Texts and messages made shorter: the head and the tail stay, a marker says what is missing.
+
+The ends of a text say most: a request stands at one of them, an error at the other. Texts are cut
+between characters as people see them, since half a flag or half an accent reads as damage.
+"""
 
 from __future__ import annotations
 
@@ -17,18 +21,34 @@ from gateway_compaction.core.conversation.rewrite import count_texts, replace_co
 from gateway_compaction.core.text.lexicon import pattern_of
 
 Count = Callable[[str], int]
+# A result of fewer tokens is not worth clearing: what stands for it takes up to some eighty.
 CLEAR_ABOVE = 150
+# Tokens of a cleared result that stay readable.
 CLEARED_TOKENS = 60
+# The preamble and what an unknown role says are never clipped.
 CLIPPED_ROLES = frozenset({"user", "assistant"}) | RESULT_ROLES
+# The share of what is left that stands before the marker.
 HEAD_SHARE = 0.65
-# Code points of one character: beyond that only flags need to be counted from where their run begins.
-LONGEST_CHARACTER, LONGEST_RUN = 200, 100_000
+# Code points of one character as people see it; nobody writes longer ones but to break readers.
+LONGEST_CHARACTER = 200
+# Flags are pairs of letters: they are counted from where their run begins, but no further back than this.
+LONGEST_RUN = 100_000
 FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 ERROR_LINE = regex.compile(f"(?i){pattern_of('fault_words')}")
 
 
 def shorten(text: str, max_tokens: int, count: Count, marker: str = "[… {n} tokens left out …]") -> str:
-    """The text itself if it fits, else its head and tail around a marker, cut between graphemes."""
+    """Return a text, or where it is too long its head and tail around a marker.
+
+    Args:
+        text: The text.
+        max_tokens: The most that the result may count.
+        count: Counts a text, in tokens or in whatever the limit is in.
+        marker: Stands between head and tail; ``{n}`` in it is what is missing, by the same count.
+
+    Returns:
+        The same text where it fits; the marker alone where nothing else does; "" where not even that does.
+    """
     tokens = count(text)
     if tokens <= max_tokens:
         return text
@@ -36,8 +56,8 @@ def shorten(text: str, max_tokens: int, count: Count, marker: str = "[… {n} to
     room = max_tokens - count(sign) - 2
     while room > 0:
         chars = int(len(text) * room / tokens)
-        head = _until_boundary(text, int(chars * HEAD_SHARE))
-        tail = _from_boundary(text, len(text) - (chars - int(chars * HEAD_SHARE)))
+        head = _cut_head(text, int(chars * HEAD_SHARE))
+        tail = _cut_tail(text, len(text) - (chars - int(chars * HEAD_SHARE)))
         short = f"{head}\n{sign}\n{tail}".strip()
         if count(short) <= max_tokens:
             return short
@@ -45,8 +65,8 @@ def shorten(text: str, max_tokens: int, count: Count, marker: str = "[… {n} to
     return sign if count(sign) <= max_tokens else ""
 
 
-def _until_boundary(text: str, end: int) -> str:
-    start = _plain_start(text, max(0, end - 60))
+def _cut_head(text: str, end: int) -> str:
+    start = _find_plain_start(text, max(0, end - 60))
     window = text[start : end + 20]
     edges = [start + m.end() for m in regex.finditer(r"\X", window) if start + m.end() <= end]
     edge = edges[-1] if edges else start
@@ -55,8 +75,8 @@ def _until_boundary(text: str, end: int) -> str:
     return text[: max(line, space) if max(line, space) > 0 else edge].rstrip()
 
 
-def _from_boundary(text: str, start: int) -> str:
-    low = _plain_start(text, max(0, start - 20))
+def _cut_tail(text: str, start: int) -> str:
+    low = _find_plain_start(text, max(0, start - 20))
     window = text[low : start + 60]
     edges = [low + m.start() for m in regex.finditer(r"\X", window) if low + m.start() >= start]
     edge = edges[0] if edges else len(text)
@@ -64,8 +84,8 @@ def _from_boundary(text: str, start: int) -> str:
     return text[min(breaks) if breaks else edge :].lstrip()
 
 
-def _plain_start(text: str, index: int) -> int:
-    """A place at or before an index from which on characters can be told apart."""
+def _find_plain_start(text: str, index: int) -> int:
+    """Return a place at or before an index from which on characters can be told apart."""
     start = index
     while index > max(0, start - LONGEST_CHARACTER) and not text[index].isascii():
         index -= 1
@@ -76,9 +96,10 @@ def _plain_start(text: str, index: int) -> int:
 
 
 def clip_message(message: Message, max_tokens: int, count: Count) -> Message:
-    """The same object where it fits, else a copy with its texts shortened; calls are never touched.
+    """Return a message with its texts shortened to about ``max_tokens`` in all; calls are never touched.
 
-    A message that carries signed thinking is left whole: its signature covers it.
+    The same object comes back where it fits, and where it carries signed thinking: the signature covers the
+    whole message, so that a provider would refuse another.
     """
     if has_thinking_blocks(message) or declared_role(message) not in CLIPPED_ROLES:
         return message
@@ -87,12 +108,15 @@ def clip_message(message: Message, max_tokens: int, count: Count) -> Message:
 
 
 def is_clearable(message: Message, count: Count) -> bool:
-    """Whether a message is a tool result long enough to be worth clearing."""
+    """Tell whether a message is a tool result long enough to be worth clearing."""
     return declared_role(message) in RESULT_ROLES and count(text_of(message)) > CLEAR_ABOVE
 
 
 def clear_result(message: Message, count: Count) -> Message:
-    """A copy of a tool result with its content replaced by a marker; errors and both ends stay readable."""
+    """Return a copy of a tool result that says how much was cleared; errors and both ends stay readable.
+
+    Results are most of an agent's history and can be had again: clearing the old ones saves a summary.
+    """
     text = text_of(message)
     errors = [line.strip()[:200] for line in text.splitlines() if ERROR_LINE.search(line)][:2]
     kept = shorten("\n".join([*errors, text]) if errors else text, CLEARED_TOKENS, count)

@@ -1,4 +1,7 @@
-"""Words as search sees them: no stop words, one form of a word, character pairs where nothing is spaced."""
+"""Terms: words as search sees them.
+
+No stop words, one form of a word, and pairs of characters in scripts that put no spaces between words.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +15,21 @@ from gateway_compaction.core.text.lexicon import words_of
 WORD = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 # Thai, kana, Han and Hangul: Korean is spaced, but its particles hang on the words.
 UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
+# Characters: what is longer is data, not a word.
 LONGEST_WORD = 40
 STOP_WORDS = frozenset(words_of("stop_words"))
-# Without words of its own: what is remembered is `_term`'s, and can be dropped.
+# Without words of its own: what is remembered is `_to_term`'s, and can be dropped.
 _stemmer = Stemmer.Stemmer("english", 0)
 
 
 def forget_terms() -> None:
-    """Drop the words that were looked at."""
-    _term.cache_clear()
+    """Drop what is remembered about words: they are tenants' own, and take memory."""
+    _to_term.cache_clear()
 
 
 @lru_cache(maxsize=100_000)
-def _term(word: str) -> str | None:
-    """One index term for a word, or None where it says nothing."""
+def _to_term(word: str) -> str | None:
+    """Return the term of a word, or None where it says nothing."""
     lower = word.lower().replace("’", "'")
     bare = lower.removesuffix("'s").replace("'", "")
     if bare in STOP_WORDS or len(bare) > LONGEST_WORD or (len(bare) < 2 and not bare.isdigit()):
@@ -34,16 +38,16 @@ def _term(word: str) -> str | None:
 
 
 def extract_terms(text: str) -> list[str]:
-    """Index terms of a text, in order, repetitions kept."""
+    """Return the terms of a text, in order, with repetitions."""
     if text.isascii():
-        return _terms_of(text)
-    terms = _terms_of(UNSPACED.sub(" ", text))
+        return _extract_spaced(text)
+    terms = _extract_spaced(UNSPACED.sub(" ", text))
     for run in UNSPACED.findall(text):
         terms += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
     return terms
 
 
-def _terms_of(text: str) -> list[str]:
+def _extract_spaced(text: str) -> list[str]:
     # Longer words are never looked at, so that nothing large is remembered; a possessive's "'s" goes anyway.
     words = (w for w in WORD.findall(text) if len(w) <= LONGEST_WORD + 2)
-    return [t for w in words if (t := _term(w)) is not None]
+    return [t for w in words if (t := _to_term(w)) is not None]
