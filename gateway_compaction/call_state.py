@@ -11,7 +11,7 @@ from gateway_compaction.core.conversation.digest import digest_history, fingerpr
 from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.engine.post_call import Ending
-from gateway_compaction.engine.request import Decision, Request
+from gateway_compaction.engine.request import Decision, Request, Untouched
 from gateway_compaction.errors import TranscriptError
 from gateway_compaction.ports import Caller
 
@@ -145,10 +145,10 @@ def has_decision_for(state: CallState, messages: Any) -> bool:
 
 def is_edited(decision: Decision) -> bool:
     """Whether the messages that were decided about have been edited in place since; hashes them again."""
-    context = decision.context
-    if context is None:
+    if isinstance(decision, Untouched):
         # Nothing was kept of them.
         return False
+    context = decision.context
     try:
         now = parse_transcript(decision.request.messages)
     except TranscriptError:
@@ -178,9 +178,11 @@ def build_response_headers(state: CallState) -> dict[str, str]:
             if state.failed
             else {}
         )
-    told = {"x-compaction": decision.outcome}
-    told |= {f"x-compaction-{name.replace('_', '-')}": value for name, value in _said(decision).items()}
-    return {name: _header(value) for name, value in told.items() if value not in (None, "", 0)}
+    headers = {"x-compaction": decision.outcome}
+    headers |= {
+        f"x-compaction-{name.replace('_', '-')}": value for name, value in _describe(decision).items()
+    }
+    return {name: _to_header(value) for name, value in headers.items() if value not in (None, "", 0)}
 
 
 def set_span_attributes(state: CallState) -> None:
@@ -188,18 +190,17 @@ def set_span_attributes(state: CallState) -> None:
     span, decision = getattr(state.auth, "parent_otel_span", None), state.decision
     if span is None or decision is None:
         return
-    policy = decision.policy.name if decision.policy else None
-    said = {"outcome": decision.outcome, "policy": policy, **_said(decision)}
-    span.set_attributes({f"{KEY}.{name}": value for name, value in said.items() if value not in (None, "")})
+    attributes = {"outcome": decision.outcome, "policy": decision.policy.name, **_describe(decision)}
+    span.set_attributes({f"{KEY}.{name}": v for name, v in attributes.items() if v not in (None, "")})
 
 
 def set_spend_metadata(state: CallState, data: Mapping[str, Any]) -> None:
     """Say in the call's metadata what was saved, for LiteLLM's own pages."""
     decision = state.decision
     metadata = data.get("metadata")
-    if decision is None or decision.plan is None or not isinstance(metadata, dict):
+    if decision is None or decision.tokens_before is None or not isinstance(metadata, dict):
         return
-    before, after = decision.plan.tokens_before, decision.tokens_after or 0
+    before, after = decision.tokens_before, decision.tokens_after or 0
     metadata["compression_savings"] = {
         "tokens_before": before,
         "tokens_after": after,
@@ -208,20 +209,19 @@ def set_spend_metadata(state: CallState, data: Mapping[str, Any]) -> None:
     }
 
 
-def _said(decision: Decision) -> dict[str, Any]:
-    """What is told of a decision besides its outcome."""
-    plan = decision.plan
+def _describe(decision: Decision) -> dict[str, Any]:
+    """Return what clients and traces are told of a decision besides its outcome."""
     return {
         "reason": decision.reason,
-        "level": plan.level if plan else None,
-        "tokens_before": plan.tokens_before if plan else None,
-        "tokens_after": decision.tokens_after if plan else None,
+        "level": decision.level,
+        "tokens_before": decision.tokens_before,
+        "tokens_after": decision.tokens_after,
         "version": decision.version,
         "session": decision.session.session_id if decision.session else None,
     }
 
 
-def _header(value: Any) -> str:
+def _to_header(value: Any) -> str:
     # Reasons may quote other people's words: a header is one line of ASCII.
     return "".join(c if c.isascii() and c.isprintable() else "?" for c in str(value))[:200]
 

@@ -38,7 +38,7 @@ from gateway_compaction.call_state import (
     set_spend_metadata,
     tenant_of,
 )
-from gateway_compaction.engine.post_call import Ending
+from gateway_compaction.engine.post_call import Ending, ProviderError
 from gateway_compaction.engine.request import Decision
 from gateway_compaction.errors import CompactionError
 from gateway_compaction.ports import ModelFacts
@@ -52,8 +52,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 CHAT = frozenset({"completion", "acompletion"})
 SETTLED_SECONDS = 120.0
-TOO_LARGE = 413
-REFUSALS = frozenset({400, TOO_LARGE, 422})
 
 
 def fail_open(entry: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R | None]]:
@@ -161,13 +159,14 @@ class CompactionHook(CustomLogger):
         """A refusal by the provider: what was rewritten bypasses its session. Other failures are not ours."""
         state, error = kwargs.get(KEY), kwargs.get("exception")
         # A guardrail's refusal passes here too: that is not the provider's, and leaves nothing behind.
-        status = _status_of(error) if isinstance(error, OpenAIError) else None
-        if not isinstance(state, CallState) or status not in REFUSALS:
+        if not isinstance(state, CallState) or not isinstance(error, OpenAIError):
             return
-        if state.decision is not None and not state.refused and not state.altered:
-            state.refused = True
-            too_long = isinstance(error, ContextWindowExceededError) or status == TOO_LARGE
-            self._runtime.post_call.follow(state.decision, Ending("refused", None, too_long))
+        exceeded = isinstance(error, ContextWindowExceededError)
+        ending = Ending.from_error(ProviderError(_status_of(error), exceeded))
+        if ending is None or state.decision is None or state.refused or state.altered:
+            return
+        state.refused = True
+        self._runtime.post_call.follow(state.decision, ending)
 
     def start(self) -> None:
         """Once in each process, on its loop: background reading, and a shutdown that waits for our work."""
@@ -256,15 +255,13 @@ class CompactionHook(CustomLogger):
         return any(c is not self and is_guard(c) for c in callbacks)
 
     def _find_smaller_window(self, decision: Decision, kwargs: Mapping[str, Any]) -> ModelFacts | None:
-        if decision.policy is None:
-            return None
         metadata = kwargs.get("metadata") or {}
         own_group = metadata.get("model_group") in (None, decision.request.model)
         if own_group and decision.policy.context_window is not None:
             return None
         info = kwargs.get("model_info") or metadata.get("model_info") or {}
         facts = self._models.deployment(info.get("id"), str(kwargs.get("model")))
-        known = decision.facts.window if decision.facts else None
+        known = decision.model.window if decision.model else None
         if facts.window is None or (known is not None and facts.window >= known):
             return None
         return facts

@@ -14,7 +14,7 @@ from gateway_compaction.core.conversation.digest import fingerprint
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.engine.post_call import Ending
-from gateway_compaction.engine.request import Request
+from gateway_compaction.engine.request import Planned, Request
 from gateway_compaction.errors import NotThere, SummaryError
 from gateway_compaction.ports import Caller, ModelFacts, Summarizer, SummaryAnswer, SummaryRequest
 from gateway_compaction.runtime import Runtime, build
@@ -129,23 +129,23 @@ async def replay_conversation(
         decision = await runtime.compactor.compact(request)
         runtime.post_call.follow(decision, Ending("answered"))
         await runtime.worker.drain(DRAIN_SECONDS)
-        plan = decision.plan
         upstream = list(decision.sent)
-        before = (
-            plan.tokens_before
-            if plan
-            else runtime.counter.raw_prompt_tokens(
+        before = decision.tokens_before
+        if before is None:
+            before = runtime.counter.raw_prompt_tokens(
                 [m for m in messages if isinstance(m, Mapping)], body, model
             )
-        )
+        after = before
+        if isinstance(decision, Planned) and decision.messages is not None:
+            after = decision.tokens_after
         used = decision.used
         yield Call(
             number,
             len(messages),
             len(upstream),
             before,
-            plan.view.tokens if plan and decision.messages is not None else before,
-            plan.level if plan else None,
+            after,
+            decision.level,
             decision.outcome,
             decision.reason,
             used.covers if used else 0,

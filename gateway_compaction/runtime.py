@@ -19,11 +19,10 @@ from gateway_compaction.adapters.redis.connection import connect
 from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.tokens.counter import TokenCounter
-from gateway_compaction.engine.compactor import Compactor
-from gateway_compaction.engine.local_buffer import LocalBuffer
+from gateway_compaction.engine.compactor import Compactor, CompactorSettings
 from gateway_compaction.engine.notices import NoticePoller
+from gateway_compaction.engine.parts import EngineParts
 from gateway_compaction.engine.post_call import PostCall
-from gateway_compaction.engine.rewrite_detector import RewriteDetector
 from gateway_compaction.engine.summary_pipeline import SummaryPipeline
 from gateway_compaction.engine.worker import Limits, Worker
 from gateway_compaction.errors import StoreError
@@ -123,29 +122,26 @@ def build(
     # A request never waits for the work of the background.
     front = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gateway-compaction-front")
     back = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gateway-compaction-back")
-    counter, local, rewrite_detector = TokenCounter(), LocalBuffer(), RewriteDetector()
+    parts = EngineParts(store, telemetry=telemetry)
     limits = Limits(settings.concurrency, settings.queue, settings.lease_seconds)
     pipeline = SummaryPipeline(summarizer, models, back)
-    worker = Worker(store, pipeline.make_summary, local, rewrite_detector, limits, telemetry=telemetry)
-    cold, on = settings.recall_cold_tokens, settings.enabled
-    compactor = Compactor(
-        store, worker, policies, models, counter, front, local, rewrite_detector, cold, enabled=on
-    )
-    post_call = PostCall(store, worker, counter, local, rewrite_detector, back, telemetry=telemetry)
+    worker = Worker(parts, pipeline.make_summary, limits)
+    compactor_settings = CompactorSettings(settings.enabled, settings.recall_cold_tokens)
+    compactor = Compactor(parts, worker, policies, models, front, compactor_settings)
     archive = RedisArchive(connection)
     return Runtime(
         settings=settings,
         store=store,
         worker=worker,
         compactor=compactor,
-        post_call=post_call,
-        counter=counter,
+        post_call=PostCall(parts, worker, back),
+        counter=parts.counter,
         executors=(front, back),
         summary_pipeline=pipeline,
         policies=policies,
         telemetry=telemetry,
         archive=archive,
-        notice_poller=NoticePoller(store, worker, compactor, local, [archive.clear]),
+        notice_poller=NoticePoller(store, worker, compactor, parts.local, [archive.clear]),
     )
 
 

@@ -1,4 +1,4 @@
-"""The story of one request, told in order: policy, measure, buffer, plan, messages; and what comes after."""
+"""The story of one request: policy, measure, session, plan and messages, in that order."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from gateway_compaction.core.conversation.body import wants_json
@@ -19,39 +19,66 @@ from gateway_compaction.core.conversation.digest import (
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import Transcript, parse_transcript
 from gateway_compaction.core.planning.caches import DerivedCaches
-from gateway_compaction.core.planning.context import (
-    INDEX_TOKENS,
-    RequestContext,
-    reserved_tokens,
-)
-from gateway_compaction.core.planning.plan import lowest_threshold, make_plan, plan_without_store
+from gateway_compaction.core.planning.context import INDEX_TOKENS, RequestContext, reserved_tokens
+from gateway_compaction.core.planning.plan import Plan, lowest_threshold, make_plan, plan_without_store
 from gateway_compaction.core.planning.views import render
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.text.identifiers import forget_identifiers
 from gateway_compaction.core.text.terms import forget_terms
-from gateway_compaction.core.tokens.counter import TokenCounter
-from gateway_compaction.engine.local_buffer import LocalBuffer
-from gateway_compaction.engine.request import Decision, Request, lineage_of, task_of
-from gateway_compaction.engine.rewrite_detector import RewriteDetector
+from gateway_compaction.engine.parts import EngineParts
+from gateway_compaction.engine.request import (
+    Decision,
+    Measured,
+    Planned,
+    Request,
+    SizedModel,
+    Untouched,
+    lineage_of,
+)
+from gateway_compaction.engine.summary_task import SummaryTask
 from gateway_compaction.engine.worker import Worker
 from gateway_compaction.errors import PolicyError, StoreError, TranscriptError
-from gateway_compaction.ports import Buffer, ModelFacts, Models, Store
-
-__all__ = ["Compactor"]
+from gateway_compaction.ports import Buffer, ModelFacts, Models
 
 log = logging.getLogger("gateway_compaction")
 T = TypeVar("T")
 
+# Work that would hold up other requests for more than about two milliseconds leaves the loop; see ``_run``.
+LARGE_HISTORY = 1_000
+"""Messages from which on a history is parsed and named off the loop."""
+
+LARGE_CHARS = 1_000_000
+"""Characters from which on a history is named off the loop, by hashing."""
+
 COLD_CHARS = 20_000
+"""Characters that were never counted from which on counting leaves the loop."""
+
 LARGE_TOKENS = 8_000
-# About two milliseconds of hashing each.
-LARGE_CHARS, LARGE_HISTORY = 1_000_000, 1_000
+"""Tokens from which on planning and rendering leave the loop."""
+
 WARNINGS = 1_000
+"""Different problems with metadata blocks that are told, so that nobody fills the log or this memory."""
+
 MODELS_KEPT = 50
-# Stronger than the file, the environment's defaults and the metadata blocks.
+"""Model names whose derived caches are kept: a client may invent names where a wildcard serves any model."""
+
 SWITCHED_OFF = Policy(name="GATEWAY_COMPACTION_ENABLED", mode="off")
+"""The policy of everybody while the environment switches compaction off, whatever files and metadata say."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactorSettings:
+    """The part of the environment that decisions depend on.
+
+    Attributes:
+        enabled: False leaves every request alone, whatever policies say.
+        index_tokens: covered tokens up to which a search index is built while a request waits.
+    """
+
+    enabled: bool = True
+    index_tokens: int = INDEX_TOKENS
 
 
 class Compactor:
@@ -59,79 +86,82 @@ class Compactor:
 
     def __init__(
         self,
-        store: Store,
+        parts: EngineParts,
         worker: Worker,
         policies: Callable[[], PolicyBook],
         models: Models,
-        counter: TokenCounter,
         executor: Executor,
-        local: LocalBuffer,
-        rewrite_detector: RewriteDetector,
-        index_tokens: int = INDEX_TOKENS,
-        *,
-        enabled: bool = True,
+        settings: CompactorSettings | None = None,
     ) -> None:
-        self._store, self._worker, self._policies, self._models = store, worker, policies, models
-        self._counter, self._executor, self._local = counter, executor, local
-        self._rewrite_detector = rewrite_detector
-        self._index_tokens, self._enabled = index_tokens, enabled
+        self._parts, self._worker = parts, worker
+        self._policies, self._models = policies, models
+        self._executor, self._settings = executor, settings or CompactorSettings()
         self._warned: set[str] = set()
         self._caches: dict[str, DerivedCaches] = {}
         self._requested: frozenset[str] = frozenset()
 
-    async def compact(self, request: Request) -> Decision:
-        """Decide about one request, in at most one round trip to the store.
+    async def compact(
+        self, request: Request, policy: Policy | None = None, model: SizedModel | None = None
+    ) -> Decision:
+        """Decide about one request, in at most one round trip to the store; two where it may wait.
+
+        Args:
+            request: as the host hands it over.
+            policy: the policy in force, where it is known already.
+            model: the model that the request must fit, where it is not the group that the client named.
 
         Raises:
             CompactionError: only for faults of ours; the caller sends the request unchanged.
         """
-        policy = self.policy_of(request.identity)
-        decision = Decision("none", "", request, policy)
+        policy = policy or self.resolve_policy(request.identity)
         if policy.mode == "off":
-            return replace(decision, reason="the policy is off")
-        if policy.bypass.allow and request.headers.get(policy.bypass.header.lower(), "").lower() == "off":
-            return replace(decision, outcome="bypassed", reason="the client asked for it")
-        facts = self._models.facts(request.model)
-        facts = replace(facts, window=policy.context_window or facts.window)
-        if facts.window is None:
-            return replace(decision, reason="the context window of the model is unknown")
-        return await self._measured(replace(decision, facts=facts), facts.window)
+            return Untouched(request, policy, "none", "the policy is off")
+        if _is_bypassed(request, policy):
+            return Untouched(request, policy, "bypassed", "the client asked for it")
+        model = model or self.find_model(request.model, policy)
+        if model is None:
+            return Untouched(request, policy, "none", "the context window of the model is unknown")
+        context = await self.measure_request(request, policy, model)
+        if isinstance(context, Untouched):
+            return context
+        session = SessionRef(request.tenant, context.chain[min(OPENING, len(context.transcript.history))])
+        plan = None if session.session_id in self._requested else plan_without_store(context)
+        if plan is not None:
+            return Measured(request, policy, plan.outcome, plan.reason, model, context, plan)
+        context = await self.load_session(session, context)
+        planned = await self.plan_views(request, model, session, context)
+        return await self.wait_for_summary(planned) if planned.wait_seconds else planned
 
     async def refit(self, decision: Decision, facts: ModelFacts) -> Decision:
-        """Decide again for a deployment with another window; the store is asked if it was not before.
+        """Decide again for a deployment with another window; the store is asked only if it was not before.
 
         What is not rewritten by policy or by the client's wish is not rewritten for any deployment.
         """
-        policy, old = decision.policy, decision.context
-        unasked = decision.outcome == "bypassed" and old is None
-        if policy is None or policy.mode != "enforce" or unasked or facts.window is None:
+        request, policy = decision.request, decision.policy
+        unwanted = isinstance(decision, Untouched) and decision.outcome == "bypassed"
+        if policy.mode != "enforce" or unwanted or facts.window is None:
             return decision
-        if old is None or decision.session is None:
-            return await self._measured(replace(decision, facts=facts), facts.window)
-        context = await self._context(decision.request, policy, old.transcript, facts.name, facts.window)
+        model = SizedModel(facts.name, facts.window)
+        if not isinstance(decision, Planned):
+            return await self.compact(request, policy, model)
+        loaded = decision.context
+        context = await self.build_context(request, policy, model, loaded.transcript)
         context = replace(
             context,
-            compactions=old.compactions,
-            in_flight=old.in_flight,
-            bypass=old.bypass,
-            backoff=old.backoff,
-            controls=old.controls,
+            compactions=loaded.compactions,
+            in_flight=loaded.in_flight,
+            bypass=loaded.bypass,
+            backoff=loaded.backoff,
+            controls=loaded.controls,
         )
-        return await self._planned(replace(decision, facts=facts, messages=None), context)
+        planned = await self.plan_views(request, model, decision.session, context)
+        return await self.wait_for_summary(planned) if planned.wait_seconds else planned
 
-    def set_requested(self, requested: frozenset[str]) -> None:
-        """Ask the store at the next call of these sessions, however small it is."""
-        self._requested = requested
+    # The steps of the story, in order.
 
-    def forget(self) -> None:
-        """Drop everything that holds text: something was erased."""
-        self._caches.clear()
-        forget_terms()
-        forget_identifiers()
-
-    def policy_of(self, identity: Identity) -> Policy:
-        """The policy in force; a metadata block that cannot be used is left out, with one log line."""
-        if not self._enabled:
+    def resolve_policy(self, identity: Identity) -> Policy:
+        """Return the policy in force; a metadata block that cannot be used is left out, with one log line."""
+        if not self._settings.enabled:
             return SWITCHED_OFF
         book = self._policies()
         for usable in (identity, replace(identity, key_block=None), replace(identity, team_block=None)):
@@ -141,126 +171,133 @@ class Compactor:
                 self._warn_once(str(error))
         return book.resolve(replace(identity, team_block=None, key_block=None))
 
-    async def _measured(self, decision: Decision, window: int) -> Decision:
-        request, policy, facts = decision.request, decision.policy, decision.facts
-        assert policy is not None and facts is not None
+    def find_model(self, name: str, policy: Policy) -> SizedModel | None:
+        """Return the model group of a name with its window, the policy's sooner than the host's, or None."""
+        facts = self._models.facts(name)
+        window = policy.context_window or facts.window
+        return None if window is None else SizedModel(facts.name, window)
+
+    async def measure_request(
+        self, request: Request, policy: Policy, model: SizedModel
+    ) -> RequestContext | Untouched:
+        """Count a request, unless a bound that needs no tokeniser tells that it is small.
+
+        Most requests end here: they must cost neither a count nor a round trip. One that an operator asked
+        for is counted however small it is.
+        """
         try:
             transcript = await self._run(
                 len(request.messages) > LARGE_HISTORY, parse_transcript, request.messages
             )
         except TranscriptError as error:
-            return replace(decision, reason=str(error))
-        reserve = reserved_tokens(request.body, window, policy)
-        quiet = lowest_threshold(policy, transcript, window) - reserve
-        wanted = bool(self._requested) and _opened(request, transcript).session_id in self._requested
-        if (
-            not wanted
-            and self._counter.upper_bound(request.messages, request.body, facts.name, quiet) < quiet
-        ):
-            return replace(decision, reason="below every level")
-        context = await self._context(request, policy, transcript, facts.name, window)
-        plan = None if wanted else plan_without_store(context)
-        if plan is not None:
-            return replace(decision, context=context, plan=plan, reason=plan.reason)
-        session = SessionRef(request.tenant, context.chain[min(OPENING, len(transcript.history))])
-        context = await self._loaded(session, context)
-        return await self._planned(replace(decision, session=session), context)
+            return Untouched(request, policy, "none", str(error), model)
+        reserve = reserved_tokens(request.body, model.window, policy)
+        least = lowest_threshold(policy, transcript, model.window) - reserve
+        if not self._is_requested(request.tenant, transcript):
+            most = self._parts.counter.upper_bound(request.messages, request.body, model.name, least)
+            if most < least:
+                return Untouched(request, policy, "none", "below every level", model)
+        return await self.build_context(request, policy, model, transcript)
 
-    async def _context(
-        self, request: Request, policy: Policy, transcript: Transcript, name: str, window: int
+    async def build_context(
+        self, request: Request, policy: Policy, model: SizedModel, transcript: Transcript
     ) -> RequestContext:
+        """Name and count the messages of a request: all that a plan depends on but what the store tells."""
         history = transcript.history
-        large = _takes_long(history)
+        large = _is_large(history)
         digests = await self._run(large, digest_history, history)
-        apart = large or self._counter.uncached_characters(history, digests, name) > COLD_CHARS
-        return await self._run(apart, self._laid_out, request, policy, transcript, name, window, digests)
+        apart = large or self._parts.counter.uncached_characters(history, digests, model.name) > COLD_CHARS
+        return await self._run(apart, self._count_messages, request, policy, model, transcript, digests)
 
-    def _laid_out(
+    def _count_messages(
         self,
         request: Request,
         policy: Policy,
+        model: SizedModel,
         transcript: Transcript,
-        name: str,
-        window: int,
         digests: list[bytes],
     ) -> RequestContext:
+        counter, name = self._parts.counter, model.name
         # The transcript keeps its messages alive, so that an id names one of them and nothing else.
-        named = dict(zip(map(id, transcript.history), digests, strict=True))
-        reserve = reserved_tokens(request.body, window, policy)
-        measure = self._counter.measure(transcript, request.body, name, reserve, digests)
+        names = dict(zip(map(id, transcript.history), digests, strict=True))
+        reserve = reserved_tokens(request.body, model.window, policy)
         return RequestContext(
             transcript=transcript,
             chain=build_digest_chain(digests),
             digests=tuple(digests),
-            measure=measure,
-            window=window,
+            measure=counter.measure(transcript, request.body, name, reserve, digests),
+            window=model.window,
             policy=policy,
-            calibrated_tokens=lambda m: self._counter.calibrated_tokens(m, name, named.get(id(m))),
-            raw_tokens=lambda t: self._counter.raw_tokens(t, name),
+            calibrated_tokens=lambda message: counter.calibrated_tokens(
+                message, name, names.get(id(message))
+            ),
+            raw_tokens=lambda text: counter.raw_tokens(text, name),
             wants_json=wants_json(request.body),
-            index_tokens=self._index_tokens,
+            index_tokens=self._settings.index_tokens,
             caches=self._caches_of(name),
         )
 
-    async def _loaded(self, session: SessionRef, context: RequestContext) -> RequestContext:
-        digests = [context.chain[0], *(context.chain[c] for c in context.transcript.cuts)]
+    async def load_session(self, session: SessionRef, context: RequestContext) -> RequestContext:
+        """Return a context with what the store and this process know of its session.
+
+        A store that does not answer is no error: what this process remembers is used, no summary is started,
+        and what operators asked for holds on, so that the same bytes are sent.
+        """
+        local = self._parts.local
+        digests = [context.chain[0], *(context.chain[cut] for cut in context.transcript.cuts)]
         try:
-            buffer = await self._store.load(session, digests)
-            controls = self._local.remember_controls(session, buffer.controls)
+            buffer = await self._parts.store.load(session, digests)
+            controls = local.remember_controls(session, buffer.controls)
         except StoreError as error:
             log.debug("store: session=%s %s", session.session_id, error)
             buffer = Buffer(backoff="the store does not answer")
-            # What operators asked for holds on, so that the same bytes are sent.
-            controls = self._local.get_controls(session)
-        compactions = self._local.merge_compactions(
-            session, digests, buffer.compactions, buffer.controls.generation
-        )
-        skip_reason = self._rewrite_detector.find_skip_reason(session.tenant, lineage_of(context))
+            controls = local.get_controls(session)
+        generation = buffer.controls.generation
+        compactions = local.merge_compactions(session, digests, buffer.compactions, generation)
+        skip_reason = self._parts.rewrite_detector.find_skip_reason(session.tenant, lineage_of(context))
         return replace(
             context,
             compactions=compactions,
             in_flight=bool(buffer.in_flight),
-            bypass=self._local.get_bypass(session, buffer.bypass, buffer.controls.generation),
+            bypass=local.get_bypass(session, buffer.bypass, generation),
             backoff=buffer.backoff or (None if controls.rebuild else skip_reason),
             controls=controls,
         )
 
-    async def _planned(self, decision: Decision, context: RequestContext) -> Decision:
+    async def plan_views(
+        self, request: Request, model: SizedModel, session: SessionRef, context: RequestContext
+    ) -> Planned:
+        """Plan what is sent and render it, on one thread: both read the same messages."""
         large = context.measure.total > LARGE_TOKENS
-        decided = await self._run(large, self._decided, replace(decision, context=context))
-        plan, may_wait = decided.plan, decision.request.may_wait and context.policy.mode == "enforce"
-        if plan and plan.job and plan.wait_seconds and may_wait:
-            context = await self._awaited(decided, plan.wait_seconds)
-            decided = await self._run(large, self._decided, replace(decision, context=context))
-        return decided
+        return await self._run(large, plan_and_render, request, model, session, context)
 
-    async def _awaited(self, decision: Decision, seconds: float) -> RequestContext:
-        """The situation once the summary is there, or after so many seconds."""
-        context, session = decision.context, decision.session
-        assert context is not None and session is not None
-        task = task_of(decision)
-        future = self._worker.submit(task) if task else None
-        if future is not None:
-            await asyncio.wait([future], timeout=seconds)
-        return await self._loaded(session, context)
+    async def wait_for_summary(self, planned: Planned) -> Planned:
+        """Start the summary that a plan asks for, wait as long as the policy says, and plan once more."""
+        task = SummaryTask.from_decision(planned)
+        running = self._worker.submit(task) if task else None
+        if running is not None:
+            await asyncio.wait([running], timeout=planned.wait_seconds)
+        context = await self.load_session(planned.session, planned.context)
+        return await self.plan_views(planned.request, planned.model, planned.session, context)
 
-    @staticmethod
-    def _decided(decision: Decision) -> Decision:
-        """With the plan of the decision's situation, and the messages that follow from it."""
-        context = decision.context
-        assert context is not None
-        plan = make_plan(context)
-        decision = replace(decision, plan=plan)
-        if context.policy.mode == "observe":
-            would = "stay as it is" if plan.outcome == "none" else f"be {plan.outcome}"
-            reason = f"would {would}: {plan.reason}"
-            return replace(decision, outcome="observed", reason=reason, tokens_after=plan.view.tokens)
-        sent = None
-        if plan.view.compaction is not None:
-            sent = render(plan.view, context)
-        return replace(
-            decision, outcome=plan.outcome, reason=plan.reason, messages=sent, tokens_after=plan.view.tokens
-        )
+    # What operators did, as ``NoticePoller`` hears of it.
+
+    def set_requested(self, requested: frozenset[str]) -> None:
+        """Ask the store at the next call of these sessions, however small it is."""
+        self._requested = requested
+
+    def clear_caches(self) -> None:
+        """Drop everything that holds text: something was erased."""
+        self._caches.clear()
+        forget_terms()
+        forget_identifiers()
+
+    def _is_requested(self, tenant: str, transcript: Transcript) -> bool:
+        """Tell whether an operator asked for the session of messages that have no names yet."""
+        if not self._requested:
+            return False
+        opening = build_digest_chain(digest_history(transcript.history[:OPENING]))[-1]
+        return SessionRef(tenant, opening).session_id in self._requested
 
     def _warn_once(self, problem: str) -> None:
         if problem not in self._warned and len(self._warned) < WARNINGS:
@@ -268,23 +305,47 @@ class Compactor:
             log.warning("metadata policy ignored: %s", problem)
 
     def _caches_of(self, name: str) -> DerivedCaches:
-        # Names can be a client's own where a wildcard serves any model.
         if name not in self._caches and len(self._caches) >= MODELS_KEPT:
             self._caches.clear()
         return self._caches.setdefault(name, DerivedCaches())
 
     async def _run(self, apart: bool, work: Callable[..., T], *args: Any) -> T:
-        """On the loop when it is quick, else on the one thread kept for it."""
+        """Run work on the loop when it is quick, else on the one thread kept for requests.
+
+        Each step asks whether its own input is large, since a long history whose messages were counted before
+        is quick to count and long to hash.
+        """
         if not apart:
             return work(*args)
         return await asyncio.get_running_loop().run_in_executor(self._executor, work, *args)
 
 
-def _opened(request: Request, transcript: Transcript) -> SessionRef:
-    """The session of a request whose messages have no names yet."""
-    return SessionRef(request.tenant, build_digest_chain(digest_history(transcript.history[:OPENING]))[-1])
+def plan_and_render(
+    request: Request, model: SizedModel, session: SessionRef, context: RequestContext
+) -> Planned:
+    """Plan what is sent, and make the messages of it; in ``observe`` only say what would be sent."""
+    policy, plan = context.policy, make_plan(context)
+    if policy.mode == "observe":
+        action = "stay as it is" if plan.outcome == "none" else f"be {plan.outcome}"
+        reason = f"would {action}: {plan.reason}"
+        return Planned(request, policy, "observed", reason, model, session, context, plan, None)
+    messages = render_messages(context, plan)
+    return Planned(request, policy, plan.outcome, plan.reason, model, session, context, plan, messages)
 
 
-def _takes_long(history: tuple[Message, ...]) -> bool:
-    """Whether naming these messages would hold up other requests."""
+def render_messages(context: RequestContext, plan: Plan) -> list[Message] | None:
+    """Return the messages of the view that a plan chose, or None where nothing is to be touched."""
+    if plan.view.compaction is None:
+        return None
+    return render(plan.view, context)
+
+
+def _is_bypassed(request: Request, policy: Policy) -> bool:
+    """Tell whether the client asked, in the header that the policy allows, to be left alone."""
+    header = policy.bypass.header.lower()
+    return policy.bypass.allow and request.headers.get(header, "").lower() == "off"
+
+
+def _is_large(history: tuple[Message, ...]) -> bool:
+    """Tell whether naming these messages would hold up other requests."""
     return len(history) > LARGE_HISTORY or sum(map(count_characters, history)) > LARGE_CHARS

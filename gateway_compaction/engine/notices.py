@@ -1,4 +1,8 @@
-"""What operators did, taken over by every process: what they erased, took back, and want."""
+"""Operators' actions, taken over by every process: what they erased, took back, and asked for.
+
+Requests remember what the store told them last. Without this, a process that did not carry out the action
+itself would go on using what was erased elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +16,17 @@ from gateway_compaction.engine.worker import Worker
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Notices, Store
 
-__all__ = ["SECONDS", "NoticePoller"]
-
 log = logging.getLogger("gateway_compaction")
-SECONDS = 5.0
+
+POLL_SECONDS = 5.0
+"""Seconds between two looks; the admin pages tell operators that other processes know within them."""
 
 
 class NoticePoller:
-    """Asks the store every five seconds, and when an operator has just done something here.
+    """Asks the store for notices every five seconds, and at once when an operator has just acted here.
 
     Args:
-        clearing: called when something was erased, to drop what else holds text.
+        clear: called when something was erased, to drop what else holds text.
     """
 
     def __init__(
@@ -31,11 +35,11 @@ class NoticePoller:
         worker: Worker,
         compactor: Compactor,
         local: LocalBuffer,
-        clearing: Sequence[Callable[[], None]] = (),
-        seconds: float = SECONDS,
+        clear: Sequence[Callable[[], None]] = (),
+        seconds: float = POLL_SECONDS,
     ) -> None:
         self._store, self._worker, self._compactor, self._local = store, worker, compactor, local
-        self._clearing, self._seconds = clearing, seconds
+        self._clear, self._seconds = clear, seconds
         self._seen_forgotten: dict[str, float] = {}
         self._seen_voided: dict[str, float] = {}
         self._lock = asyncio.Lock()
@@ -54,7 +58,7 @@ class NoticePoller:
             log.debug("notices not read: %s", error)
 
     async def poll(self) -> None:
-        """Ask once.
+        """Ask once, and take over what is new.
 
         Raises:
             StoreError: the store does not answer.
@@ -64,20 +68,18 @@ class NoticePoller:
 
     def _apply(self, notices: Notices) -> None:
         self._compactor.set_requested(notices.requested)
-        fresh, void = (
-            _find_news(notices.forgotten, self._seen_forgotten),
-            _find_news(notices.voided, self._seen_voided),
-        )
+        forgotten = _find_news(notices.forgotten, self._seen_forgotten)
+        voided = _find_news(notices.voided, self._seen_voided)
         self._seen_forgotten, self._seen_voided = dict(notices.forgotten), dict(notices.voided)
-        for session_id, at in void.items():
+        for session_id, at in voided.items():
             self._local.begin_generation(session_id, at)
-        for name, at in fresh.items():
-            self._worker.forget(name)
+        for name, at in forgotten.items():
+            self._worker.cancel(name)
             self._local.forget(name, at)
-        if fresh:
-            for clear in (self._compactor.forget, *self._clearing):
+        if forgotten:
+            for clear in (self._compactor.clear_caches, *self._clear):
                 clear()
 
 
-def _find_news(told: Mapping[str, float], heard: Mapping[str, float]) -> dict[str, float]:
-    return {name: at for name, at in told.items() if heard.get(name) != at}
+def _find_news(current: Mapping[str, float], seen: Mapping[str, float]) -> dict[str, float]:
+    return {name: at for name, at in current.items() if seen.get(name) != at}

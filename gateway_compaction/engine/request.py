@@ -1,33 +1,48 @@
-"""A request as the host hands it over, what was decided about it, and the summary that follows from that."""
+"""A request as the host hands it over, and what was decided about it.
+
+A decision is ``Untouched``, ``Measured`` or ``Planned``, by how closely the request was looked at: most go
+out as they came after a glance, some after their tokens were counted, and only those near their window after
+the store was asked. Each holds what is there by then, so that whoever follows a plan never asks whether there
+is one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
-from gateway_compaction.core.conversation.messages import Message, declared_role
-from gateway_compaction.core.planning.context import RequestContext
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.planning.context import LevelName, RequestContext
 from gateway_compaction.core.planning.plan import Plan
-from gateway_compaction.core.planning.shared_prefix import find_shared_prefix
-from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.event import Outcome
 from gateway_compaction.engine.rewrite_detector import Lineage
-from gateway_compaction.engine.worker import SummaryTask
-from gateway_compaction.ports import Caller, ModelFacts
+from gateway_compaction.ports import Caller
+from gateway_compaction.telemetry import Stage
 
-__all__ = ["Decision", "Request", "lineage_of", "task_of"]
+LABEL_CHARS = 200
+"""Characters kept of an id that a client sent: labels are for people who look a session up."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """One chat completion, as the host hands it over.
 
-    ``body`` is read for schemas and limits only. ``may_wait`` False: no policy may let it wait for a summary.
+    Attributes:
+        messages: as the client sent them, not yet checked.
+        body: the rest of the request; read for schemas, response format and limits only.
+        model: the model group that the client named.
+        tenant: the hashed name of who is calling; nothing crosses it.
+        identity: what policies match on.
+        caller: on whose account summaries are made.
+        headers: the client's, with names in lower case.
+        body_labels: ids of the conversation that the client sent in the body.
+        about: whose the call is, by the names of ``archive.Owner``.
+        may_wait: False where no policy may let the request wait for a summary, because somebody may still
+            block it: the summariser would read, and the store keep, what is blocked a moment later.
     """
 
     messages: Sequence[Any]
@@ -43,29 +58,114 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """What was decided about a request. ``messages`` is None where nothing is to be touched.
+class SizedModel:
+    """The model that a request must fit: the name that tokens are counted by, and its window in tokens."""
 
-    ``context`` and ``plan`` are None where the request was never looked at closely.
-    """
+    name: str
+    window: int
 
+
+@dataclass(frozen=True, slots=True)
+class DecisionBase:
+    """The part that every decision has: what becomes of which request, by which policy, and why."""
+
+    request: Request
+    policy: Policy
     outcome: Outcome
     reason: str
-    request: Request
-    policy: Policy | None = None
-    facts: ModelFacts | None = None
-    session: SessionRef | None = None
-    context: RequestContext | None = None
-    plan: Plan | None = None
-    messages: list[Message] | None = None
-    tokens_after: int | None = None
 
     @property
     def labels(self) -> tuple[str, ...]:
         """Ids that the client sent, in the headers that the policy names and in the body."""
-        names = self.policy.labels.headers if self.policy else ()
-        sent = (self.request.headers.get(name.lower(), "") for name in names)
-        return tuple(dict.fromkeys(label[:200] for label in (*sent, *self.request.body_labels) if label))
+        headers = (self.request.headers.get(name.lower(), "") for name in self.policy.labels.headers)
+        labels = (label[:LABEL_CHARS] for label in (*headers, *self.request.body_labels) if label)
+        return tuple(dict.fromkeys(labels))
+
+
+@dataclass(frozen=True, slots=True)
+class Untouched(DecisionBase):
+    """A request that goes out as it came after a glance: nothing was counted, and no store was asked.
+
+    ``model`` is None where the policy or the client said no before a window was looked up, or none is known.
+    """
+
+    model: SizedModel | None = None
+
+    stage: ClassVar[Stage] = "quiet"
+    level: ClassVar[None] = None
+    session: ClassVar[None] = None
+    messages: ClassVar[None] = None
+    used: ClassVar[None] = None
+    version: ClassVar[None] = None
+    tokens_before: ClassVar[None] = None
+    tokens_after: ClassVar[None] = None
+
+    @property
+    def sent(self) -> Sequence[Any]:
+        """The messages that go to the model."""
+        return self.request.messages
+
+
+@dataclass(frozen=True, slots=True)
+class Measured(DecisionBase):
+    """A request that goes out as it came because its count is below every level: no store was asked."""
+
+    model: SizedModel
+    context: RequestContext
+    plan: Plan
+
+    stage: ClassVar[Stage] = "counted"
+    session: ClassVar[None] = None
+    messages: ClassVar[None] = None
+    used: ClassVar[None] = None
+    version: ClassVar[None] = None
+    tokens_after: ClassVar[None] = None
+
+    @property
+    def level(self) -> LevelName | None:
+        """The level of its usage."""
+        return self.plan.level
+
+    @property
+    def tokens_before(self) -> int:
+        """Tokens of the request as it came."""
+        return self.plan.tokens_before
+
+    @property
+    def sent(self) -> Sequence[Any]:
+        """The messages that go to the model."""
+        return self.request.messages
+
+
+@dataclass(frozen=True, slots=True)
+class Planned(DecisionBase):
+    """A request whose session was loaded, and whose plan says what is sent and what is to be done afterwards.
+
+    ``messages`` is None where the plan leaves the request as it came.
+    """
+
+    model: SizedModel
+    session: SessionRef
+    context: RequestContext
+    plan: Plan
+    messages: list[Message] | None
+
+    stage: ClassVar[Stage] = "planned"
+
+    @property
+    def level(self) -> LevelName | None:
+        """The level of the usage of what is sent."""
+        return self.plan.level
+
+    @property
+    def tokens_before(self) -> int:
+        """Tokens of the request as it came."""
+        return self.plan.tokens_before
+
+    @property
+    def tokens_after(self) -> int:
+        """Tokens of what is sent; in ``observe``, of what would be."""
+        return self.plan.view.tokens
 
     @property
     def sent(self) -> Sequence[Any]:
@@ -75,54 +175,30 @@ class Decision:
     @property
     def generation(self) -> str:
         """The session's generation when this was decided."""
-        return self.context.controls.generation if self.context else ""
+        return self.context.controls.generation
 
     @property
     def used(self) -> Compaction | None:
-        """The compaction that is sent."""
-        return self.plan.view.compaction if self.plan and self.messages is not None else None
+        """The compaction that is sent, if any."""
+        return None if self.messages is None else self.plan.view.compaction
 
     @property
     def version(self) -> int | None:
-        """Version of the stored compaction that is sent."""
+        """Version of the compaction that is sent; None where it is not stored."""
         return (self.used.version or None) if self.used else None
+
+    @property
+    def wait_seconds(self) -> float:
+        """Seconds that the request may wait for the plan's summary before it is sent; mostly none."""
+        if self.plan.job is None or self.policy.mode != "enforce" or not self.request.may_wait:
+            return 0.0
+        return self.plan.wait_seconds
+
+
+Decision = Untouched | Measured | Planned
 
 
 def lineage_of(context: RequestContext, covers: int | None = None) -> Lineage:
-    """What the model answered in a history, or in its first ``covers`` messages."""
-    roles = [declared_role(m) for m in context.transcript.history[:covers]]
+    """Return what the model answered in a history, or in its first ``covers`` messages."""
+    roles = [str(m["role"]) for m in context.transcript.history[:covers]]
     return Lineage.from_messages(roles, context.digests, context.chain)
-
-
-def task_of(decision: Decision) -> SummaryTask | None:
-    """The background work that a decision asks for, or None.
-
-    In ``observe`` a summary is only made where the policy names who makes it.
-    """
-    plan, context, session = decision.plan, decision.context, decision.session
-    if plan is None or plan.job is None or context is None or session is None or decision.facts is None:
-        return None
-    if context.policy.mode == "observe" and context.policy.summary.model is None:
-        return None
-    views = ViewBuilder(context)
-    job = plan.job
-    start = job.base.covers if job.base else 0
-    return SummaryTask(
-        session=session,
-        generation=decision.generation,
-        job=job,
-        messages=context.transcript.history[start : job.covers],
-        source_tokens=context.measure.between(start, job.covers),
-        covered_tokens=context.measure.between(0, job.covers),
-        chain=tuple(context.chain[c] for c in context.transcript.cuts if c != job.covers),
-        covered=lineage_of(context, job.covers),
-        policy=context.policy,
-        caller=decision.request.caller,
-        count=context.raw_tokens,
-        since=context.transcript.last_user or 0,
-        length=sum(declared_role(m) == "assistant" for m in context.transcript.history),
-        index=partial(views.get_index, job.covers) if context.policy.recall.max_tokens else None,
-        room=partial(views.text_room, job.covers, job.block),
-        shown=partial(views.text_beside_summary, job.covers, job.block),
-        prefix=find_shared_prefix(context, job, decision.used, decision.sent, decision.request.body),
-    )

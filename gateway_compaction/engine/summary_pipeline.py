@@ -1,4 +1,9 @@
-"""From a task to a compaction: which model is asked what, how often, and what is believed."""
+"""The way from a task to a compaction: which model is asked what, how often, and what is believed.
+
+There is one pipeline for each process. It asks one model after the other, retries what may pass, leaves a
+model alone that keeps failing, and lets no answer through that is no summary: what is stored here is what
+later calls of the conversation are answered from.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +38,7 @@ from gateway_compaction.core.summary.segments import (
     split_into_pieces,
 )
 from gateway_compaction.core.text.language import detect_conversation_language, get_phrases
-from gateway_compaction.engine.worker import SummaryTask
+from gateway_compaction.engine.summary_task import SummaryTask
 from gateway_compaction.errors import (
     SummaryDenied,
     SummaryError,
@@ -43,19 +48,41 @@ from gateway_compaction.errors import (
 )
 from gateway_compaction.ports import Models, Summarizer, SummaryRequest
 
-__all__ = ["SummaryPipeline"]
-
 T = TypeVar("T")
-TRIES, PAUSE_SECONDS = 3, 1.0
-FAILURES_TO_OPEN, OPEN_SECONDS = 3, 30.0
+TRIES = 3
+"""Questions to one model before the next one is asked; most failures of providers pass within seconds."""
+
+PAUSE_SECONDS = 1.0
+"""Pause after the first failure; it doubles with each further one."""
+
+FAILURES_TO_OPEN = 3
+"""Failures in a row after which a model is not asked for a while."""
+
+OPEN_SECONDS = 30.0
+"""Seconds that such a model is left alone."""
+
 PROMPT_SHARE = 0.6
+"""Share of the summariser's window that a question may fill: our count of foreign models is rough."""
+
 UNKNOWN_WINDOW = 16_000
+"""Tokens that a summariser is taken to read where nobody says how many."""
+
+THINKING_TOKENS = 512
+"""Tokens on top of twice a summary's length, for models that think before they write."""
+
+LEAST_SHOWN = 200
+"""Tokens that a message too large for the summariser's window is at least shown with."""
+
 FINAL = (SummaryLimited, SummaryTimeout)
+"""Failures after which the same model is not asked again for a task: that would hurt live calls."""
 
 
 @dataclass(slots=True)
 class _Breaker:
-    """Stops attempt a model that failed three times in a row; one call tries again after 30 s."""
+    """Stops questions to a model that keeps failing: each would cost its timeout and end the same.
+
+    After a pause one question tries again.
+    """
 
     failures: int = 0
     until: float = 0.0
@@ -63,7 +90,14 @@ class _Breaker:
 
 @dataclass(slots=True)
 class _Attempt:
-    """All questions to one model for one summary: who answered, what it cost, what was made up."""
+    """All questions to one model for one summary.
+
+    Attributes:
+        model: the model group that is asked.
+        answered: the model that answered, as the provider names it.
+        cost: dollars so far, None where the host does not know.
+        unsourced: identifiers in the answers that their sources do not hold.
+    """
 
     task: SummaryTask
     model: str
@@ -74,7 +108,7 @@ class _Attempt:
 
 @dataclass(slots=True)
 class SummaryPipeline:
-    """Composes summaries; state is one breaker for each summariser model."""
+    """Makes summaries; its only state is one breaker for each summariser model."""
 
     summarizer: Summarizer
     models: Models
@@ -85,7 +119,7 @@ class SummaryPipeline:
 
     @property
     def paused_models(self) -> tuple[str, ...]:
-        """Models that are not asked at present, because they failed."""
+        """Models that are not asked at present, because they failed several times in a row."""
         now = self.clock()
         return tuple(
             name
@@ -94,24 +128,26 @@ class SummaryPipeline:
         )
 
     async def make_summary(self, task: SummaryTask) -> Compaction:
-        """The compaction that a task asks for; what its first use will need is made as well.
+        """Make the compaction that a task asks for, and the search index that its first use will need.
 
         Raises:
             SummaryError: no model gave a usable summary.
         """
-        made = await self._make_compaction(task)
-        if task.index is not None:
-            await self._run_apart(task.index)
-        return made
+        compaction = await self._make_compaction(task)
+        if task.needs_index:
+            await self._run_apart(task.build_index)
+        return compaction
 
     async def _make_compaction(self, task: SummaryTask) -> Compaction:
+        """Make it in the way that the policy names; a model's failure hands the task on to the next model."""
         summary = task.policy.summary
         if summary.strategy == "window":
             segments = await self._run_apart(_build_note, task)
             return _build_compaction(task, "extractive", segments)
-        longest = await self._run_apart(task.room)
+        longest = await self._run_apart(task.text_room)
         if summary.model == "extractive":
-            return _build_compaction(task, "extractive", await self._run_apart(_build_extract, task, longest))
+            segments = await self._run_apart(_build_extract, task, longest)
+            return _build_compaction(task, "extractive", segments)
         problem: SummaryError | None = None
         for model in (summary.model or task.caller.model, *summary.fallbacks):
             try:
@@ -121,24 +157,29 @@ class SummaryPipeline:
         raise problem or SummaryError("no model is named")
 
     async def _ask_model(self, attempt: _Attempt, longest: int) -> Compaction:
+        """Let one model write the summary, of at most ``longest`` tokens, by the policy's strategy."""
         task, base = attempt.task, attempt.task.job.base
         segments: tuple[Segment, ...] | None = None
         if task.prefix is not None and attempt.model == task.caller.model:
             segments = await self._ask_behind_prefix(attempt, task.prefix, longest)
         if segments is None and task.policy.summary.strategy == "rolling":
-            start, before = (base.covers, task.covered_tokens - task.source_tokens) if base else (0, 0)
-            piece = Piece(start, tuple(task.messages), task.source_tokens, longest, before=before)
+            start = base.covers if base else 0
+            before = task.covered_tokens - task.source_tokens
+            piece = Piece(start, task.messages, task.source_tokens, longest, before=before)
             text = await self._ask_in_parts(attempt, piece, base.text if base else "")
             segments = (Segment(0, task.job.covers, text),)
         elif segments is None:
             segments = await self._extend_segments(attempt, longest)
-        made = _build_compaction(task, "model", segments)
-        return replace(made, model=attempt.answered, cost=attempt.cost, unsourced=attempt.unsourced)
+        compaction = _build_compaction(task, "model", segments)
+        return replace(compaction, model=attempt.answered, cost=attempt.cost, unsourced=attempt.unsourced)
 
     async def _ask_behind_prefix(
         self, attempt: _Attempt, prefix: SharedPrefix, longest: int
     ) -> tuple[Segment, ...] | None:
-        """One text, asked for behind the messages that the model has read; None to ask in the plain way."""
+        """Ask for one text behind the messages that the model has read: the provider's prompt cache serves.
+
+        Returns None where there is no room, or no usable answer: then the model is asked in the plain way.
+        """
         task, base, policy = attempt.task, attempt.task.job.base, attempt.task.policy
         rolling = policy.summary.strategy == "rolling"
         kept = () if rolling or base is None else base.segments
@@ -159,7 +200,7 @@ class SummaryPipeline:
         return (*kept, Segment(start, task.job.covers, text))
 
     async def _extend_segments(self, attempt: _Attempt, longest: int) -> tuple[Segment, ...]:
-        """The old segments as they are, merged where there is no room, and new ones behind them."""
+        """Write new segments behind the old ones, which stay as they are or, for lack of room, are merged."""
         task = attempt.task
         kept = task.job.base.segments if task.job.base else ()
         used = _count_segments(task, kept)
@@ -184,7 +225,7 @@ class SummaryPipeline:
         return (*kept, *new)
 
     async def _merge_segments(self, attempt: _Attempt, kept: tuple[Segment, ...]) -> tuple[Segment, ...]:
-        """The segments with four neighbours condensed into one that is as long as one of them."""
+        """Condense four neighbours among the segments into one that is as long as one of them."""
         task, run = attempt.task, find_merge_run(kept)
         parts = kept[run[0] : run[1]]
         source = sum(_count_segments(task, parts))
@@ -195,7 +236,7 @@ class SummaryPipeline:
         return replace_run(kept, run, await self._check_identifiers(attempt, text, (), before, limit))
 
     async def _ask_in_parts(self, attempt: _Attempt, piece: Piece, previous: str) -> str:
-        """One text, made part by part where the messages exceed the summariser's own window."""
+        """Ask for one text, part by part where the messages exceed the summariser's own window."""
         task, before, start, limit = attempt.task, previous, piece.start, piece.limit
         source = piece.before
         window = self.models.facts(attempt.model).window or UNKNOWN_WINDOW
@@ -204,35 +245,38 @@ class SummaryPipeline:
         for part, tokens in parts:
             source += tokens
             limit = min(piece.limit, max(MIN_SEGMENT_TOKENS, source // 2))
-            ask = partial(
-                build_policy_prompt,
-                start=start,
-                limit=limit,
-                chars=piece.chars if len(part) == len(piece.messages) else None,
-                shown=max(200, room // 4),
-            )
-            asked = await self._run_apart(ask, part, before, task.policy, task.count)
-            before = await self._ask_until_accepted(
-                attempt, self._build_request(attempt, asked, limit), source, limit
-            )
+            chars = piece.chars if len(part) == len(piece.messages) else None
+            shown = max(LEAST_SHOWN, room // 4)
+            ask = partial(build_policy_prompt, start=start, limit=limit, chars=chars, shown=shown)
+            prompts = await self._run_apart(ask, part, before, task.policy, task.count)
+            request = self._build_request(attempt, prompts, limit)
+            before = await self._ask_until_accepted(attempt, request, source, limit)
             start += len(part)
         return await self._check_identifiers(attempt, before, piece.messages, previous, limit)
 
     async def _check_identifiers(
         self, attempt: _Attempt, text: str, messages: Sequence[Message], previous: str, limit: int
     ) -> str:
-        found = await self._run_apart(check_identifiers, text, messages, previous, limit, attempt.task.count)
-        attempt.unsourced += found.unsourced
-        return found.text
+        """Return a text as far as its source bears its identifiers out, and count the others."""
+        result = await self._run_apart(check_identifiers, text, messages, previous, limit, attempt.task.count)
+        attempt.unsourced += result.unsourced
+        return result.text
 
-    def _build_request(self, attempt: _Attempt, asked: tuple[str, str], limit: int) -> SummaryRequest:
+    def _build_request(self, attempt: _Attempt, prompts: tuple[str, str], limit: int) -> SummaryRequest:
+        """Build a request, of a system and a user prompt, for a text of ``limit`` tokens."""
+        # A longer text is shortened afterwards; the model must not cut it off.
+        max_tokens = 2 * limit + THINKING_TOKENS
         timeout = attempt.task.policy.summary.timeout_seconds
-        # Room for models that think first; what is longer than the limit is shortened, not cut off.
-        return SummaryRequest(attempt.model, *asked, 2 * limit + 512, timeout, attempt.task.caller)
+        return SummaryRequest(attempt.model, *prompts, max_tokens, timeout, attempt.task.caller)
 
     async def _ask_until_accepted(
         self, attempt: _Attempt, request: SummaryRequest, source: int, limit: int
     ) -> str:
+        """Ask a model, a few times at most, until it gives a usable summary of ``source`` tokens.
+
+        Raises:
+            SummaryError: it gave none, or is left alone at present.
+        """
         breaker, count = self.breakers.setdefault(request.model, _Breaker()), attempt.task.count
         for number in range(TRIES):
             if breaker.failures >= FAILURES_TO_OPEN and breaker.until > self.clock():
@@ -260,6 +304,7 @@ class SummaryPipeline:
         raise AssertionError("unreachable")
 
     async def _run_apart(self, work: Callable[..., T], *args: Any) -> T:
+        """Run what takes long on the thread of the background, so that requests are not held up."""
         return await asyncio.get_running_loop().run_in_executor(self.executor, work, *args)
 
 
@@ -279,24 +324,29 @@ def _build_compaction(task: SummaryTask, kind: Kind, segments: tuple[Segment, ..
 
 
 def _source_texts(task: SummaryTask) -> Iterator[str]:
-    """What a summary stands for; nothing where an operator's own prompt may ask for another language."""
+    """Yield the texts that a summary stands for, by which an answer in a foreign script is noticed.
+
+    None where an operator's own prompt may ask for another language.
+    """
     if not task.policy.summary.prompt_text:
         yield from (text_of(message) for message in task.messages)
         yield from (segment.text for segment in task.job.base.segments) if task.job.base else ()
 
 
 def _build_note(task: SummaryTask) -> tuple[Segment, ...]:
-    """A note in place of a summary."""
+    """Build the note that the strategy ``window`` puts in place of a summary."""
     said = get_phrases(detect_conversation_language(task.messages))
     return (Segment(0, task.job.covers, f"[{said.unseen}: {task.job.covers}]"),)
 
 
 def _build_extract(task: SummaryTask, longest: int) -> tuple[Segment, ...]:
-    job, shown = task.job, task.shown()
+    """Build an extract of at most ``longest`` tokens; no model is asked."""
+    job, beside = task.job, task.text_beside_summary()
     return build_extract_segments(
-        task.messages, job.covers, job.base, task.policy, longest, task.count, shown
+        task.messages, job.covers, job.base, task.policy, longest, task.count, beside
     )
 
 
 def _count_segments(task: SummaryTask, segments: Sequence[Segment]) -> list[int]:
+    """Count the tokens of each segment."""
     return [task.count(s.text) for s in segments]

@@ -10,22 +10,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.planning.shared_prefix import SharedPrefix
-from gateway_compaction.core.planning.summary_job import SummaryJob
-from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction, SessionRef, is_within
 from gateway_compaction.core.records.event import CompactionEvent
-from gateway_compaction.engine.local_buffer import LocalBuffer
-from gateway_compaction.engine.rewrite_detector import Lineage, RewriteDetector
+from gateway_compaction.engine.parts import EngineParts
+from gateway_compaction.engine.summary_task import SummaryTask
 from gateway_compaction.errors import StoreBusy, StoreError, SummaryError
-from gateway_compaction.ports import Caller, Store
-from gateway_compaction.telemetry import Silent, Telemetry
-
-__all__ = ["Limits", "MakeSummary", "SummaryTask", "Worker"]
 
 log = logging.getLogger("gateway_compaction")
-Count = Callable[[str], int]
+
+MakeSummary = Callable[[SummaryTask], Coroutine[Any, Any, Compaction]]
+"""Makes the compaction that a task asks for, or raises ``SummaryError``."""
+
+GIVE_UP_SECONDS = 1.0
+"""Seconds that work which was given up at shutdown has to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,57 +34,23 @@ class Limits:
     lease_seconds: float = 15.0
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryTask:
-    """One summary to be made. ``messages`` are those from the job's base to its cover.
-
-    ``since`` is the index of the request's last user message, ``length`` the number of its answers.
-    ``index`` builds the search index that requests will need, where they need one.
-    ``prefix`` is what the model has just read of it, where the policy shares that.
-    ``room`` tells (in some time: call it off the loop) how many tokens the summary's own text may have,
-    ``shown`` what is read beside it.
-    ``chain`` holds the request's other prefix digests, ``covered`` the lineage of what is
-    covered. ``generation`` is the session's when the request was decided.
-    """
-
-    session: SessionRef
-    job: SummaryJob
-    messages: tuple[Message, ...]
-    source_tokens: int
-    covered_tokens: int
-    chain: tuple[str, ...]
-    covered: Lineage
-    policy: Policy
-    caller: Caller
-    count: Count
-    since: int
-    length: int
-    room: Callable[[], int]
-    index: Callable[[], object] | None
-    prefix: SharedPrefix | None = None
-    generation: str = ""
-    shown: Callable[[], str] = str
-
-
-MakeSummary = Callable[[SummaryTask], Coroutine[Any, Any, Compaction]]
-
-
 class Worker:
-    """Runs summaries with bounded concurrency and a bounded queue; drained at shutdown."""
+    """Runs summaries with bounded concurrency and a bounded queue; drained at shutdown.
+
+    A summary is claimed in the store before a model is asked, so that replicas which see the same
+    conversation pay for it once. The claim is renewed while the model writes, and what came too late is
+    refused.
+    """
 
     def __init__(
         self,
-        store: Store,
+        parts: EngineParts,
         make_summary: MakeSummary,
-        local: LocalBuffer,
-        rewrite_detector: RewriteDetector,
         limits: Limits | None = None,
         clock: Callable[[], float] = time.time,
-        telemetry: Telemetry | None = None,
     ) -> None:
-        self._store, self._make_summary = store, make_summary
-        self._local, self._rewrite_detector = local, rewrite_detector
-        self._telemetry: Telemetry = telemetry or Silent()
+        self._parts, self._store = parts, parts.store
+        self._make_summary = make_summary
         self._limits, self._clock = limits or Limits(), clock
         self._slots = asyncio.Semaphore(self._limits.concurrency)
         self._summaries: dict[tuple[str, str], asyncio.Task[None]] = {}
@@ -100,7 +63,11 @@ class Worker:
         return len(self._summaries)
 
     def submit(self, task: SummaryTask) -> asyncio.Task[None] | None:
-        """Queue a summary; the running one if it is on its way already, None when the queue is full."""
+        """Queue a summary.
+
+        Returns:
+            What runs it: the one under way already where there is one, None when the queue is full.
+        """
         key = (task.session.session_id, task.job.digest)
         if key in self._summaries:
             return self._summaries[key]
@@ -109,12 +76,12 @@ class Worker:
             log.warning("summary dropped, the queue is full: session=%s", task.session.session_id)
             return None
         self.counts["submitted"] += 1
-        running = asyncio.get_running_loop().create_task(self._summarise(task))
+        running = asyncio.get_running_loop().create_task(self._run_summary(task))
         self._summaries[key] = running
         running.add_done_callback(partial(self._end_summary, key))
         return running
 
-    def forget(self, name: str) -> None:
+    def cancel(self, name: str) -> None:
         """Give up the summaries of a session (``tenant.session``) or a whole tenant: it was erased."""
         for (session_id, _), running in list(self._summaries.items()):
             if is_within(session_id, name):
@@ -126,22 +93,22 @@ class Worker:
         self._writes.add(running)
         running.add_done_callback(self._end_write)
 
-    def _end_write(self, running: asyncio.Task[None]) -> None:
-        self._writes.discard(running)
-        if not running.cancelled() and (fault := running.exception()) is not None:
-            log.error("background write: a fault of ours", exc_info=fault)
-
     async def drain(self, seconds: float) -> None:
-        """Wait for everything under way, then give up what is left."""
+        """Wait for everything under way, at most so many seconds, then give up what is left."""
         deadline = asyncio.get_running_loop().time() + seconds
         while pending := [*self._summaries.values(), *self._writes]:
             left = deadline - asyncio.get_running_loop().time()
             if left <= 0:
                 for task in pending:
                     task.cancel()
-                await asyncio.wait(pending, timeout=1.0)
+                await asyncio.wait(pending, timeout=GIVE_UP_SECONDS)
                 return
             await asyncio.wait(pending, timeout=left)
+
+    def _end_write(self, running: asyncio.Task[None]) -> None:
+        self._writes.discard(running)
+        if not running.cancelled() and (fault := running.exception()) is not None:
+            log.error("background write: a fault of ours", exc_info=fault)
 
     def _end_summary(self, key: tuple[str, str], running: asyncio.Task[None]) -> None:
         self._summaries.pop(key, None)
@@ -149,7 +116,8 @@ class Worker:
             self.counts["failed"] += 1
             log.error("summary: session=%s a fault of ours", key[0], exc_info=fault)
 
-    async def _summarise(self, task: SummaryTask) -> None:
+    async def _run_summary(self, task: SummaryTask) -> None:
+        """Claim, make and store a summary as soon as a slot is free."""
         async with self._slots:
             try:
                 await self._claim_and_make(task)
@@ -160,14 +128,14 @@ class Worker:
     async def _claim_and_make(self, task: SummaryTask) -> None:
         digest, session = task.job.digest, task.session
         seconds = self._limits.lease_seconds
-        token = await self._store.claim(session, digest, task.chain, seconds, task.generation)
+        token = await self._store.claim(session, digest, task.other_digests, seconds, task.generation)
         if not token:
             self.counts["taken"] += 1
             return
         started = self._clock()
         renewal = asyncio.get_running_loop().create_task(self._renew_claim(session, digest, token))
         try:
-            made = await self._make_summary(task)
+            compaction = await self._make_summary(task)
         except SummaryError as error:
             self.counts["failed"] += 1
             log.warning("summary failed: session=%s covers=%d %s", session.session_id, task.job.covers, error)
@@ -183,30 +151,34 @@ class Worker:
             raise
         finally:
             renewal.cancel()
-        await self._store_summary(task, made, token, self._clock() - started)
+        await self._store_summary(task, compaction, token, self._clock() - started)
 
-    async def _store_summary(self, task: SummaryTask, made: Compaction, token: int, seconds: float) -> None:
+    async def _store_summary(
+        self, task: SummaryTask, compaction: Compaction, token: int, seconds: float
+    ) -> None:
+        """Store a summary and what became of it, unless the claim was lost meanwhile."""
         storage, session = task.policy.storage, task.session
-        made = replace(made, created_at=self._clock())
+        compaction = replace(compaction, created_at=self._clock())
         if storage.content == "none":
-            await self._store.release(session, made.digest, token, ttl=storage.ttl)
+            await self._store.release(session, compaction.digest, token, ttl=storage.ttl)
         else:
             limit = storage.max_compactions
             version = await self._store.put(
-                session, made, token=token, ttl=storage.ttl, limit=limit, generation=task.generation
+                session, compaction, token=token, ttl=storage.ttl, limit=limit, generation=task.generation
             )
             if not version:
                 self.counts["taken"] += 1
                 log.info("summary refused, the claim was lost: session=%s", session.session_id)
                 return
-            made = replace(made, version=version)
+            compaction = replace(compaction, version=version)
         self.counts["made"] += 1
-        self._local.keep(session, made, task.generation)
-        self._rewrite_detector.record_summary(session.tenant, task.covered, task.length)
-        event = self._report(task, "made", _reason_of(made), seconds, made)
+        self._parts.local.keep(session, compaction, task.generation)
+        self._parts.rewrite_detector.record_summary(session.tenant, task.covered_lineage, task.answer_count)
+        event = self._report(task, "made", _reason_of(compaction), seconds, compaction)
         await self._store.append(session, event, ttl=storage.ttl, generation=task.generation)
 
     async def _record_failure(self, task: SummaryTask, token: int, reason: str, seconds: float) -> None:
+        """Give the claim back, with a pause for the session, and store that nothing came of it."""
         ttl = task.policy.storage.ttl
         await self._store.release(task.session, task.job.digest, token, failure=reason, ttl=ttl)
         event = self._report(task, "failed", reason, seconds)
@@ -215,6 +187,7 @@ class Worker:
     def _report(
         self, task: SummaryTask, outcome: str, reason: str, seconds: float, made: Compaction | None = None
     ) -> CompactionEvent:
+        """Measure what became of a summary, and return it as an event."""
         event = CompactionEvent(
             type="summary",
             at=self._clock(),
@@ -229,7 +202,7 @@ class Worker:
             seconds=round(seconds, 3),
             cost=made.cost if made else None,
         )
-        self._telemetry.record_summary(event)
+        self._parts.telemetry.record_summary(event)
         return event
 
     async def _renew_claim(self, session: SessionRef, digest: str, token: int) -> None:
@@ -239,13 +212,15 @@ class Worker:
             await _log_store_errors(self._store.renew(session, digest, token, lease))
 
 
-def _reason_of(made: Compaction) -> str:
-    if not made.unsourced:
-        return made.kind
-    return f"{made.kind}; {made.unsourced} identifier{'s' * (made.unsourced > 1)} not in the source"
+def _reason_of(compaction: Compaction) -> str:
+    if not compaction.unsourced:
+        return compaction.kind
+    plural = "s" if compaction.unsourced > 1 else ""
+    return f"{compaction.kind}; {compaction.unsourced} identifier{plural} not in the source"
 
 
 async def _log_store_errors(write: Coroutine[Any, Any, object]) -> None:
+    """Do a write, and log a store that fails instead of raising."""
     try:
         await write
     except StoreError as error:

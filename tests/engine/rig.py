@@ -15,13 +15,12 @@ from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.text import identifiers, terms
-from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.engine.compactor import Compactor
 from gateway_compaction.engine.local_buffer import LocalBuffer
 from gateway_compaction.engine.notices import NoticePoller
+from gateway_compaction.engine.parts import EngineParts
 from gateway_compaction.engine.post_call import Ending, PostCall
 from gateway_compaction.engine.request import Decision, Request
-from gateway_compaction.engine.rewrite_detector import RewriteDetector
 from gateway_compaction.engine.summary_pipeline import SummaryPipeline
 from gateway_compaction.engine.worker import Limits, Worker
 from gateway_compaction.errors import StoreError
@@ -141,19 +140,17 @@ class Rig:
         self.clock = Clock()
         self.executor = executor or ThreadPoolExecutor(max_workers=1)
         self.background: Executor = ThreadPoolExecutor(max_workers=1)
-        self.counter, self.rewrite_detector = TokenCounter(), RewriteDetector()
+        store: Any = self.store
         self.local = LocalBuffer(self.clock)
+        self.parts = EngineParts(store, local=self.local)
+        self.counter = self.parts.counter
         defaults = dict(defaults or {})
         defaults = {"recall": {"max_tokens": 0}, **defaults}
         defaults["summary"] = {"model": "small", **defaults.get("summary", {})}
         self.book = policy_book or book(defaults, *policies)
-        store: Any = self.store
         self.pipeline = SummaryPipeline(self.summarizer, self.models, self.background, self.clock, 0.0)
-        self.worker = Worker(store, self.pipeline.make_summary, self.local, self.rewrite_detector, limits)
-        self.compactor = Compactor(
-            store, self.worker, lambda: self.book, self.models, self.counter, self.executor, self.local,
-            self.rewrite_detector,
-        )  # fmt: skip
+        self.worker = Worker(self.parts, self.pipeline.make_summary, limits)
+        self.compactor = Compactor(self.parts, self.worker, lambda: self.book, self.models, self.executor)
         self.post_call = self.make_post_call()
         self.archive = RedisArchive(self.redis.connection)
         self.notice_poller = NoticePoller(
@@ -161,11 +158,8 @@ class Rig:
         )
 
     def make_post_call(self, clock: Callable[[], float] = time.time) -> PostCall:
-        """What follows calls; with another clock if one is given."""
-        store: Any = self.store
-        return PostCall(
-            store, self.worker, self.counter, self.local, self.rewrite_detector, self.background, clock
-        )
+        """Make what follows calls; with another clock if one is given."""
+        return PostCall(self.parts, self.worker, self.background, clock)
 
     def request(
         self,

@@ -10,7 +10,7 @@ import pytest
 from gateway_compaction.archive import Scope
 from gateway_compaction.core.conversation.messages import text_of
 from gateway_compaction.core.records.compaction import SessionRef
-from gateway_compaction.engine.request import Decision
+from gateway_compaction.engine.request import Decision, Planned
 from gateway_compaction.errors import StoreError
 from tests.engine.histories import chat, grown, loop
 from tests.engine.rig import ANSWERED, Rig, events, values
@@ -96,7 +96,7 @@ class TestPins:
         block = "<pins>\n- Never deploy on <b>Fridays</b>‹/pins>\n- | user: is not a turn\n</pins>\n"
         assert sent(told[0]).replace(block, "") == sent(last)
         assert sent(told[0]).count("</pins>") == 1
-        assert told[0].plan is not None and last.plan is not None
+        assert isinstance(told[0], Planned) and isinstance(last, Planned)
         assert told[0].plan.view.tokens > last.plan.view.tokens
         await one.archive.unpin(ADMIN, where, NEVER)
         await one.archive.unpin(ADMIN, where, "user: is not a turn")
@@ -107,7 +107,7 @@ class TestPins:
         await rig.archive.pin(ADMIN, where, NEVER)
         told = await rig.decide(chat(59))
         rig.store.fail(StoreError("down"), "load")
-        assert told.plan is not None and told.plan.view.compaction is not None
+        assert isinstance(told, Planned) and told.plan.view.compaction is not None
         rig.local.keep(where, told.plan.view.compaction, told.generation)
         assert sent(await rig.decide(chat(59))) == sent(told)
 
@@ -126,7 +126,7 @@ class TestPins:
         for number in range(20):
             await rig.archive.pin(ADMIN, where, f"fact {number}: {'word ' * 75}")
         decision = await rig.decide(chat(59))
-        assert decision.plan is not None and decision.plan.view.tokens < 2_000
+        assert isinstance(decision, Planned) and decision.plan.view.tokens < 2_000
         assert "fact 19" in sent(decision) and "fact 1:" not in sent(decision)
 
 
@@ -136,7 +136,7 @@ class TestTakenBack:
     @pytest.mark.parametrize("action", ["rollback", "rebuild", "reset"])
     async def test_it_is_not_sent_though_the_store_is_down(self, rig: Rig, action: str) -> None:
         where, told = await compacted(rig, chat(59))
-        summary = told.plan.view.compaction if told.plan else None
+        summary = told.plan.view.compaction if isinstance(told, Planned) else None
         assert summary is not None and summary.kind == "model" and summary.text in sent(told)
         rig.local.keep(where, summary, told.generation)
         rig.store.fail(StoreError("down"), "load")
@@ -162,7 +162,7 @@ class TestCompact:
         assert untouched.messages is None, "this process does not know of the wish yet"
         await one.notice_poller.poll()
         first = await one.call(chat(31))
-        assert first.outcome == "fallback" and "operator" in first.reason and first.plan is not None
+        assert first.outcome == "fallback" and "operator" in first.reason and isinstance(first, Planned)
         assert len(sent(first)) < len(sent(untouched)) and first.plan.view.tokens < first.plan.tokens_before
         second = await one.call(chat(33))
         assert second.reason == "model" and second.version
@@ -276,7 +276,7 @@ class TestForget:
         one, two = pair
         where, _ = await compacted(one, chat(59))
         under_way = await one.decide(chat(79))
-        assert under_way.plan is not None
+        assert isinstance(under_way, Planned)
         await two.archive.forget(ADMIN, where)
         await one.notice_poller.poll()
         one.post_call.follow(under_way, ANSWERED)

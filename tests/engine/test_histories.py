@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.engine.request import Decision
+from gateway_compaction.engine.request import Decision, Planned
 from tests.engine.histories import chat, grown, system
 from tests.engine.rig import Rig, events, values
 from tests.lab.validity import violations
@@ -23,8 +23,7 @@ async def grow(rig: Rig, messages: list[Any], start: int = 1, **more: Any) -> De
 
 def covers(decision: Decision) -> int:
     """How many messages the compaction that was sent stands for."""
-    used = decision.plan.view.compaction if decision.plan and decision.messages is not None else None
-    return used.covers if used else 0
+    return decision.used.covers if decision.used else 0
 
 
 def told(calls: Sequence[Decision]) -> list[int]:
@@ -59,7 +58,7 @@ class TestChangedHistories:
         await grow(rig, said)
         edited = [said[0], said[1], {**said[2], "content": "No."}, *said[3:]]
         after = await rig.decide(edited)
-        assert after.outcome == "fallback" and after.plan is not None and after.plan.made is not None
+        assert after.outcome == "fallback" and isinstance(after, Planned) and after.plan.made is not None
         assert "Summary number" not in str(after.messages)
 
     async def test_a_regenerated_answer_keeps_the_summary_before_it(self, rig: Rig) -> None:
@@ -125,7 +124,7 @@ class TestTenants:
         said = chat(60)
         await rig.call(said)
         other = await rig.decide(said, tenant=OTHER)
-        assert other.plan is not None and other.outcome == "fallback"
+        assert isinstance(other, Planned) and other.outcome == "fallback"
         assert other.plan.made is not None
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from gateway_compaction.engine.request import Planned
 from tests.engine.histories import chat
 from tests.engine.rig import MODEL, Rig
 from tests.lab.skips import skip_loudly
@@ -54,7 +55,7 @@ async def test_four_cold_histories_of_100k_tokens_at_once(
         work = asyncio.gather(*(rig.decide(history) for history in COLD))
         gap = await longest_gap(work)
         for decision in work.result():
-            assert decision.plan is not None and decision.plan.level == level
+            assert isinstance(decision, Planned) and decision.plan.level == level
             assert decision.plan.tokens_before > 100_000
         return gap
 

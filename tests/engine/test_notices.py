@@ -11,7 +11,7 @@ import pytest
 from gateway_compaction.archive import Query, Scope
 from gateway_compaction.core.text.identifiers import find_identifiers
 from gateway_compaction.core.text.terms import extract_terms
-from gateway_compaction.engine.notices import SECONDS, NoticePoller
+from gateway_compaction.engine.notices import POLL_SECONDS, NoticePoller
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Notices
 from tests.engine.histories import chat, grown
@@ -91,4 +91,4 @@ async def test_an_older_answer_takes_no_newer_one_s_place(rig: Rig) -> None:
 
 def test_the_page_says_how_long_it_takes() -> None:
     page = Path(__file__).parents[2] / "docs" / "redis.md"
-    assert f"every {SECONDS:.0f} seconds" in page.read_text(encoding="utf-8")
+    assert f"every {POLL_SECONDS:.0f} seconds" in page.read_text(encoding="utf-8")

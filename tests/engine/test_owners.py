@@ -11,6 +11,7 @@ import pytest
 from gateway_compaction.archive import Owner, Query, Scope
 from gateway_compaction.call_state import CallState, owner_of, request_of
 from gateway_compaction.core.conversation.digest import fingerprint
+from gateway_compaction.engine.request import Planned
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Rig, values
 
@@ -104,7 +105,7 @@ async def test_what_calls_saved_is_counted(rig: Rig) -> None:
     saved = 0
     for call in grown(chat(59)):
         decision = await rig.call(call, about={"user_id": "ana"})
-        if decision.plan is not None and decision.session is not None:
+        if isinstance(decision, Planned):
             saved += decision.plan.tokens_before - decision.plan.view.tokens
     [row] = (await rig.archive.sessions(Scope(user_id="ana"), Query())).rows
     hours = await rig.archive.overview(Scope(user_id="ana"), 2)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 
 from gateway_compaction.engine.post_call import BYPASS_SECONDS, Ending
-from gateway_compaction.engine.request import Decision
+from gateway_compaction.engine.request import Decision, Planned
 from gateway_compaction.errors import SummaryRejected
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Fixed, Rig, events
@@ -97,7 +97,7 @@ class TestSummaries:
         self, rig: Rig, kind: Literal["answered", "disconnected", "cached", "refused"], made: int
     ) -> None:
         decision = await rig.call(chat(31), Ending(kind))
-        assert decision.plan is not None and decision.plan.job is not None
+        assert isinstance(decision, Planned) and decision.plan.job is not None
         assert len(rig.summarizer.requests) == made
 
     @pytest.mark.parametrize(("kind", "kept"), [("answered", 1), ("disconnected", 1), ("cached", 0)])
@@ -224,15 +224,15 @@ class TestRefusals:
         assert rig.counter.calibration.factor("gpt-4o") > 1.1
         assert await rig.redis.factors() == {}, "a refusal teaches this process only"
         again = await rig.decide(chat(37))
-        assert again.outcome != "bypassed" and again.plan is not None and decision.plan is not None
+        assert again.outcome != "bypassed" and isinstance(again, Planned) and isinstance(decision, Planned)
         assert again.plan.tokens_before > decision.plan.tokens_before
 
     async def test_so_does_too_long_of_an_untouched_request(self, rig: Rig) -> None:
         decision = await rig.call(chat(31), Ending("refused", too_long=True))
-        assert decision.messages is None and decision.plan is not None
+        assert decision.messages is None and isinstance(decision, Planned)
         assert rig.counter.calibration.factor("gpt-4o") > 1.1
         again = await rig.decide(chat(31))
-        assert again.plan is not None and again.plan.tokens_before > decision.plan.tokens_before
+        assert isinstance(again, Planned) and again.plan.tokens_before > decision.plan.tokens_before
 
     async def test_a_small_one_only_where_the_count_could_explain_it(self, rig: Rig) -> None:
         # A token for every other byte: no bound says more of it than of English.
@@ -295,7 +295,7 @@ class Broken(Executor):
 
 async def test_a_fault_in_the_background_is_told(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
     decision = await rig.decide(chat(31))
-    assert decision.plan is not None and decision.plan.level == "light"
+    assert isinstance(decision, Planned) and decision.plan.level == "light"
     rig.background = Broken()
     rig.make_post_call().follow(decision, Ending("answered", 900))
     await rig.settle()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gateway_compaction.engine.request import Planned
 from gateway_compaction.ports import SummaryAnswer
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Rig
@@ -28,7 +29,7 @@ class TestQuestion:
         history = chat(31)
         decision = await rig.call(history, body={"tools": TOOLS, "tool_choice": "required"})
         [request] = rig.summarizer.requests
-        assert decision.plan is not None and decision.plan.job is not None
+        assert isinstance(decision, Planned) and decision.plan.job is not None
         shown = history[: 1 + decision.plan.job.covers]
         assert len(request.prefix) == len(shown)
         assert all(a is b for a, b in zip(request.prefix, shown, strict=True))

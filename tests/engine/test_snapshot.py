@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gateway_compaction.core.planning.snapshot import build_snapshot
-from gateway_compaction.engine.request import Decision
+from gateway_compaction.engine.request import Decision, Planned
 from tests.engine.histories import chat, grown, loop
 from tests.engine.rig import Rig
 
@@ -18,20 +18,20 @@ async def last_of(rig: Rig, messages: list[Any]) -> Decision:
     decision = None
     for call in grown(messages):
         decision = await rig.call(call)
-    assert decision is not None and decision.plan is not None
+    assert isinstance(decision, Planned)
     return decision
 
 
 def drawn(decision: Decision) -> Any:
     """Its layout."""
-    assert decision.context is not None and decision.plan is not None
+    assert isinstance(decision, Planned)
     return build_snapshot(decision.context, decision.plan, decision.messages, 5.0)
 
 
 @pytest.mark.parametrize("messages", [chat(59), loop(40), chat(41), chat(201)])
 async def test_both_sides_add_up_to_what_the_plan_says(rig: Rig, messages: list[Any]) -> None:
     decision = await last_of(rig, messages)
-    assert decision.plan is not None and decision.context is not None
+    assert isinstance(decision, Planned)
     found, fixed = drawn(decision), decision.context.measure.fixed
     assert len(found.sent) == len(messages) and len(found.saw) == len(decision.sent)
     assert sum(t for _, t, _ in found.sent) + fixed == decision.plan.tokens_before

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from gateway_compaction.engine.post_call import Ending
+from gateway_compaction.engine.request import Planned
 from gateway_compaction.engine.worker import Limits
 from gateway_compaction.errors import StoreBusy, StoreError
 from tests.engine.histories import chat, grown, loop
@@ -48,7 +49,8 @@ class TestDown:
             if decision.messages is not None:
                 assert not violations(decision.messages, call)
                 made.append(decision.messages)
-                assert decision.outcome == ("fallback" if decision.plan and decision.plan.made else "applied")
+                assert isinstance(decision, Planned)
+                assert decision.outcome == ("fallback" if decision.plan.made else "applied")
         growing = [later[: len(now)] == now for now, later in pairwise(made)]
         # The prefix breaks only where the extract was extended.
         assert growing.count(False) <= 2 and len(growing) > 12

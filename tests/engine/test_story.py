@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.engine.request import Decision
+from gateway_compaction.engine.request import Decision, Planned, Untouched
 from gateway_compaction.ports import ModelFacts
 from tests.engine.histories import chat, grown, loop
 from tests.engine.rig import Fixed, Rig, events
@@ -47,9 +47,9 @@ class TestChat:
 
     async def test_raw_is_sent_until_medium_though_a_summary_is_ready(self, rig: Rig) -> None:
         for call in await told(rig, chat(89)):
-            if call.plan is not None and call.plan.tokens_before < MEDIUM:
+            if not isinstance(call, Untouched) and call.plan.tokens_before < MEDIUM:
                 assert call.messages is None and call.version is None
-            elif call.plan is not None:
+            elif not isinstance(call, Untouched):
                 assert call.messages is not None
 
     async def test_within_an_epoch_a_request_only_grows_at_its_end(self, rig: Rig) -> None:
@@ -64,7 +64,7 @@ class TestChat:
 
     async def test_a_summary_is_extended_not_written_anew(self, rig: Rig) -> None:
         last = (await told(rig, chat(89)))[-1]
-        assert last.plan is not None and last.plan.view.compaction is not None
+        assert isinstance(last, Planned) and last.plan.view.compaction is not None
         used = last.plan.view.compaction
         assert [s.text[: len("Summary number")] for s in used.segments] == ["Summary number"] * 4
         assert [(s.start, s.end) for s in used.segments] == [(0, 18), (18, 34), (34, 50), (50, 66)]
@@ -90,7 +90,7 @@ class TestChat:
         close = [c for c in calls if c.session is not None]
         assert [e["outcome"] for e in requests] == [c.outcome for c in close]
         assert [e["tokens_before"] for e in requests] == [
-            c.plan.tokens_before for c in close if c.plan is not None
+            c.plan.tokens_before for c in close if not isinstance(c, Untouched)
         ]
         made = [e for e in happened if e["type"] == "summary"]
         assert [e["version"] for e in made] == [1, 2]
@@ -123,7 +123,7 @@ class TestAgent:
         rig.summarizer.gate.clear()
         calls = [await rig.call(call, settle=False) for call in grown(loop(20, words=260))]
         cleared = next(c for c in calls if c.reason.startswith("old tool results cleared"))
-        assert cleared.outcome == "fallback" and cleared.plan is not None
+        assert cleared.outcome == "fallback" and isinstance(cleared, Planned)
         assert cleared.plan.made is not None and cleared.plan.made.kind == "cleared"
         assert len(sent(cleared)) == len(cleared.request.messages)
         assert not violations(sent(cleared), cleared.request.messages)
@@ -131,11 +131,11 @@ class TestAgent:
     async def test_an_extract_is_replaced_once_by_what_a_model_writes(self, rig: Rig) -> None:
         long = chat(60)
         first = await rig.call(long)
-        assert first.outcome == "fallback" and first.plan is not None and first.plan.made is not None
+        assert first.outcome == "fallback" and isinstance(first, Planned) and first.plan.made is not None
         assert first.plan.made.kind == "extractive"
         second = await rig.call(long)
         assert (second.outcome, second.reason) == ("applied", "model")
-        assert second.plan is not None and second.plan.view.compaction is not None
+        assert isinstance(second, Planned) and second.plan.view.compaction is not None
         assert second.plan.view.compaction.digest == first.plan.made.digest
         for _ in range(3):
             await rig.call(long)
@@ -198,7 +198,7 @@ class TestWindows:
 
     async def test_a_quiet_request_is_fitted_too(self, rig: Rig) -> None:
         decision = await rig.decide(chat(5, words=20))
-        assert decision.context is None
+        assert isinstance(decision, Untouched)
         again = await rig.compactor.refit(decision, ModelFacts(160, "gpt-4o"))
         assert again.messages is not None and again.session is not None
         assert again.tokens_after is not None and again.tokens_after <= 160
@@ -241,7 +241,7 @@ class TestTriggers:
         calls = await told(rig, chat(25))
         assert [c.outcome for c in calls][:5] == ["none", "none", "none", "applied", "applied"]
         last = calls[-1]
-        assert last.plan is not None and last.plan.view.compaction is not None
+        assert isinstance(last, Planned) and last.plan.view.compaction is not None
         assert [(s.start, s.end) for s in last.plan.view.compaction.segments] == [
             (0, 6), (6, 12), (12, 18), (18, 24)
         ]  # fmt: skip
@@ -257,7 +257,7 @@ class TestTriggers:
             decision = await rig.call([*sent[:-1], question])
             rewritten = decision.messages is not None
             assert rewritten == (decision.outcome in ("applied", "fallback"))
-            if decision.plan is not None:
+            if not isinstance(decision, Untouched):
                 before, after = decision.plan.tokens_before, decision.tokens_after
                 assert after is None or (after < before if rewritten else after == before)
             found.add(decision.outcome)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gateway_compaction.core.records.compaction import Compaction
+from gateway_compaction.engine.request import Planned
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Rig
 
@@ -13,7 +14,7 @@ async def last(rig: Rig, messages: int = 60) -> Compaction:
     """What is sent at the end of a conversation."""
     for call in grown(chat(messages)):
         decision = await rig.call(call)
-    assert decision.plan is not None and decision.plan.view.compaction is not None
+    assert isinstance(decision, Planned) and decision.plan.view.compaction is not None
     return decision.plan.view.compaction
 
 

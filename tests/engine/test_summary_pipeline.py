@@ -10,9 +10,9 @@ import pytest
 
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.records.compaction import Compaction, Segment
-from gateway_compaction.engine.request import task_of
+from gateway_compaction.engine.request import Planned
 from gateway_compaction.engine.summary_pipeline import SummaryPipeline
-from gateway_compaction.engine.worker import SummaryTask
+from gateway_compaction.engine.summary_task import SummaryTask
 from gateway_compaction.errors import (
     SummaryDenied,
     SummaryError,
@@ -30,9 +30,11 @@ DOWN = SummaryError("small: ServiceUnavailableError")
 
 async def task(rig: Rig, messages: int = 31, name: str = "chat") -> SummaryTask:
     """The summary that a conversation near its window asks for."""
-    made = task_of(await rig.decide(chat(messages, name)))
-    assert made is not None
-    return made
+    decision = await rig.decide(chat(messages, name))
+    assert isinstance(decision, Planned)
+    wanted = SummaryTask.from_decision(decision)
+    assert wanted is not None
+    return wanted
 
 
 def asked(rig: Rig) -> list[str]:
@@ -105,7 +107,8 @@ class TestFallbacks:
     async def test_null_is_the_requests_own_model(self, rigs: Callable[..., Rig]) -> None:
         rig = rigs(2_000, {"summary": {"model": None}}, models=Fixed(2_000, own=100_000))
         decision = await rig.decide(chat(31), model="gpt-4o")
-        wanted = task_of(decision)
+        assert isinstance(decision, Planned)
+        wanted = SummaryTask.from_decision(decision)
         assert wanted is not None
         await rig.pipeline.make_summary(replace(wanted, caller=replace(wanted.caller, model="own")))
         assert set(asked(rig)) == {"own"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gateway_compaction.core.policy.book import Identity
-from gateway_compaction.engine.request import Decision, Request
+from gateway_compaction.engine.request import Decision, Request, Untouched
 from gateway_compaction.ports import Caller, ModelFacts
 from gateway_compaction.replay import FixedModels, ScriptedSummarizer
 from gateway_compaction.runtime import build
@@ -29,7 +29,7 @@ async def test_it_beats_metadata_that_enforces(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("GATEWAY_COMPACTION_ENABLED", "false")
     for decision in await decided(Settings(redis_url=None)):
         assert (decision.outcome, decision.reason) == ("none", "the policy is off")
-        assert decision.messages is None and decision.plan is None
+        assert isinstance(decision, Untouched)
         assert decision.policy is not None and decision.policy.name == "GATEWAY_COMPACTION_ENABLED"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gateway_compaction.core.policy.book import Identity
-from gateway_compaction.engine.request import Decision
+from gateway_compaction.engine.request import Decision, Untouched
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Fixed, Rig, values
 from tests.policy_books import entry
@@ -19,7 +19,7 @@ LONG = chat(60)
 
 def untouched(decision: Decision) -> tuple[str, str]:
     """Outcome and reason of a request that was never looked at closely."""
-    assert decision.messages is None and decision.context is None and decision.session is None
+    assert isinstance(decision, Untouched)
     return decision.outcome, decision.reason
 
 

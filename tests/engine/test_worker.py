@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 
 from gateway_compaction.core.records.compaction import Compaction, Segment
-from gateway_compaction.engine.request import task_of
-from gateway_compaction.engine.worker import Limits, SummaryTask, Worker
+from gateway_compaction.engine.request import Planned
+from gateway_compaction.engine.summary_task import SummaryTask
+from gateway_compaction.engine.worker import Limits, Worker
 from gateway_compaction.errors import StoreError, SummaryRejected
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Rig, events
@@ -19,9 +20,11 @@ from tests.lab.waiting import until
 
 async def task(rig: Rig, name: str = "chat", messages: int = 31) -> SummaryTask:
     """The summary that a conversation near its window asks for."""
-    made = task_of(await rig.decide(chat(messages, name)))
-    assert made is not None
-    return made
+    decision = await rig.decide(chat(messages, name))
+    assert isinstance(decision, Planned)
+    wanted = SummaryTask.from_decision(decision)
+    assert wanted is not None
+    return wanted
 
 
 async def stored(rig: Rig, wanted: SummaryTask) -> Compaction | None:
@@ -63,7 +66,7 @@ class TestClaims:
         one = rigs()
         other = rigs(redis=one.redis)
         shorter, longer = await task(one), await task(one, messages=41)
-        assert shorter.session == longer.session and shorter.job.digest in longer.chain
+        assert shorter.session == longer.session and shorter.job.digest in longer.other_digests
         one.summarizer.gate.clear()
         first = one.worker.submit(shorter)
         await until(lambda: one.summarizer.running, "the first summary")
@@ -165,7 +168,7 @@ class TestFailures:
         assert failed["covers"] == wanted.job.covers and failed["tokens_before"] == wanted.covered_tokens
         assert failed["seconds"] >= 0 and failed["model"] == "small"
         after = await rig.call(chat(33))
-        assert after.reason.endswith("; the answer is empty") and after.plan is not None
+        assert after.reason.endswith("; the answer is empty") and isinstance(after, Planned)
         assert after.plan.job is None and len(rig.summarizer.requests) == 1
         buffer = await rig.redis.load(wanted.session, [wanted.job.digest])
         assert (buffer.in_flight, buffer.backoff) == (frozenset(), "the answer is empty")
@@ -179,7 +182,7 @@ class TestFailures:
         async def broken(_: SummaryTask) -> Compaction:
             raise RuntimeError("a fault")
 
-        worker = Worker(rig.redis, broken, rig.local, rig.rewrite_detector)
+        worker = Worker(replace(rig.parts, store=rig.redis), broken)
         running = worker.submit(wanted)
         assert running is not None
         with pytest.raises(RuntimeError, match="a fault"):
@@ -297,7 +300,7 @@ class TestTimes:
             rig.clock.now += 7
             return made
 
-        worker = Worker(rig.redis, compose, rig.local, rig.rewrite_detector, clock=rig.clock)
+        worker = Worker(replace(rig.parts, store=rig.redis), compose, clock=rig.clock)
         await _done(worker.submit(wanted))
         kept = await stored(rig, wanted)
         assert kept == replace(made, created_at=1_007.0, version=1)

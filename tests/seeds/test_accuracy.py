@@ -9,6 +9,7 @@ import pytest
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.summary.identifier_check import check_identifiers
 from gateway_compaction.core.tokens.counter import TokenCounter
+from gateway_compaction.engine.request import Planned
 from gateway_compaction.errors import SummaryError
 from gateway_compaction.ports import SummaryAnswer
 from tests.engine.histories import chat, grown, loop
@@ -125,7 +126,7 @@ class TestNothingOfOurs:
         asked = [r.user for r in rig.summarizer.requests[3:]]
         assert asked and "<previous_summary>" not in asked[0] and "\n[0] " in f"\n{asked[0]}"
         assert not any("ServiceUnavailable" in user or "made to fit" in user for user in asked)
-        assert decision.plan is not None and decision.plan.view.compaction is not None
+        assert isinstance(decision, Planned) and decision.plan.view.compaction is not None
         assert "ServiceUnavailable" not in decision.plan.view.compaction.text
 
     @pytest.mark.parametrize(
@@ -146,5 +147,5 @@ class TestNothingOfOurs:
         told = answer if isinstance(answer, str) else answer.text
         assert len(rig.summarizer.requests) >= 2
         assert not any(told in r.user for r in rig.summarizer.requests)
-        assert decision.plan is not None and decision.plan.view.compaction is not None
+        assert isinstance(decision, Planned) and decision.plan.view.compaction is not None
         assert told not in decision.plan.view.compaction.text

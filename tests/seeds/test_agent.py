@@ -11,7 +11,7 @@ import pytest
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.policy.presets import PRESETS
 from gateway_compaction.core.text.language import get_phrases
-from gateway_compaction.engine.request import Decision
+from gateway_compaction.engine.request import Decision, Planned
 from gateway_compaction.ports import SummaryAnswer
 from tests.engine.histories import grown, loop
 from tests.engine.rig import Rig
@@ -54,7 +54,7 @@ def rig(rigs: Callable[..., Rig]) -> Rig:
 
 def usage(decision: Decision) -> float:
     """The share of the window that the client's own messages use."""
-    assert decision.plan is not None
+    assert isinstance(decision, Planned)
     return decision.plan.tokens_before / WINDOW
 
 
@@ -63,7 +63,7 @@ class TestTrigger:
 
     async def test_it_is_used_from_75_percent(self, rig: Rig) -> None:
         for decision in await told(rig, 80):
-            if decision.plan is not None:
+            if isinstance(decision, Planned):
                 assert (decision.messages is not None) == (usage(decision) >= 0.75)
 
     async def test_it_is_ready_by_then(self, rig: Rig) -> None:
@@ -79,7 +79,7 @@ class TestTrigger:
         for decision in await told(rig, 80):
             if decision.messages is not None and decision.version not in seen:
                 seen.add(decision.version)
-                assert decision.tokens_after is not None and decision.plan is not None
+                assert isinstance(decision, Planned)
                 assert decision.tokens_after <= 0.5 * decision.plan.tokens_before
         assert seen
 
@@ -146,7 +146,7 @@ class TestWindow:
         decisions = await told(rig, 120)
         for decision in decisions:
             if decision.messages is not None and decision.reason == "extractive":
-                assert decision.plan is not None and decision.plan.view.compaction is not None
+                assert isinstance(decision, Planned) and decision.plan.view.compaction is not None
                 covers = decision.plan.view.compaction.covers
                 assert f"[{get_phrases('en').unseen}: {covers}]" in (summary_in(sent(decision)) or "")
         assert decisions[-1].messages is not None and rig.summarizer.requests == []

@@ -11,7 +11,7 @@ import pytest
 from gateway_compaction.adapters.policy_file import read_env_overrides
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.policy.model import Policy
-from gateway_compaction.engine.request import Decision
+from gateway_compaction.engine.request import Decision, Planned
 from gateway_compaction.errors import SummaryTimeout
 from gateway_compaction.ports import Buffer
 from tests.engine.histories import system
@@ -44,7 +44,7 @@ async def told(rig: Rig, messages: list[Message]) -> list[Decision]:
 
 async def known(rig: Rig, decision: Decision) -> Buffer:
     """What the store holds for a request."""
-    assert decision.session is not None and decision.context is not None
+    assert isinstance(decision, Planned)
     return await rig.redis.load(decision.session, decision.context.chain)
 
 
@@ -94,7 +94,8 @@ class TestVersions:
         assert "<previous_summary>" not in first.user and "[0] user wrote: Message 0." in first.user
         assert "<previous_summary>\nThey designed the station.\n</previous_summary>" in second.user
         numbers = [int(n) for n in re.findall(r"(?m)^\[(\d+)\] ", second.user)]
-        covered = [d.plan.view.compaction.covers for d in decisions if d.plan and d.plan.view.compaction]
+        shown = (d.plan.view.compaction for d in decisions if isinstance(d, Planned))
+        covered = [compaction.covers for compaction in shown if compaction]
         assert numbers[0] == covered[0] and numbers == list(range(numbers[0], numbers[-1] + 1))
         assert "chose a map" in (summary_in(sent(decisions[-1])) or "")
 
@@ -108,7 +109,7 @@ class TestVersions:
     async def test_nothing_between_them_and_the_summary_is_lost(self, rigs: Callable[..., Rig]) -> None:
         rig = rigs(WINDOW, PRESET)
         for decision in await told(rig, chat(50)):
-            compaction = decision.plan.view.compaction if decision.plan else None
+            compaction = decision.plan.view.compaction if isinstance(decision, Planned) else None
             if compaction is not None:
                 kept = [m for m in sent(decision) if str(m["content"]).startswith("Message")]
                 assert len(kept) == len(decision.request.messages) - 1 - compaction.covers
@@ -158,7 +159,7 @@ class TestStates:
         await until(lambda: rig.summarizer.requests, "a summary to be asked for")
         assert (await known(rig, first)).in_flight
         second = await rig.call(chat(23), settle=False)
-        assert second.plan is not None and second.plan.job is None and second.messages is None
+        assert isinstance(second, Planned) and second.plan.job is None and second.messages is None
         rig.summarizer.gate.set()
         await rig.settle()
         assert len(rig.summarizer.requests) == 1

@@ -51,7 +51,7 @@ def conversation() -> list[dict[str, Any]]:
 
 def used(decision: Decision) -> Compaction | None:
     """The compaction that was sent."""
-    return decision.plan.view.compaction if decision.plan and decision.messages is not None else None
+    return decision.used
 
 
 @pytest.mark.parametrize("model", ["small", "extractive"])

@@ -11,7 +11,7 @@ import pytest
 from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.records.compaction import Compaction, Segment
 from gateway_compaction.core.summary.statistics import SummaryRecord, build_summary_records, compute_totals
-from gateway_compaction.engine.request import Decision
+from gateway_compaction.engine.request import Decision, Planned
 from tests.engine.rig import Rig
 from tests.seeds.talks import Obedient, sent, summary_in, told, turns
 
@@ -35,7 +35,7 @@ def obedient(rig: Rig) -> Rig:
 
 def used(decision: Decision) -> Compaction:
     """The compaction that was sent."""
-    assert decision.plan is not None and decision.plan.view.compaction is not None
+    assert isinstance(decision, Planned) and decision.plan.view.compaction is not None
     return decision.plan.view.compaction
 
 

@@ -1,0 +1,30 @@
+"""The parts that the engine's classes share within one process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gateway_compaction.core.tokens.counter import TokenCounter
+from gateway_compaction.engine.local_buffer import LocalBuffer
+from gateway_compaction.engine.rewrite_detector import RewriteDetector
+from gateway_compaction.ports import Store
+from gateway_compaction.telemetry import Silent, Telemetry
+
+
+@dataclass(frozen=True, slots=True)
+class EngineParts:
+    """What compactor, worker and post-call work must have in common to see the same sessions.
+
+    Attributes:
+        store: where sessions live, shared by all replicas.
+        counter: counts tokens, and learns from what providers report.
+        local: what this process knows and the store may not have yet.
+        rewrite_detector: notices clients whose summaries can never be used.
+        telemetry: takes measurements.
+    """
+
+    store: Store
+    counter: TokenCounter = field(default_factory=TokenCounter)
+    local: LocalBuffer = field(default_factory=LocalBuffer)
+    rewrite_detector: RewriteDetector = field(default_factory=RewriteDetector)
+    telemetry: Telemetry = field(default_factory=Silent)

@@ -1,0 +1,126 @@
+"""One summary to be made in the background, because the plan of a request asks for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.planning.shared_prefix import SharedPrefix, find_shared_prefix
+from gateway_compaction.core.planning.summary_job import SummaryJob
+from gateway_compaction.core.planning.views import ViewBuilder
+from gateway_compaction.core.policy.model import Policy
+from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.engine.request import Planned, lineage_of
+from gateway_compaction.engine.rewrite_detector import Lineage
+from gateway_compaction.ports import Caller
+
+
+@dataclass(frozen=True)
+class SummaryTask:
+    """A summary to be made, and the decision that asks for it; everything else follows from these two.
+
+    Attributes:
+        decision: whose plan asks for the summary.
+        job: the messages that the summary is to stand for, and what it builds upon.
+        caller: on whose account it is made.
+        messages: those from the job's base to its cover.
+        prefix: what the chat's own model has just read of them, where the policy shares that. It is taken
+            from the messages as they were sent, which the host may change once the call is over.
+    """
+
+    decision: Planned
+    job: SummaryJob
+    caller: Caller
+    messages: tuple[Message, ...]
+    prefix: SharedPrefix | None = None
+
+    @classmethod
+    def from_decision(cls, decision: Planned) -> Self | None:
+        """Return the background work that a decision asks for, or None.
+
+        In ``observe`` a summary is only made where the policy names who makes it: the caller did not ask for
+        anything that its own model would be paid for.
+        """
+        job, context, request = decision.plan.job, decision.context, decision.request
+        if job is None or (decision.policy.mode == "observe" and decision.policy.summary.model is None):
+            return None
+        start = job.base.covers if job.base else 0
+        messages = context.transcript.history[start : job.covers]
+        prefix = find_shared_prefix(context, job, decision.used, decision.sent, request.body)
+        return cls(decision, job, request.caller, messages, prefix)
+
+    @property
+    def session(self) -> SessionRef:
+        """The session that the summary is of."""
+        return self.decision.session
+
+    @property
+    def policy(self) -> Policy:
+        """The policy that it is made by."""
+        return self.decision.policy
+
+    @property
+    def generation(self) -> str:
+        """The session's generation when the request was decided: what was reset since takes no summary."""
+        return self.decision.generation
+
+    @property
+    def source_tokens(self) -> int:
+        """Tokens of the messages from the job's base to its cover."""
+        start = self.job.base.covers if self.job.base else 0
+        return self.decision.context.measure.between(start, self.job.covers)
+
+    @property
+    def covered_tokens(self) -> int:
+        """Tokens of everything that the summary will stand for."""
+        return self.decision.context.measure.between(0, self.job.covers)
+
+    @property
+    def other_digests(self) -> tuple[str, ...]:
+        """Names of the request's other beginnings: while one of them is claimed, this one is not."""
+        context, covers = self.decision.context, self.job.covers
+        return tuple(context.chain[cut] for cut in context.transcript.cuts if cut != covers)
+
+    @property
+    def covered_lineage(self) -> Lineage:
+        """The model's answers in what is covered."""
+        return lineage_of(self.decision.context, self.job.covers)
+
+    @property
+    def answer_count(self) -> int:
+        """The number of the model's answers in the whole history."""
+        return sum(message["role"] == "assistant" for message in self.decision.context.transcript.history)
+
+    @property
+    def since(self) -> int:
+        """Index of the request's last user message: what comes earlier is never quoted for."""
+        return self.decision.context.transcript.last_user or 0
+
+    @property
+    def needs_index(self) -> bool:
+        """Whether requests that use the summary will search what it covers."""
+        return bool(self.policy.recall.max_tokens)
+
+    @cached_property
+    def _views(self) -> ViewBuilder:
+        return ViewBuilder(self.decision.context)
+
+    def count(self, text: str) -> int:
+        """Count the tokens of a text, uncalibrated."""
+        return self.decision.context.raw_tokens(text)
+
+    # What follows takes some time: call it off the loop.
+
+    def build_index(self) -> None:
+        """Build the search index that requests with this summary will need."""
+        self._views.get_index(self.job.covers)
+
+    def text_room(self) -> int:
+        """Return the tokens that the summary's own text may have."""
+        return self._views.text_room(self.job.covers, self.job.block)
+
+    def text_beside_summary(self) -> str:
+        """Return what is read beside the summary's text: an extract need not say it once more."""
+        return self._views.text_beside_summary(self.job.covers, self.job.block)
