@@ -30,7 +30,7 @@ Signature = tuple[int, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class PolicyState:
-    """Which policies are in force, and whether the file could be used when it last changed.
+    """A report of the policies in force, and of what is wrong with their file, if anything.
 
     Attributes:
         path: the policy file, or None where there is none.
@@ -83,7 +83,7 @@ class PolicySource:
 
     @property
     def state(self) -> PolicyState:
-        """Which policies are in force, and what is wrong with the file, if anything."""
+        """The policies in force, and what is wrong with the file, if anything."""
         return self._state
 
     def reload_if_changed(self) -> None:

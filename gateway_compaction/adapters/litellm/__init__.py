@@ -1,4 +1,4 @@
-"""What the plugin asks of LiteLLM itself: the proxy's models, other callbacks, and checks of a config.
+"""LiteLLM as the plugin needs it: the proxy's models, its other callbacks, and checks of a config.
 
 ``models`` looks up windows and prices of model groups and asks for summaries through the proxy's router;
 ``callbacks`` tells which other callbacks may read, mask or block a request; ``probes`` judges a config before
