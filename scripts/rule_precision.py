@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from difflib import SequenceMatcher
 
-from gateway_compaction.core.pins.pins import rules_in
+from gateway_compaction.core.pins.pins import find_rules
 from tests.core.lexicon import CLAIMED, MISSED, SPLITS, Labelled, labelled
 
 __all__ = ["Figures", "figures", "main"]
@@ -76,7 +76,7 @@ def figures(texts: Iterable[Labelled]) -> Figures:
     """The figures of some labelled texts."""
     told = Figures()
     for text in texts:
-        found = rules_in({"role": "user", "content": text.text})
+        found = [rule.text for rule in find_rules({"role": "user", "content": text.text})]
         told.n += 1
         told.rules += len(text.rules)
         if text.kind == "withdrawal":

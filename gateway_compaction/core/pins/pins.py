@@ -1,6 +1,7 @@
-"""What survives every summary word for word: the task, standing rules, what the user marked.
+"""Pins: what survives every summary word for word: the task, standing rules, what the user marked.
 
-Taken from the covered messages themselves, so nothing of it has to be stored.
+A model that summarises drops or softens instructions, so they are taken from the covered messages themselves
+and sent in front of the summary. Nothing of them has to be stored.
 """
 
 from __future__ import annotations
@@ -20,22 +21,128 @@ from gateway_compaction.core.text.sentences import find_sentence_spans
 from gateway_compaction.core.text.shorten import shorten
 
 Count = Callable[[str], int]
-FindRules = Callable[[Message], Sequence[str]]
 
-ANCHOR = "<!-- anchor -->"
 BULLET = regex.compile(r"^(?:[-*•+–]\s+)")
 BREAK = regex.compile(r"[^\S\n]*+\n\s*+")
 STRONG = regex.compile(rf"(?i)^\W*{pattern_of('plain_rules')}")
+# In characters: what is longer is a text rather than a rule.
+LONGEST_RULE = 400
 # In bytes, so that a word of Chinese is as long as one of English.
-LONGEST_RULE, SHORTEST_RULE_BYTES = 400, 8
+SHORTEST_RULE_BYTES = 8
+# In tokens: an instruction is not shortened to less, since nothing could be followed of it.
 SHORTENED_RULE = 24
-MOST_OF_BULKY, MOST_OF_ONE = 3, 60
+# In tokens: what a rule costs besides its text, for its bullet and the line break.
+LINE_TOKENS = 2
+# A document, pasted or written, is full of sentences that read like rules: only its plainest are taken.
+MOST_OF_DOCUMENT = 3
+MOST_OF_MESSAGE = 60
+# A rule that changes another is compared with so many of the last ones that share a word with it.
 RULES_BY_WORD = 8
 
 
 @dataclass(frozen=True, slots=True)
+class Rule:
+    """A sentence of a user's that lays down a rule or may change one, as it was found in its message.
+
+    Attributes:
+        text: the sentence without its bullet, line breaks and anchor mark.
+        start: where it begins in the message's text.
+        end: where it ends there.
+        is_marked: the user put an anchor mark on it, so that it is pinned whatever it says.
+        is_change: it may take an earlier rule back or change it, and is none itself.
+        in_document: it stands in a text so long that it is rather a document than a wish.
+    """
+
+    text: str
+    start: int
+    end: int
+    is_marked: bool = False
+    is_change: bool = False
+    in_document: bool = False
+
+
+FindRules = Callable[[Message], Sequence[Rule]]
+
+
+def find_rules(message: Message) -> tuple[Rule, ...]:
+    """Return the sentences of a user's message that lay down a rule or may change one, in order.
+
+    Only the user's own words count, not code, quotations or pasted text: what somebody else wrote is no wish
+    of the user's, and may be planted to become one. Other messages have none.
+    """
+    if declared_role(message) != "user":
+        return ()
+    text = text_of(message)
+    own, in_document = own_words(text), is_bulky(text)
+    marks = [m.start() for m in MARK.finditer(own)]
+    own = MARK.sub(lambda m: " " * len(m[0]), own)
+    spans = list(_find_sentences(own))
+    marked = _find_marked(own, spans, marks)
+    rules: list[Rule] = []
+    for start, end in spans:
+        sentence = own[start:end]
+        rule = BULLET.sub("", BREAK.sub(" ", MARK.sub("", text[start:end])).strip())
+        if not rule or len(rule) > LONGEST_RULE:
+            continue
+        is_marked = start in marked
+        is_change = False
+        if not is_marked:
+            if not _is_long_enough(rule):
+                continue
+            if not lays_down_a_rule(sentence):
+                is_change = not in_document and changes(sentence)
+                if not is_change:
+                    continue
+        if not poses(sentence):
+            rules.append(Rule(rule, start, end, is_marked, is_change, in_document))
+    return tuple(_choose_plainest(rules) if in_document else rules[:MOST_OF_MESSAGE])
+
+
+def _is_long_enough(rule: str) -> bool:
+    return len(rule.encode("utf-8", "replace")) >= SHORTEST_RULE_BYTES
+
+
+def _choose_plainest(rules: Sequence[Rule]) -> list[Rule]:
+    """Return the plainest rules of a document, in order: marked ones first, then what orders outright."""
+
+    def rank(number: int) -> tuple[bool, bool, int]:
+        rule = rules[number]
+        return not rule.is_marked, rule.is_marked or not STRONG.search(rule.text), number
+
+    best = sorted(range(len(rules)), key=rank)[:MOST_OF_DOCUMENT]
+    return [rules[number] for number in sorted(best)]
+
+
+def _find_sentences(own: str) -> Iterator[tuple[int, int]]:
+    """Yield sentences, over line breaks where they go on behind them; too long ones line by line."""
+    for start, end in find_sentence_spans(unwrapped(own)):
+        if end - start > LONGEST_RULE and "\n" in own[start:end]:
+            yield from ((start + a, start + b) for a, b in find_sentence_spans(own[start:end]))
+        else:
+            yield start, end
+
+
+def _find_marked(own: str, spans: Sequence[tuple[int, int]], marks: Sequence[int]) -> set[int]:
+    """Return where the sentences start that a mark is meant for.
+
+    That is the one that it stands in or behind on the same line, or else the one that follows it.
+    """
+    marked: set[int] = set()
+    i = 0
+    for mark in marks:
+        while i < len(spans) and spans[i][0] <= mark:
+            i += 1
+        before = spans[i - 1] if i else None
+        if before is not None and (mark < before[1] or "\n" not in own[before[1] : mark]):
+            marked.add(before[0])
+        elif i < len(spans):
+            marked.add(spans[i][0])
+    return marked
+
+
+@dataclass(frozen=True, slots=True)
 class Pins:
-    """Verbatim facts, each within its own token budget.
+    """Verbatim texts, each kind within its own token budget.
 
     Attributes:
         task: the first user message, head and tail if long; empty where there is none.
@@ -49,20 +156,19 @@ class Pins:
 
 @dataclass(frozen=True, slots=True)
 class _PlacedRule:
-    """A rule, or what changes the one at ``place``; ``bulky``: it stands in a document."""
+    """A rule among those of the covered messages.
+
+    Attributes:
+        text: what is pinned.
+        place: sorts the rules; a change has the place of what it changes, then its own.
+        changes: the text of the rule that it changes, if any.
+        in_document: it stands in a document.
+    """
 
     text: str
-    place: tuple[int, ...]
-    changed: str | None
-    bulky: bool
-
-
-def rules_in(message: Message) -> tuple[str, ...]:
-    """A user's own sentences that lay down a rule or may change one, outside code and pasted text.
-
-    What the user marked keeps its mark in front.
-    """
-    return tuple(_rules_in(text_of(message))) if declared_role(message) == "user" else ()
+    place: tuple[int, int]
+    changes: str | None = None
+    in_document: bool = False
 
 
 def collect_pins(
@@ -70,129 +176,80 @@ def collect_pins(
     task_tokens: int,
     rule_tokens: int,
     count: Count,
-    rules_of: FindRules = rules_in,
+    rules_of: FindRules = find_rules,
 ) -> Pins:
-    """The pins of some covered messages; the newest rules win where not all fit.
+    """Return the pins of some covered messages; the newest rules win where not all fit.
 
-    ``rules_of`` is ``rules_in``, or remembers what that said.
+    Args:
+        covered: the messages that a summary stands for, in order.
+        task_tokens: the most tokens of the task.
+        rule_tokens: the most tokens of all rules.
+        count: counts the tokens of a text.
+        rules_of: ``find_rules``, or the same with a memory, so that no message is read at every call.
     """
     task = next((text_of(m) for m in covered if declared_role(m) == "user" and text_of(m).strip()), "")
+    short_task = shorten(MARK.sub("", task).strip(), task_tokens, count) if task else ""
     preamble = (text_of(m).strip() for m in covered if declared_role(m) in PREAMBLE_ROLES)
     instructions = [text for text in preamble if text]
-    short = shorten(MARK.sub("", task).strip(), task_tokens, count) if task else ""
-    kept_anyway = frozenset(instructions)
-    said = [_PlacedRule(text, (-1, i), None, False) for i, text in enumerate(instructions)]
-    said += _collect_rules(covered, rules_of)
-    order: dict[str, tuple[int, ...]] = {}
+    never_dropped = frozenset(instructions)
+    rules = [_PlacedRule(text, (-1, i)) for i, text in enumerate(instructions)]
+    rules += _place_rules(covered, rules_of)
+    places: dict[str, tuple[int, int]] = {}
     room = rule_tokens
     taken_back: set[str] = set()
-    for rule in sorted(said, key=_sort_key):
+    for rule in sorted(rules, key=_sort_key):
         text = rule.text
-        if text in kept_anyway and count(text) + 2 > room >= SHORTENED_RULE:
+        if text in never_dropped and count(text) + LINE_TOKENS > room >= SHORTENED_RULE:
             # Instructions never vanish: what is too long keeps its beginning and its end.
-            text = shorten(text, room - 2, count, "[…]")
-        cost = count(text) + 2
-        if text in order or text in short or text in taken_back:
+            text = shorten(text, room - LINE_TOKENS, count, "[…]")
+        tokens = count(text) + LINE_TOKENS
+        if text in places or text in short_task or text in taken_back:
             continue
-        if cost <= room:
-            order[text] = rule.place
-            room -= cost
-        elif rule.changed is not None:
+        if tokens <= room:
+            places[text] = rule.place
+            room -= tokens
+        elif rule.changes is not None:
             # Better no rule than one that holds no longer.
-            taken_back.add(rule.changed)
-    return Pins(short, tuple(sorted(order, key=order.__getitem__)))
+            taken_back.add(rule.changes)
+    return Pins(short_task, tuple(sorted(places, key=places.__getitem__)))
 
 
-def _sort_key(rule: _PlacedRule) -> tuple[int, ...]:
-    """Instructions first, then what the user said, the newest first, and what stands in documents last."""
-    kind = 0 if rule.place[0] < 0 else 2 if rule.bulky else 1
+def _sort_key(rule: _PlacedRule) -> tuple[int, int]:
+    """Sort instructions first, then what the user said, the newest first, and what documents say last."""
+    if rule.place[0] < 0:
+        kind = 0
+    elif rule.in_document:
+        kind = 2
+    else:
+        kind = 1
     return kind, -rule.place[-1]
 
 
-def _collect_rules(covered: Sequence[Message], rules_of: FindRules) -> list[_PlacedRule]:
-    """Rules in order, and of what may change one that which shares a word with it."""
-    found: list[_PlacedRule] = []
-    places: dict[str, list[int]] = {}
+def _place_rules(covered: Sequence[Message], rules_of: FindRules) -> list[_PlacedRule]:
+    """Return the rules of all messages in order; of changes only those that share a word with a rule."""
+    rules: list[_PlacedRule] = []
+    numbers: dict[str, list[int]] = {}
     for message in covered:
-        heard = rules_of(message) if declared_role(message) == "user" else ()
-        bulky = bool(heard) and is_bulky(text_of(message))
-        for text in heard:
-            marked, text = text.startswith(ANCHOR), text.removeprefix(ANCHOR).strip()
-            words = content_words(text)
-            place: tuple[int, ...] = (len(found), len(found))
-            changed = None
-            if not marked and changes(text) and not lays_down_a_rule(text):
-                earlier = _find_changed_rule(words, places)
+        if declared_role(message) != "user":
+            continue
+        for rule in rules_of(message):
+            words = content_words(rule.text)
+            place, changed = (len(rules), len(rules)), None
+            if rule.is_change:
+                earlier = _find_changed_rule(words, numbers)
                 if earlier is None:
                     continue
-                place, changed = (found[earlier].place[0], len(found)), found[earlier].text
+                place, changed = (rules[earlier].place[0], len(rules)), rules[earlier].text
             for word in words:
-                places.setdefault(word, []).append(len(found))
-            found.append(_PlacedRule(text, place, changed, bulky))
-    return found
+                numbers.setdefault(word, []).append(len(rules))
+            rules.append(_PlacedRule(rule.text, place, changed, rule.in_document))
+    return rules
 
 
-def _find_changed_rule(words: frozenset[str], places: Mapping[str, Sequence[int]]) -> int | None:
-    """Which of the earlier rules shares most words; of equals the last."""
+def _find_changed_rule(words: frozenset[str], numbers: Mapping[str, Sequence[int]]) -> int | None:
+    """Return the number of the earlier rule that shares most words; of equals the last."""
     shared: dict[int, int] = {}
     for word in words:
-        for place in places.get(word, ())[-RULES_BY_WORD:]:
-            shared[place] = shared.get(place, 0) + 1
-    return max(shared, key=lambda place: (shared[place], place)) if shared else None
-
-
-def _rules_in(text: str) -> list[str]:
-    own, bulky = own_words(text), is_bulky(text)
-    marks = [m.start() for m in MARK.finditer(own)]
-    own = MARK.sub(lambda m: " " * len(m[0]), own)
-    spans = list(_find_sentences(own))
-    marked = _find_marked(own, spans, marks)
-    found = []
-    for start, end in spans:
-        said = own[start:end]
-        rule = BULLET.sub("", BREAK.sub(" ", MARK.sub("", text[start:end])).strip())
-        if not rule or len(rule) > LONGEST_RULE:
-            continue
-        if start in marked:
-            rule = f"{ANCHOR} {rule}"
-        elif not _is_long_enough(rule) or not (lays_down_a_rule(said) or (changes(said) and not bulky)):
-            continue
-        if not poses(said):
-            found.append(rule)
-    return _choose_plainest(found) if bulky else found[:MOST_OF_ONE]
-
-
-def _is_long_enough(rule: str) -> bool:
-    return len(rule.encode("utf-8", "replace")) >= SHORTEST_RULE_BYTES
-
-
-def _choose_plainest(found: Sequence[str]) -> list[str]:
-    """Of the rules in a document the plainest, in order."""
-    best = sorted(
-        range(len(found)), key=lambda i: (not found[i].startswith(ANCHOR), not STRONG.search(found[i]), i)
-    )
-    return [found[i] for i in sorted(best[:MOST_OF_BULKY])]
-
-
-def _find_sentences(own: str) -> Iterator[tuple[int, int]]:
-    """Sentences, over line breaks where they go on behind them; too long ones line by line."""
-    for start, end in find_sentence_spans(unwrapped(own)):
-        if end - start > LONGEST_RULE and "\n" in own[start:end]:
-            yield from ((start + a, start + b) for a, b in find_sentence_spans(own[start:end]))
-        else:
-            yield start, end
-
-
-def _find_marked(own: str, spans: Sequence[tuple[int, int]], marks: Sequence[int]) -> set[int]:
-    """Where sentences start that a mark stands in, behind on their line, or else in front of."""
-    marked: set[int] = set()
-    i = 0
-    for mark in marks:
-        while i < len(spans) and spans[i][0] <= mark:
-            i += 1
-        before = spans[i - 1] if i else None
-        if before is not None and (mark < before[1] or "\n" not in own[before[1] : mark]):
-            marked.add(before[0])
-        elif i < len(spans):
-            marked.add(spans[i][0])
-    return marked
+        for number in numbers.get(word, ())[-RULES_BY_WORD:]:
+            shared[number] = shared.get(number, 0) + 1
+    return max(shared, key=lambda number: (shared[number], number)) if shared else None

@@ -19,7 +19,7 @@ from gateway_compaction.core.conversation.messages import (
 )
 from gateway_compaction.core.conversation.rewrite import mark_for_cache, prepend_text
 from gateway_compaction.core.pins.anchors import Scoring
-from gateway_compaction.core.pins.pins import rules_in
+from gateway_compaction.core.pins.pins import Rule, find_rules
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.recall.index import PassageIndex, build_index, build_query
 from gateway_compaction.core.recall.passages import split_into_passages
@@ -282,11 +282,11 @@ class ViewBuilder:
         key = ("frame", context.chain[cut], limit, context.wants_json, pinned, *rules)
         return context.caches.frames.get(key, build)
 
-    def find_rules(self, message: Message, digest: bytes) -> tuple[str, ...]:
+    def find_rules(self, message: Message, digest: bytes) -> tuple[Rule, ...]:
         """Return the rules that a user's message lays down; each message is read once."""
         if declared_role(message) != "user":
             return ()
-        return self.context.caches.rules.get(digest, partial(rules_in, message))
+        return self.context.caches.rules.get(digest, partial(find_rules, message))
 
     # Quotes.
 

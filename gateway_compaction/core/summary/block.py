@@ -9,7 +9,7 @@ from gateway_compaction.core.conversation.messages import Message, parts_of, tex
 from gateway_compaction.core.conversation.parts import image_url, sounds_like_image
 from gateway_compaction.core.conversation.rewrite import assistant_message, user_message
 from gateway_compaction.core.pins.anchors import Anchor, Scoring, choose_anchors
-from gateway_compaction.core.pins.pins import FindRules, Pins, collect_pins, rules_in
+from gateway_compaction.core.pins.pins import FindRules, Pins, collect_pins, find_rules
 from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.language import detect_conversation_language, get_phrases
 from gateway_compaction.core.text.lexicon import Phrases
@@ -73,7 +73,7 @@ def build_frame(
     anchors: int = 0,
     scoring: Scoring = PLAIN_SCORING,
     pinned: int | None = None,
-    rules_of: FindRules = rules_in,
+    rules_of: FindRules = find_rules,
 ) -> BlockFrame:
     """The frame of a block of at most ``limit`` tokens, with at most so many ``anchors``.
 
