@@ -1,4 +1,4 @@
-"""Situations for plans: a talk measured, a policy, stored compactions."""
+"""Contexts for plans: a conversation measured, a policy, stored compactions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Bench:
     def context(
         self, messages: Sequence[Any], compactions: Sequence[Compaction] = (), **rest: Any
     ) -> RequestContext:
-        """The situation of a request with these messages."""
+        """The context of a request with these messages."""
         transcript = parse_transcript(messages)
         digests = digest_history(transcript.history)
         reserve = self.reserve + self.quotes
@@ -106,6 +106,6 @@ def stored(
     clip: Clip | None = None,
     since: int = 0,
 ) -> Compaction:
-    """A compaction that fits the situation."""
+    """A compaction that fits the context."""
     segments = (Segment(0, covers, text),) if kind != "cleared" else ()
     return Compaction(context.chain[covers], covers, kind, segments, limit, clip, since=since)

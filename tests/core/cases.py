@@ -38,7 +38,7 @@ class Case:
         return self.talk.messages
 
     def context(self, end: int | None = None, extra: Sequence[Compaction] = ()) -> RequestContext:
-        """The situation when the first ``end`` messages are sent, with further compactions stored."""
+        """The context when the first ``end`` messages are sent, with further compactions stored."""
         return self.bench.context(self.messages[:end], (*self.compactions, *extra))
 
 

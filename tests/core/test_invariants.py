@@ -18,7 +18,7 @@ from tests.core.search import search
 
 
 def decided(case: Case) -> tuple[RequestContext, Plan, list[Message]]:
-    """The situation of a case, its plan, and what is sent."""
+    """The context of a case, its plan, and what is sent."""
     context = case.context()
     plan = make_plan(context)
     return context, plan, sent_by(plan, context)
@@ -102,7 +102,7 @@ def test_what_is_told_is_what_is_sent(case: Case) -> None:
 
 @search
 @given(cases)
-def test_the_same_situation_gives_the_same_plan(case: Case) -> None:
+def test_the_same_context_gives_the_same_plan(case: Case) -> None:
     before = json.dumps(case.messages)
     plan = make_plan(case.context())
     case.bench.caches = DerivedCaches()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 
 from gateway_compaction.core.conversation.messages import (
     Message,
@@ -120,12 +120,12 @@ def is_cleared(compaction: Compaction, index: int, context: RequestContext) -> b
     return is_clearable(context.transcript.history[index], context.raw_tokens)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ViewBuilder:
     """Builds the views of one request, and tells what their parts may cost.
 
-    It holds nothing besides the context, so one can be made wherever a view is needed. Whatever takes long is
-    kept in the context's caches, by the digest of what it was made of.
+    It holds the context and what is the same for every cut of it, so one can be made wherever a view is
+    needed. Whatever takes long is kept in the context's caches, by the digest of what it was made of.
     """
 
     context: RequestContext
@@ -153,7 +153,7 @@ class ViewBuilder:
         if opener is not None:
             total += context.measure.between(opener, opener + 1)
         if self._has_acknowledgement(cut):
-            total += context.calibrated_tokens(ACKNOWLEDGEMENT)
+            total += self._acknowledgement_tokens
         return total
 
     def tokens_with_full_block(self, cut: int) -> int:
@@ -180,6 +180,10 @@ class ViewBuilder:
         if opener is not None:
             repeated = escape_markup(text_of(self.context.transcript.history[opener]))
         return "\n".join([*self._build_frame(cut, limit).lines, repeated])
+
+    @cached_property
+    def _acknowledgement_tokens(self) -> int:
+        return self.context.calibrated_tokens(ACKNOWLEDGEMENT)
 
     def _has_acknowledgement(self, cut: int) -> bool:
         """Tell whether a user's message follows the block: some models refuse two of them in a row."""
@@ -232,7 +236,7 @@ class ViewBuilder:
             limit = min(limit, compaction.limit)
         return limit
 
-    @property
+    @cached_property
     def _pinned_facts(self) -> tuple[tuple[str, ...], int]:
         """What operators pinned, and its tokens: of what would fill a quarter of the window, the newest."""
         context, facts = self.context, self.context.controls.pins
@@ -290,7 +294,7 @@ class ViewBuilder:
 
     # Quotes.
 
-    @property
+    @cached_property
     def quotes_budget(self) -> int:
         """Most tokens quoted before one message."""
         context = self.context
