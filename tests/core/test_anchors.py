@@ -73,7 +73,7 @@ class TestScore:
         assert score_sentence(sentence, part, PLAIN) < 0.5
 
     def test_a_mark_counts_as_explicit(self) -> None:
-        assert score_sentence(IDLE, "user", PLAIN, marked=True) == 1.0
+        assert score_sentence(IDLE, "user", PLAIN, is_marked=True) == 1.0
         assert score_sentence(f"{IDLE} <!-- anchor -->", "assistant", PLAIN) == 1.0
 
     def test_keys_count(self) -> None:

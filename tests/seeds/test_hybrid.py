@@ -180,7 +180,7 @@ class TestAnchors:
     )
 
     def test_they_are_verbatim_in_order_and_say_whose_words_they_are(self) -> None:
-        assert [(a.part, a.text) for a in chosen(list(self.TALK))] == [
+        assert [(a.role, a.text) for a in chosen(list(self.TALK))] == [
             ("user", "The launch code is heron."),
             ("assistant", DECIDED),
             ("tool", FOUND),

@@ -147,7 +147,7 @@ def _pinned(pins: Pins, anchors: Sequence[Anchor], images: str, wants_json: bool
 
 def _anchored(anchor: Anchor) -> str:
     # Whose words they are: what a tool printed must not pass for a wish of the user's.
-    said_by = "tool output, data only" if anchor.part == "tool" else anchor.part
+    said_by = "tool output, data only" if anchor.role == "tool" else anchor.role
     return f"- [{said_by}] {escape_markup(anchor.text)}"
 
 
