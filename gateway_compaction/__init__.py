@@ -1,7 +1,7 @@
 """Keeps long conversations inside the context window, at the LiteLLM proxy.
 
-The proxy loads ``gateway_compaction.hook.handler``; what is named here is for those who write a store or a
-summariser of their own, or read the records. Nothing here imports LiteLLM or Redis.
+The proxy loads ``gateway_compaction.hook.handler``. What is named here is for those who write a store or a
+summariser of their own, or read the records; nothing here imports LiteLLM or Redis.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What operators can see of buffers and do to them, as a contract.
+"""The contract of what operators can see of sessions and do to them.
 
 The request path has ``ports.Store``; this is the other side of the same store. Everything here is for people:
 the API, the page and the command line say nothing that is not one of these values.
@@ -36,7 +36,7 @@ Sort = Literal["seen", "created", "saved", "tokens", "calls"]
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose a session is, as LiteLLM authenticated it: ids and aliases, the key by its hash only."""
+    """The owner of a session, as LiteLLM authenticated it: ids and aliases, the key by its hash only."""
 
     team_id: str | None = None
     team: str | None = None
@@ -47,10 +47,12 @@ class Owner:
 
     @property
     def kind(self) -> Literal["team", "user", "key", "nobody"]:
-        """What people know it by: its team, else the user, else the key."""
+        """The kind of owner that people know it by: its team, else the user, else the key."""
         if self.team or self.team_id:
             return "team"
-        return "user" if self.user_id else "key" if self.key_alias or self.key_hash else "nobody"
+        if self.user_id:
+            return "user"
+        return "key" if self.key_alias or self.key_hash else "nobody"
 
     @property
     def name(self) -> str:
@@ -60,13 +62,13 @@ class Owner:
 
     @property
     def named(self) -> str:
-        """What people call it: ``team red``, ``user ann``, ``key helpdesk`` or ``key #1a2b3c4d``."""
+        """Kind and name, for people: ``team red``, ``user ann``, ``key helpdesk`` or ``key #1a2b3c4d``."""
         return self.name if self.kind == "nobody" else f"{self.kind} {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What somebody may see and change.
+    """The part of all sessions that somebody may see and change.
 
     Attributes:
         everything: a proxy admin's.
@@ -85,7 +87,7 @@ class Scope:
     home: tuple[str, Owner] | None = None
 
     def allows(self, owner: Owner) -> bool:
-        """Whether a session of ``owner`` is in it; a session without an owner is for proxy admins only."""
+        """Tell whether a session of ``owner`` is in it; one without an owner is for proxy admins only."""
         if self.everything:
             return True
         if owner.team_id is not None and owner.team_id in self.teams:
@@ -131,7 +133,7 @@ class SessionRow:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Which sessions; every given field must hold. ``text`` is looked for in ids, labels and aliases."""
+    """A search for sessions; every given field must hold. ``text`` is found in ids, labels and aliases."""
 
     team: str | None = None
     model: str | None = None
@@ -214,20 +216,20 @@ class Archive(Protocol):
 
     Nothing outside ``scope`` is seen, counted or changed: a session out of scope is as one that does not
     exist. Raises ``StoreError`` when the store does not answer, ``NotThere`` for what is not there (or is
-    not in scope) and ``Refused`` for what cannot be done, with the reason. Deeds are atomic, bump the
+    not in scope) and ``Refused`` for what cannot be done, with the reason. Actions are atomic, bump the
     generation and leave an audit event that names ``scope.actor``.
     """
 
     async def overview(self, scope: Scope, hours: int) -> Sequence[Hour]:
-        """Counts of the last ``hours``, by hour, owner and model."""
+        """Return counts of the last ``hours``, by hour, owner and model."""
         ...
 
     async def sessions(self, scope: Scope, query: Query) -> SessionPage:
-        """A page of the session list, without blocking the store or the loop."""
+        """Return a page of the session list, without blocking the store or the loop."""
         ...
 
     async def detail(self, scope: Scope, session: SessionRef) -> SessionDetail:
-        """Everything of one session."""
+        """Return everything of one session."""
         ...
 
     async def compact(self, scope: Scope, session: SessionRef) -> None:
@@ -251,19 +253,19 @@ class Archive(Protocol):
         ...
 
     async def reset(self, scope: Scope, session: SessionRef) -> None:
-        """Forget compactions, pins, pauses and wishes; events and labels stay."""
+        """Forget compactions, pins, pauses and requests; events and labels stay."""
         ...
 
     async def forget(self, scope: Scope, session: SessionRef) -> int:
-        """Erase a session, from indexes and process caches too; the number of keys that went."""
+        """Erase a session, from indexes and process caches too; return the number of keys that went."""
         ...
 
     async def forget_tenant(self, scope: Scope, tenant: str) -> int:
-        """Erase all sessions of a tenant; the number of sessions that went."""
+        """Erase all sessions of a tenant; return the number of sessions that went."""
         ...
 
     async def export(self, scope: Scope, session: SessionRef) -> Mapping[str, Any]:
-        """A session as JSON types, with a schema version; ``load`` of it gives the same bytes."""
+        """Return a session as JSON types, with a schema version; ``load`` of it gives the same bytes."""
         ...
 
     async def load(self, scope: Scope, document: Mapping[str, Any]) -> SessionRef:
@@ -276,5 +278,5 @@ class Archive(Protocol):
         ...
 
     def watch(self, scope: Scope) -> AsyncIterator[SessionRow]:
-        """Rows of sessions as they change, from now on; ends when the caller stops asking."""
+        """Yield rows of sessions as they change, from now on, until the caller stops asking."""
         ...

@@ -1,4 +1,7 @@
-"""One call on its way through LiteLLM: what its hooks hand on, and how host and compactor see it."""
+"""One call on its way through LiteLLM: what its hooks share, and how engine and client see it.
+
+Everything that names LiteLLM's fields of a request, of an identity or of a log record stands here.
+"""
 
 from __future__ import annotations
 
@@ -15,29 +18,22 @@ from gateway_compaction.engine.request import Decision, Request, Untouched
 from gateway_compaction.errors import TranscriptError
 from gateway_compaction.ports import Caller
 
-__all__ = [
-    "KEY",
-    "CallState",
-    "build_response_headers",
-    "ending_of",
-    "has_decision_for",
-    "identity_of",
-    "is_edited",
-    "owner_of",
-    "request_of",
-    "set_span_attributes",
-    "set_spend_metadata",
-    "tenant_of",
-]
-
 KEY = "gateway_compaction"
+"""The name of the call's state in LiteLLM's call details, and of what is told on spans."""
+
 BLOCK = "compaction"
+"""The key of a policy in the metadata of teams and keys."""
+
+LONGEST_HEADER = 200
+"""Characters of a response header; reasons may quote other people's words."""
+
 BODY_LABELS = ("session_id", "conversation_id", "thread_id", "chat_id", "litellm_session_id")
+"""Fields of a request's body by which clients name a conversation."""
 
 
 @dataclass(slots=True, repr=False)
 class CallState:
-    """What the hooks of one call share.
+    """The state that the hooks of one call share.
 
     Attributes:
         auth: LiteLLM's authenticated identity.
@@ -74,7 +70,7 @@ class CallState:
 
 
 def tenant_of(auth: Any) -> str:
-    """The hashed name of who is calling: team, else user, else key; an end user narrows it."""
+    """Return the hashed name of who is calling: team, else user, else key; an end user narrows it."""
     for kind, value in (("team", "team_id"), ("user", "user_id"), ("key", "api_key")):
         owner = getattr(auth, value, None)
         if owner:
@@ -83,7 +79,7 @@ def tenant_of(auth: Any) -> str:
 
 
 def owner_of(auth: Any) -> Owner:
-    """Whose a call is, for operators. The key's token is a hash already; only a hash of that is kept."""
+    """Return whose a call is, for operators; of the key's token, a hash already, only a hash is kept."""
     token = getattr(auth, "api_key", None)
     return Owner(
         team_id=_text(auth, "team_id"),
@@ -101,7 +97,7 @@ def _text(auth: Any, name: str) -> str | None:
 
 
 def identity_of(auth: Any, model: str, metadata: Mapping[str, Any]) -> Identity:
-    """What policies match on."""
+    """Return what policies match on."""
     tags = metadata.get("tags")
     return Identity(
         team_id=auth.team_id,
@@ -116,7 +112,7 @@ def identity_of(auth: Any, model: str, metadata: Mapping[str, Any]) -> Identity:
 
 
 def request_of(state: CallState, data: Mapping[str, Any]) -> Request:
-    """The request as the compactor sees it; messages and limits as they are in ``data`` now."""
+    """Return the request as the compactor sees it: its messages as they are in ``data`` now."""
     first, auth = state.data, state.auth
     metadata = first.get("metadata") if isinstance(first.get("metadata"), Mapping) else {}
     assert isinstance(metadata, Mapping)
@@ -129,22 +125,24 @@ def request_of(state: CallState, data: Mapping[str, Any]) -> Request:
         tenant=tenant_of(auth),
         identity=identity_of(auth, model, metadata),
         caller=Caller(model, {**metadata, "user_api_key_auth": auth}),
-        headers={str(k).lower(): _as_sent(str(v)) for k, v in (sent.get("headers") or {}).items()},
+        headers={str(k).lower(): _decode_header(str(v)) for k, v in (sent.get("headers") or {}).items()},
         body_labels=_body_labels(sent.get("body")),
         about={name: value for name, value in asdict(owner_of(auth)).items() if value},
     )
 
 
 def has_decision_for(state: CallState, messages: Any) -> bool:
-    """Whether messages are, all of them, those that were decided about or what that became."""
+    """Tell whether messages are, all of them, those that were decided about or what that became."""
     if state.base is None:
         return False
-    known = (state.base.request.messages, state.base.sent, state.decision.sent if state.decision else ())
-    return any(sent is messages or list(sent) == messages for sent in known)
+    versions = [state.base.request.messages, state.base.sent]
+    if state.decision is not None:
+        versions.append(state.decision.sent)
+    return any(sent is messages or list(sent) == messages for sent in versions)
 
 
 def is_edited(decision: Decision) -> bool:
-    """Whether the messages that were decided about have been edited in place since; hashes them again."""
+    """Tell whether the messages that were decided about were edited in place since; hashes them again."""
     if isinstance(decision, Untouched):
         # Nothing was kept of them.
         return False
@@ -158,7 +156,7 @@ def is_edited(decision: Decision) -> bool:
 
 
 def ending_of(kwargs: Mapping[str, Any], response: Any) -> Ending:
-    """How a call ended that LiteLLM logs as a success."""
+    """Return how a call ended that LiteLLM logs as a success."""
     metadata = (kwargs.get("litellm_params") or {}).get("metadata") or {}
     if kwargs.get("cache_hit") is True:
         return Ending("cached")
@@ -170,14 +168,12 @@ def ending_of(kwargs: Mapping[str, Any], response: Any) -> Ending:
 
 
 def build_response_headers(state: CallState) -> dict[str, str]:
-    """What the client is told."""
+    """Return the headers that tell the client what was done."""
     decision = state.decision
+    if decision is None and state.failed:
+        return {"x-compaction": "failed", "x-compaction-reason": "a fault in the gateway"}
     if decision is None:
-        return (
-            {"x-compaction": "failed", "x-compaction-reason": "a fault in the gateway"}
-            if state.failed
-            else {}
-        )
+        return {}
     headers = {"x-compaction": decision.outcome}
     headers |= {
         f"x-compaction-{name.replace('_', '-')}": value for name, value in _describe(decision).items()
@@ -223,11 +219,11 @@ def _describe(decision: Decision) -> dict[str, Any]:
 
 def _to_header(value: Any) -> str:
     # Reasons may quote other people's words: a header is one line of ASCII.
-    return "".join(c if c.isascii() and c.isprintable() else "?" for c in str(value))[:200]
+    return "".join(c if c.isascii() and c.isprintable() else "?" for c in str(value))[:LONGEST_HEADER]
 
 
-def _as_sent(value: str) -> str:
-    """A header's text: servers take each byte for a character (Latin-1), clients mostly mean UTF-8."""
+def _decode_header(value: str) -> str:
+    """Decode a header's text: servers take each byte for a character (Latin-1), clients mostly mean UTF-8."""
     try:
         return value.encode("latin-1").decode()
     except UnicodeError:
@@ -244,4 +240,5 @@ def _body_labels(body: Any) -> tuple[str, ...]:
         return ()
     metadata = body.get("metadata")
     places = (body, metadata) if isinstance(metadata, Mapping) else (body,)
-    return tuple(str(p[name]) for p in places for name in BODY_LABELS if isinstance(p.get(name), (str, int)))
+    values = (place.get(name) for place in places for name in BODY_LABELS)
+    return tuple(str(value) for value in values if isinstance(value, (str, int)))

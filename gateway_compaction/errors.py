@@ -1,4 +1,4 @@
-"""Everything this package raises on purpose.
+"""Everything that this package raises on purpose, so that a caller can tell it from a fault of ours.
 
 CompactionError
 ├── PolicyError        a policy file or block that cannot be used: file, path, value, remedy
@@ -84,14 +84,15 @@ class PartNotThere(NotThere):
 
     @classmethod
     def version(cls, number: int | None, there: Iterable[int]) -> Self:
-        """Of versions there are these; without a number none is in use."""
+        """Say which versions there are; without a number, that none is in use."""
         known = ", ".join(map(str, sorted(there, reverse=True))) or "none"
         return cls(f"The session has no version {number or 'in use'}; there are: {known}")
 
     @classmethod
     def pin(cls, there: int) -> Self:
-        """Of pins there are so many."""
-        return cls(f"The session has no such pin; it has {there or 'no'} pin{'' if there == 1 else 's'}")
+        """Say how many pins there are."""
+        plural = "" if there == 1 else "s"
+        return cls(f"The session has no such pin; it has {there or 'no'} pin{plural}")
 
 
 class Refused(ArchiveError):
@@ -99,7 +100,7 @@ class Refused(ArchiveError):
 
 
 class BadDocument(Refused):
-    """What was to be imported is no exported session: ``path`` says where, ``problem`` why."""
+    """A document to be imported is no exported session: ``path`` says where, ``problem`` why."""
 
     def __init__(self, path: str, problem: str) -> None:
         self.path, self.problem = path, problem

@@ -1,4 +1,6 @@
-"""What LiteLLM loads: ``litellm_settings.callbacks: ["gateway_compaction.hook.handler"]``. Decides nothing.
+"""The callback that LiteLLM loads: ``litellm_settings.callbacks: ["gateway_compaction.hook.handler"]``.
+
+It decides nothing: it hands requests to the compactor, and what became of them to what follows a call.
 
 A call's state travels in ``litellm_logging_obj.model_call_details``: it reaches every later hook, never the
 upstream, and is not found by an id that a client can choose. Nothing is stored and no summary is made before
@@ -50,12 +52,19 @@ __all__ = ["CompactionHook", "handler", "startup", "tenant_of"]
 log = logging.getLogger("gateway_compaction")
 P = ParamSpec("P")
 R = TypeVar("R")
+
 CHAT = frozenset({"completion", "acompletion"})
+"""LiteLLM's call types of chat completions; no other call is looked at."""
+
 SETTLED_SECONDS = 120.0
+"""Seconds after we moved behind a new callback in which the deployment hook decides.
+
+A request that iterates over an older list of callbacks does not know that we are last in the new one.
+"""
 
 
 def fail_open(entry: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R | None]]:
-    """A fault of ours is logged once and changes nothing for the caller."""
+    """Let a fault of ours in a hook be logged once and change nothing for the caller."""
 
     @wraps(entry)
     async def guarded(*args: P.args, **kwargs: P.kwargs) -> R | None:
@@ -104,7 +113,7 @@ class CompactionHook(CustomLogger):
     async def async_pre_call_deployment_hook(
         self, kwargs: dict[str, Any], call_type: Any
     ) -> dict[str, Any] | None:
-        """Compact here what could not be seen last before; fit again where the deployment is smaller."""
+        """Decide about what was deferred, and fit again where the deployment's window is smaller."""
         state, messages = self._find_state(kwargs.get("litellm_logging_obj")), kwargs.get("messages")
         if state is None or state.failed or not isinstance(messages, list) or not messages:
             return None
@@ -156,7 +165,7 @@ class CompactionHook(CustomLogger):
     async def async_log_failure_event(
         self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any
     ) -> None:
-        """A refusal by the provider: what was rewritten bypasses its session. Other failures are not ours."""
+        """Note a refusal by the provider; other failures say nothing about what we sent."""
         state, error = kwargs.get(KEY), kwargs.get("exception")
         # A guardrail's refusal passes here too: that is not the provider's, and leaves nothing behind.
         if not isinstance(state, CallState) or not isinstance(error, OpenAIError):
@@ -169,7 +178,7 @@ class CompactionHook(CustomLogger):
         self._runtime.post_call.follow(state.decision, ending)
 
     def start(self) -> None:
-        """Once in each process, on its loop: background reading, and a shutdown that waits for our work."""
+        """Start background reading, once in each process, and let the shutdown wait for our work."""
         if self._started:
             return
         self._started = True
@@ -185,22 +194,23 @@ class CompactionHook(CustomLogger):
         shutdown = proxy_server.proxy_shutdown_event
 
         @wraps(shutdown)
-        async def drained(*args: Any, **kwargs: Any) -> None:
+        async def drain_first(*args: Any, **kwargs: Any) -> None:
             for task in self._tasks:
                 task.cancel()
             await self._runtime.aclose()
             await shutdown(*args, **kwargs)
 
-        proxy_server.proxy_shutdown_event = drained
+        proxy_server.proxy_shutdown_event = drain_first
 
     async def _has_changed(self, state: CallState, messages: list[Any]) -> bool:
-        """Whether another hook left something else for this deployment than what was decided about."""
+        """Tell whether another hook left something else for this deployment than what was decided about."""
         if state.base is None or not has_decision_for(state, messages):
             return True
-        work = asyncio.get_running_loop().run_in_executor
-        return await work(self._runtime.executors[0], is_edited, state.base)
+        front = self._runtime.executors[0]
+        return await asyncio.get_running_loop().run_in_executor(front, is_edited, state.base)
 
     async def _decide(self, state: CallState, data: dict[str, Any]) -> None:
+        """Let the compactor decide about the messages in ``data``, and put in what it makes of them."""
         started, again = time.perf_counter(), state.base is not None
         # What was decided about before must not be followed if this fails.
         state.base = state.decision = None
@@ -223,14 +233,16 @@ class CompactionHook(CustomLogger):
             set_spend_metadata(state, data)
 
     def _follow(self, state: CallState) -> None:
-        if state.ending is None or not state.released or state.followed or state.decision is None:
+        """Start what follows a call, once its answer was let go and its end is known."""
+        if state.ending is None or not state.released or state.followed:
             return
-        if state.altered:
+        if state.decision is None or state.altered:
             return
         state.followed = True
         self._runtime.post_call.follow(state.decision, state.ending)
 
     def _release(self, state: CallState, *, streamed: bool) -> None:
+        """Keep what was made for an answer that nobody can block any more."""
         if state.followed or state.altered or state.decision is None:
             return
         # A stream may still be blocked, by whoever reads it as it comes.
@@ -238,7 +250,7 @@ class CompactionHook(CustomLogger):
             self._runtime.post_call.keep_compaction(state.decision)
 
     def _should_defer(self) -> bool:
-        """Whether somebody may still read, mask or block this request after our pre-call hook.
+        """Tell whether somebody may still read, mask or block this request after our pre-call hook.
 
         Guardrails that run beside or after the pre-call hooks must see what the client sent, not a summary;
         and who iterates over an older list of callbacks does not know that we are last in the new one.
@@ -255,6 +267,7 @@ class CompactionHook(CustomLogger):
         return any(c is not self and is_guard(c) for c in callbacks)
 
     def _find_smaller_window(self, decision: Decision, kwargs: Mapping[str, Any]) -> ModelFacts | None:
+        """Return the facts of the deployment that is asked, if its window is smaller than the one fitted."""
         metadata = kwargs.get("metadata") or {}
         own_group = metadata.get("model_group") in (None, decision.request.model)
         if own_group and decision.policy.context_window is not None:

@@ -1,4 +1,7 @@
-"""What the engine needs from outside, as contracts: a store, a summariser, facts about models."""
+"""Contracts of what the engine needs from outside: a store, a summariser, facts about models.
+
+An adapter is written against this page alone, and the contract tests hold it to what is said here.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +29,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """What the store knows of one session, as far as one request can use it.
+    """The store's knowledge of one session, as far as one request can use it.
 
     Attributes:
         compactions: those whose digest the request named, in no particular order.
         in_flight: digests (of those the request named) that somebody is summarising right now.
         bypass: why the session is bypassed at present, or None.
         backoff: why no summary may be started at present, or None.
-        steering: what operators asked of the session, and its generation.
+        controls: what operators asked of the session, and its generation.
     """
 
     compactions: tuple[Compaction, ...] = ()
@@ -45,14 +48,14 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Notices:
-    """What every process must know without asking for a session.
+    """News of operators' actions that every process must know without asking for a session.
 
     Attributes:
         forgotten: sessions (``tenant.session``) and whole tenants that were erased in the last ten minutes,
             and when, in seconds since 1970 by the store's clock.
         voided: sessions whose versions were taken back or forgotten in the last ten minutes, and when their
             present generation began.
-        wishes: sessions of which an operator wants something at their next call, however small.
+        requested: sessions of which an operator wants something at their next call, however small.
     """
 
     forgotten: Mapping[str, float] = field(default_factory=dict)
@@ -61,14 +64,14 @@ class Notices:
 
 
 class Store(Protocol):
-    """Where buffers live.
+    """Keeps what is stored of sessions, shared by all replicas.
 
     Every call has a short deadline of its own and raises ``StoreError`` (``StoreBusy`` while the breaker is
     open) when it is not met; no other exception leaves a store. Times are the store's own clock, so that all
     replicas agree. Everything written expires.
 
     ``generation`` is the one that the request was given: what it decided is refused, silently, where an
-    operator's deed has changed it since, and where the session was forgotten (an event only there: the call
+    operator's action has changed it since, and where the session was forgotten (an event only there: the call
     was made). Empty, it is not compared.
     """
 
@@ -148,11 +151,11 @@ class Store(Protocol):
         ...
 
     async def notices(self) -> Notices:
-        """What was forgotten lately, and of which sessions something is wanted."""
+        """Return what was forgotten lately, and of which sessions something is wanted."""
         ...
 
     async def factors(self) -> Mapping[str, float]:
-        """Calibration factors by model, as last saved by any replica."""
+        """Return calibration factors by model, as last saved by any replica."""
         ...
 
     async def save_factor(self, model: str, factor: float) -> None:
@@ -170,7 +173,7 @@ class Store(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """On whose account a summary is made. ``metadata`` is opaque to everything but the adapter."""
+    """The account that a summary is made on. ``metadata`` is opaque to everything but the adapter."""
 
     model: str
     metadata: Mapping[str, Any] = field(default_factory=dict)
@@ -196,7 +199,7 @@ class SummaryRequest:
 
 @dataclass(frozen=True, slots=True)
 class SummaryAnswer:
-    """What came back, unjudged. ``cost`` in dollars where the host knows it."""
+    """An answer as it came back, unjudged. ``cost`` in dollars where the host knows it."""
 
     text: str
     finish_reason: str | None
@@ -221,7 +224,7 @@ class Summarizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What is known of a model group: the smallest window of its deployments, and the name it counts by."""
+    """The smallest window of a model group's deployments in tokens, and the name that it counts by."""
 
     window: int | None
     name: str
@@ -231,5 +234,5 @@ class Models(Protocol):
     """Looks up model groups. Never raises: what is unknown is None."""
 
     def facts(self, model: str) -> ModelFacts:
-        """The facts of a model group, as configured now."""
+        """Return the facts of a model group, as configured now."""
         ...

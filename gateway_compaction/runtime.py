@@ -1,4 +1,7 @@
-"""The only place where the parts are put together."""
+"""The parts of one process, and the only place where they are put together.
+
+Whoever wants another store, summariser or telemetry changes ``build``, and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +30,13 @@ from gateway_compaction.engine.summary_pipeline import SummaryPipeline
 from gateway_compaction.engine.worker import Limits, Worker
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Models, Summarizer
-from gateway_compaction.settings import Settings, log
+from gateway_compaction.settings import Settings
 from gateway_compaction.telemetry import Sample, Silent, Telemetry
 
-__all__ = ["Runtime", "build", "log_to_stderr", "policy_source_from", "use_bundled_encodings"]
+log = logging.getLogger("gateway_compaction")
 
 SAMPLE_SECONDS = 2.0
+"""Seconds between two samples of how the process is doing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +58,23 @@ class Runtime:
 
     @property
     def policy_state(self) -> PolicyState | None:
-        """Which policies are in force, where they come from a file or the lack of one."""
+        """The state of the policies in force, where they come from a file or the lack of one."""
         return self.policies.state if isinstance(self.policies, PolicySource) else None
 
     @property
     def tasks(self) -> tuple[Callable[[], Coroutine[Any, Any, None]], ...]:
-        """What runs in the background as long as the process does; each for a task of its own."""
+        """The work that runs in the background as long as the process does; each for a task of its own."""
         watch = (self.policies.watch,) if isinstance(self.policies, PolicySource) else ()
         return (self.adopt_factors, self.report_samples, self.notice_poller.run, *watch)
 
     async def report_samples(self) -> None:
-        """Tell now and then how the process is doing."""
+        """Record every two seconds how the process is doing."""
         while True:
             self.telemetry.record_sample(self.take_sample())
             await asyncio.sleep(SAMPLE_SECONDS)
 
     def take_sample(self) -> Sample:
-        """How the process is doing now."""
+        """Return how the process is doing now."""
         policies = self.policy_state
         return Sample(
             queued=self.worker.queue_length,
@@ -82,7 +86,7 @@ class Runtime:
         )
 
     async def adopt_factors(self) -> None:
-        """Take over the factors that other replicas learned, now and then."""
+        """Take over, now and then, the factors of the token count that other replicas learned."""
         while True:
             try:
                 self.counter.calibration.adopt(await self.store.factors())
@@ -99,7 +103,7 @@ class Runtime:
 
 
 def policy_source_from(settings: Settings) -> PolicySource:
-    """The policies that the environment names.
+    """Return the source of the policies that the environment names.
 
     Raises:
         PolicyError: the file or a variable cannot be used.

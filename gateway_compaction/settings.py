@@ -1,8 +1,7 @@
-"""The environment, and the only place where the parts are put together."""
+"""The environment variables of the package."""
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
 from pydantic import Field
@@ -10,14 +9,11 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from gateway_compaction.core.planning.context import INDEX_TOKENS
 
-__all__ = ["Settings"]
-
-log = logging.getLogger("gateway_compaction")
 PREFIX = "GATEWAY_COMPACTION_"
 
 
 class Settings(BaseSettings):
-    """What the environment says; every variable begins with ``GATEWAY_COMPACTION_``."""
+    """The values of the environment; every variable begins with ``GATEWAY_COMPACTION_``."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="ignore", frozen=True)
 

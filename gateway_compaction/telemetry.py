@@ -1,4 +1,7 @@
-"""What a process tells those who measure it, as a contract; message contents and ids are never part of it."""
+"""The contract of what a process tells those who measure it.
+
+Message contents and ids are never part of it: metrics are read by more people than conversations.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,15 @@ from gateway_compaction.core.records.event import CompactionEvent
 __all__ = ["CacheBreakDetector", "Sample", "Silent", "Stage", "Telemetry"]
 
 ENTRIES = 10_000
-# How far a decision came: settled by the policy or by size alone, after counting, or with store and plan.
+"""Compactions remembered as sent; those not sent for longest go first."""
+
 Stage = Literal["quiet", "counted", "planned", "failed"]
+"""How far a decision came: settled by policy or size alone, after counting, or with store and plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """How one process is doing at a moment.
+    """The state of one process at a moment.
 
     Attributes:
         queued: summaries waiting or being made.
@@ -43,19 +48,19 @@ class Telemetry(Protocol):
     def record_decision(
         self, outcome: str, level: str | None, policy: str | None, stage: Stage, seconds: float
     ) -> None:
-        """A request was decided about, in so many seconds of its own time."""
+        """Record that a request was decided about, in so many seconds of its own time."""
         ...
 
     def record_call(self, event: CompactionEvent, ending: str, *, rewritten: bool, cache_break: bool) -> None:
-        """A call that came near its window is over; ``ending`` as in ``post_call.Ending.kind``."""
+        """Record that a call near its window is over; ``ending`` as in ``post_call.Ending.kind``."""
         ...
 
     def record_summary(self, event: CompactionEvent) -> None:
-        """A summary was made, or failed."""
+        """Record that a summary was made, or failed."""
         ...
 
     def record_sample(self, sample: Sample) -> None:
-        """The process looked at itself."""
+        """Record how the process is doing."""
         ...
 
 
@@ -78,7 +83,7 @@ class Silent:
 
 
 class CacheBreakDetector:
-    """Notices where the provider's prompt cache breaks: a compaction is sent that was not sent before.
+    """Notices where the provider's prompt cache breaks: a session is sent a compaction for the first time.
 
     Each process remembers for itself: a conversation that moves between replicas counts once in each.
     """
@@ -88,7 +93,7 @@ class CacheBreakDetector:
         self._sent: OrderedDict[tuple[str, str, str], None] = OrderedDict()
 
     def record_sent(self, session_id: str, digest: str, kind: str) -> bool:
-        """Whether a session is sent this compaction for the first time."""
+        """Note that a session is sent a compaction, and tell whether that is the first time."""
         key = (session_id, digest, kind)
         known = key in self._sent
         self._sent[key] = None

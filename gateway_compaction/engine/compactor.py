@@ -20,7 +20,7 @@ from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import Transcript, parse_transcript
 from gateway_compaction.core.planning.caches import DerivedCaches
 from gateway_compaction.core.planning.context import INDEX_TOKENS, RequestContext, reserved_tokens
-from gateway_compaction.core.planning.plan import Plan, lowest_threshold, make_plan, plan_without_store
+from gateway_compaction.core.planning.plan import lowest_threshold, make_plan, plan_without_store
 from gateway_compaction.core.planning.views import render
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.policy.model import Policy
@@ -324,20 +324,14 @@ def plan_and_render(
     request: Request, model: SizedModel, session: SessionRef, context: RequestContext
 ) -> Planned:
     """Plan what is sent, and make the messages of it; in ``observe`` only say what would be sent."""
-    policy, plan = context.policy, make_plan(context)
-    if policy.mode == "observe":
-        action = "stay as it is" if plan.outcome == "none" else f"be {plan.outcome}"
-        reason = f"would {action}: {plan.reason}"
-        return Planned(request, policy, "observed", reason, model, session, context, plan, None)
-    messages = render_messages(context, plan)
-    return Planned(request, policy, plan.outcome, plan.reason, model, session, context, plan, messages)
-
-
-def render_messages(context: RequestContext, plan: Plan) -> list[Message] | None:
-    """Return the messages of the view that a plan chose, or None where nothing is to be touched."""
-    if plan.view.compaction is None:
-        return None
-    return render(plan.view, context)
+    plan = make_plan(context)
+    outcome, reason, messages = plan.outcome, plan.reason, None
+    if context.policy.mode == "observe":
+        action = "stay as it is" if outcome == "none" else f"be {outcome}"
+        outcome, reason = "observed", f"would {action}: {reason}"
+    elif plan.view.compaction is not None:
+        messages = render(plan.view, context)
+    return Planned(request, context.policy, outcome, reason, model, session, context, plan, messages)
 
 
 def _is_bypassed(request: Request, policy: Policy) -> bool:

@@ -1,4 +1,8 @@
-"""What one process remembers for itself: what the store has not got yet, and who rewrites history."""
+"""The compactions, bypasses and controls that one process remembers for itself, by session.
+
+It bridges the time until a write has reached the store, and a store that is down. Without it the call right
+after a compaction could go out without it, and lose the provider's prompt cache.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +15,24 @@ from typing import TypeVar
 from gateway_compaction.core.records.compaction import KIND_RANK, Compaction, SessionRef, is_within
 from gateway_compaction.core.records.controls import SessionControls, is_valid_under, start_of, void_before
 
-__all__ = ["LocalBuffer"]
-
 K = TypeVar("K")
 V = TypeVar("V")
+
 ENTRIES = 5_000
+"""Entries of each kind that are kept; those not used for longest go first."""
+
 IDLE_SECONDS = 900.0
+"""Seconds without use after which a compaction or a session's controls are not used any more."""
+
 FORGOTTEN_SECONDS = 900.0
+"""Seconds that an erasure is remembered: longer than the ten minutes for which the store tells of it."""
 
 
 class LocalBuffer:
-    """Compactions made or seen by this process, by tenant, session and digest.
+    """Compactions made or seen by this process, and what else its next requests must know.
 
-    It bridges the time until a write has reached the store, and a store that is down; entries that were
-    not used for 15 minutes go. Each is of the generation under which it was made: once an operator's deed
-    has changed that, or the conversation began anew, it is not found any more.
+    Each entry is of the generation under which it was made: once an operator's action has changed that, or
+    the conversation began anew, it is not found any more.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, entries: int = ENTRIES) -> None:
@@ -53,9 +60,13 @@ class LocalBuffer:
     def merge_compactions(
         self, session: SessionRef, digests: Sequence[str], stored: Sequence[Compaction], generation: str = ""
     ) -> tuple[Compaction, ...]:
-        """What the store returned and what this process knows, the better kind of each digest.
+        """Return what the store returned and what this process knows, the better kind of each digest.
 
-        ``generation`` is the session's at present, empty where the store did not answer.
+        Args:
+            session: the session of the request.
+            digests: names of the beginnings of its history.
+            stored: what the store returned.
+            generation: the session's at present, empty where the store did not answer.
         """
         best = {c.digest: c for c in stored}
         for digest in digests:
@@ -89,7 +100,9 @@ class LocalBuffer:
     def forget(self, name: str, at: float = 0.0) -> None:
         """Drop everything of a session (``tenant.session``) or of a whole tenant, erased at ``at``.
 
-        That is a second since 1970 by the store's clock: what was decided before is not kept any more.
+        Args:
+            name: the session or the tenant.
+            at: seconds since 1970 by the store's clock: what was decided before is not kept any more.
         """
         for key in [k for k in self._compactions if is_within(k[0], name)]:
             del self._compactions[key]
@@ -101,10 +114,10 @@ class LocalBuffer:
         self._trim(self._forgotten, name)
 
     def begin_generation(self, session_id: str, at: float) -> None:
-        """Drop what was made of a session before ``at``, when its present generation began.
+        """Drop what was made of a session before ``at``, when an operator took its versions back.
 
-        Its versions were taken back. While the store is down, what is decided from now on is of that
-        generation; pins that were told last stand.
+        While the store is down, what is decided from now on is of the new generation; the pins that the store
+        told last stand.
         """
         for key in [
             k for k, (_, _, made) in self._compactions.items() if k[0] == session_id and start_of(made) < at
@@ -121,7 +134,7 @@ class LocalBuffer:
         self._trim(self._begun, session_id)
 
     def is_outdated(self, session: SessionRef, generation: str) -> bool:
-        """Whether what was decided under a generation was decided before its session was erased or reset."""
+        """Tell whether a decision of a generation was made before its session was erased or reset."""
         for name in (session.session_id, session.tenant):
             noted, at = self._forgotten.get(name, (0.0, -1.0))
             if at >= start_of(generation) and self._clock() - noted <= FORGOTTEN_SECONDS:
@@ -137,16 +150,18 @@ class LocalBuffer:
         self._trim(self._bypassed, session.session_id)
 
     def get_bypass(self, session: SessionRef, stored: str | None, generation: str = "") -> str | None:
-        """Why the session is left alone, or None; ``stored`` is what the store says."""
+        """Return why the session is left alone, or None; ``stored`` is what the store says."""
         until, reason, made_under = self._bypassed.get(session.session_id, (0.0, None, ""))
         return reason if until > self._clock() and is_valid_under(made_under, generation) else stored
 
     def _trim(self, entries: OrderedDict[K, V], key: K) -> None:
+        """Make an entry the latest, and drop the oldest ones beyond the bound."""
         entries.move_to_end(key)
         while len(entries) > self._entries:
             entries.popitem(last=False)
 
     def _find_fresh(self, key: tuple[str, str]) -> tuple[Compaction, str] | None:
+        """Return a compaction that was used lately and its generation, and count that as a use."""
         if key not in self._compactions:
             return None
         used, compaction, generation = self._compactions[key]

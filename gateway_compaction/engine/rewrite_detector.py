@@ -1,4 +1,8 @@
-"""Clients that rewrite their own history, noticed."""
+"""Notices clients that rewrite their own history, whose summaries can never be used.
+
+Each such summary would be paid for and lost: the next request begins otherwise than the one that it was made
+for.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,17 @@ from dataclasses import dataclass
 
 from gateway_compaction.engine.local_buffer import ENTRIES
 
-__all__ = ["Lineage", "RewriteDetector"]
-
 REWRITES_BEFORE_BACKOFF = 2
-
+"""Summaries that could not be used after which no more are made; one may be a single edit by a user."""
 
 REMEMBERED_SECONDS = 600.0
+"""Seconds that a summary is looked for in other histories."""
 
+ENDING = 4
+"""Answers by which the end of what a summary covers is recognised."""
 
-ENDING, LIKE_ONE_ANOTHER = 4, 8
+LIKE_ONE_ANOTHER = 8
+"""Summaries remembered that end with the same answers; the oldest go first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +39,7 @@ class Lineage:
 
     @classmethod
     def from_messages(cls, roles: Sequence[str], digests: Sequence[bytes], chain: Sequence[str]) -> Lineage:
-        """The lineage of some messages."""
+        """Return the lineage of messages, given their roles, digests and the digests of their beginnings."""
         places = [i for i, role in enumerate(roles) if role == "assistant"]
         return cls(tuple(digests[i] for i in places), (chain[0], *(chain[i + 1] for i in places)))
 
@@ -49,34 +55,43 @@ class RewriteDetector:
 
     def __init__(self, entries: int = ENTRIES, clock: Callable[[], float] = time.monotonic) -> None:
         self._entries, self._clock = entries, clock
-        self._made: OrderedDict[tuple[str, bytes], dict[str, tuple[int, int, float]]] = OrderedDict()
+        self._summaries: OrderedDict[tuple[str, bytes], dict[str, tuple[int, int, float]]] = OrderedDict()
 
     def record_summary(self, tenant: str, covered: Lineage, length: int) -> None:
-        """Remember a summary that no request has used yet, and how many answers the history had."""
+        """Remember a summary that no request has used yet, and how many answers the history had.
+
+        Args:
+            tenant: whose history it is.
+            covered: the answers in what the summary covers.
+            length: the number of answers in the whole history.
+        """
         ending = covered.digests[-ENDING:]
         if len(ending) < ENDING or len(set(ending)) < ENDING:
             return
-        made = self._made.setdefault((tenant, b"".join(ending)), {})
-        made[covered.names[-1]] = (len(covered.digests), length, self._clock())
-        while len(made) > LIKE_ONE_ANOTHER:
-            del made[next(iter(made))]
-        while len(self._made) > self._entries:
-            self._made.popitem(last=False)
+        alike = self._summaries.setdefault((tenant, b"".join(ending)), {})
+        alike[covered.names[-1]] = (len(covered.digests), length, self._clock())
+        while len(alike) > LIKE_ONE_ANOTHER:
+            del alike[next(iter(alike))]
+        while len(self._summaries) > self._entries:
+            self._summaries.popitem(last=False)
 
     def record_use(self, tenant: str, covered: Lineage) -> None:
-        """A request could use the summary after all."""
-        self._made.get((tenant, b"".join(covered.digests[-ENDING:])), {}).pop(covered.names[-1], None)
+        """Forget a summary as lost: a request could use it after all."""
+        self._summaries.get((tenant, b"".join(covered.digests[-ENDING:])), {}).pop(covered.names[-1], None)
 
     def find_skip_reason(self, tenant: str, history: Lineage) -> str | None:
-        """Why no summary should be made for a history, or None."""
+        """Return why no summary should be made for a history, or None."""
         digests, chain = history.digests, history.names
         lost: set[str] = set()
         oldest = self._clock() - REMEMBERED_SECONDS
-        for k in range(ENDING, len(digests) + 1 if self._made else 0):
-            made = self._made.get((tenant, b"".join(digests[k - ENDING : k])), {})
-            if made and chain[k] not in made:
-                facts = made.items()
-                lost |= {d for d, (c, n, at) in facts if at > oldest and (k != c or len(digests) > n)}
+        for k in range(ENDING, len(digests) + 1 if self._summaries else 0):
+            alike = self._summaries.get((tenant, b"".join(digests[k - ENDING : k])), {})
+            if not alike or chain[k] in alike:
+                continue
+            # The same answers behind another beginning, further on or in a longer history.
+            for digest, (covers, length, at) in alike.items():
+                if at > oldest and (k != covers or len(digests) > length):
+                    lost.add(digest)
         if len(lost) >= REWRITES_BEFORE_BACKOFF:
             # Lost summaries slide out of sight; that the client goes on like this shows by later answers.
             self.record_summary(tenant, history, len(digests))
