@@ -15,6 +15,7 @@ from gateway_compaction import __version__
 from gateway_compaction.cli.launch import (
     CALLBACK,
     Deployment,
+    Launch,
     LaunchError,
     check_port,
     hide_password,
@@ -200,27 +201,27 @@ class TestLaunch:
 
     def test_keeps_what_the_environment_says(self) -> None:
         base = {"TIMEOUT_WORKER_HEALTHCHECK": "60", "LITELLM_WORKER_STARTUP_HOOKS": "mine:start"}
-        env = proxy_environment(base, redis_url="redis://here", key=("OTHER_KEY", "sk-new"))
+        env = proxy_environment(base, Launch(redis_url="redis://here", key=("OTHER_KEY", "sk-new")))
         assert env["TIMEOUT_WORKER_HEALTHCHECK"] == "60"
         assert env["LITELLM_LOCAL_MODEL_COST_MAP"] == "True"
         assert env["LITELLM_WORKER_STARTUP_HOOKS"] == "mine:start,gateway_compaction.hook:startup"
         assert env["GATEWAY_COMPACTION_REDIS_URL"] == "redis://here"
         assert env["OTHER_KEY"] == "sk-new"
-        assert proxy_environment(env, redis_url="redis://here") == env
+        assert proxy_environment(env, Launch(redis_url="redis://here")) == env
 
     def test_a_symbolic_link_to_the_policies_stays_one(self, tmp_path: Path) -> None:
         (tmp_path / "policies.yaml").symlink_to("..data/policies.yaml")
-        env = proxy_environment({}, policies=tmp_path / "policies.yaml")
+        env = proxy_environment({}, Launch(policies=tmp_path / "policies.yaml"))
         assert env["GATEWAY_COMPACTION_POLICIES"] == str(tmp_path / "policies.yaml")
 
     def test_a_folder_for_metrics_is_a_default(self, tmp_path: Path) -> None:
-        assert proxy_environment({}, metrics=tmp_path)["PROMETHEUS_MULTIPROC_DIR"] == str(tmp_path)
+        assert proxy_environment({}, Launch(metrics=tmp_path))["PROMETHEUS_MULTIPROC_DIR"] == str(tmp_path)
         named = {"PROMETHEUS_MULTIPROC_DIR": "/named"}
-        assert proxy_environment(named, metrics=tmp_path)["PROMETHEUS_MULTIPROC_DIR"] == "/named"
-        assert "PROMETHEUS_MULTIPROC_DIR" not in proxy_environment({})
+        assert proxy_environment(named, Launch(metrics=tmp_path))["PROMETHEUS_MULTIPROC_DIR"] == "/named"
+        assert "PROMETHEUS_MULTIPROC_DIR" not in proxy_environment({}, Launch())
 
     def test_starts_nothing_of_its_own_without_the_plugin(self) -> None:
-        assert "LITELLM_WORKER_STARTUP_HOOKS" not in proxy_environment({}, plugin=False)
+        assert "LITELLM_WORKER_STARTUP_HOOKS" not in proxy_environment({}, Launch(plugin=False))
 
     def test_a_host_that_is_not_ours(self) -> None:
         with pytest.raises(LaunchError, match=r"203\.0\.113\.7"):

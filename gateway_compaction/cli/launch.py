@@ -109,36 +109,41 @@ def apply_defaults(env: MutableMapping[str, str]) -> None:
         env.setdefault(name, value)
 
 
-def proxy_environment(
-    base: Mapping[str, str],
-    *,
-    policies: Path | None = None,
-    redis_url: str | None = None,
-    key: tuple[str, str] | None = None,
-    no_auth: bool = False,
-    plugin: bool = True,
-    metrics: Path | None = None,
-) -> dict[str, str]:
-    """Return the proxy's environment: ``base``, defaults where it says nothing, and what was asked for.
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """Choices for the start of a proxy that its environment carries.
 
-    ``key`` is the variable and value of a master key made for this run; ``plugin`` False leaves our own
-    start-up hook out, for a config that does not load the callback. ``metrics`` is the folder through which
-    several workers add up their metrics, where the environment names none.
+    Attributes:
+        key: the variable and value of a master key made for this run.
+        no_auth: whether nobody is to be asked for a key.
+        plugin: False leaves our own start-up hook out, for a config that does not load the callback.
+        metrics: the folder through which several workers add up their metrics; the environment comes first.
     """
+
+    policies: Path | None = None
+    redis_url: str | None = None
+    key: tuple[str, str] | None = None
+    no_auth: bool = False
+    plugin: bool = True
+    metrics: Path | None = None
+
+
+def proxy_environment(base: Mapping[str, str], launch: Launch) -> dict[str, str]:
+    """Return the proxy's environment: ``base``, defaults where it says nothing, and what was chosen."""
     env = {**DEFAULTS, **base}
-    if plugin:
+    if launch.plugin:
         hooks = [hook for hook in map(str.strip, env.get(STARTUP_HOOKS, "").split(",")) if hook]
         env[STARTUP_HOOKS] = ",".join(dict.fromkeys([*hooks, STARTUP_HOOK]))
-    if policies is not None:
+    if launch.policies is not None:
         # Not resolved: a symbolic link may point elsewhere tomorrow.
-        env[POLICIES] = str(policies.absolute())
-    if redis_url is not None:
-        env["GATEWAY_COMPACTION_REDIS_URL"] = redis_url
-    if key is not None:
-        env[key[0]] = key[1]
-    if metrics is not None:
-        env.setdefault(METRICS_FOLDER, str(metrics))
-    if no_auth:
+        env[POLICIES] = str(launch.policies.absolute())
+    if launch.redis_url is not None:
+        env["GATEWAY_COMPACTION_REDIS_URL"] = launch.redis_url
+    if launch.key is not None:
+        env[launch.key[0]] = launch.key[1]
+    if launch.metrics is not None:
+        env.setdefault(METRICS_FOLDER, str(launch.metrics))
+    if launch.no_auth:
         env[PERMIT_NO_KEY] = "true"
     return env
 

@@ -23,6 +23,8 @@ from gateway_compaction.cli.recordings import Recording, RecordingError, read_re
 from gateway_compaction.errors import PolicyError
 
 SummarizerName = Literal["extractive", "scripted", "model"]
+# Tokens, where neither the command line nor a policy names a window: that of most present models.
+DEFAULT_WINDOW = 128_000
 SummarizerOption = Annotated[
     SummarizerName,
     typer.Option(
@@ -40,6 +42,17 @@ NOTHING = (
 ASKS = "--summarizer model asks a model"
 # Left out of what is printed as JSON: messages, and hashes of the replay's own.
 UNTOLD = ("upstream", "session")
+
+
+@dataclass(frozen=True, slots=True)
+class _ReplayOptions:
+    """The choices that a replay depends on, as they were typed."""
+
+    window: int | None
+    policy: Path | None
+    summarizer: SummarizerName
+    model: str
+    team: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +95,8 @@ def replay(
             raise RecordingError(f"{file}: no conversation with an id of {', '.join(only)}")
         if not any(True for one in recordings for _ in split_into_calls(one)):
             raise RecordingError(f"{file}: {NOTHING}")
-        notes, results = asyncio.run(
-            _replay_all(recordings, window, policy, summarizer, model, team, console)
-        )
+        options = _ReplayOptions(window, policy, summarizer, model, team)
+        notes, results = asyncio.run(_replay_all(recordings, options, console))
     except (RecordingError, PolicyError) as error:
         for problem in (error, *getattr(error, "others", ())):
             console.print(str(problem), style="red", markup=False, highlight=False, soft_wrap=True)
@@ -93,13 +105,7 @@ def replay(
 
 
 async def _replay_all(
-    recordings: Sequence[Recording],
-    window: int | None,
-    policy: Path | None,
-    summarizer: SummarizerName,
-    model: str,
-    team: str | None,
-    console: Console,
+    recordings: Sequence[Recording], options: _ReplayOptions, console: Console
 ) -> tuple[Sequence[str], list[_ReplayResult]]:
     from gateway_compaction.core.policy.book import Identity
     from gateway_compaction.replay import (
@@ -110,13 +116,13 @@ async def _replay_all(
     )
     from gateway_compaction.replay import replay_conversation as run
 
-    book, extract = _load_policies(policy, summarizer, window), summarizer == "extractive"
+    model, summarizer = options.model, options.summarizer
+    book, extract = _load_policies(options.policy, summarizer, options.window), summarizer == "extractive"
     identity, notes = identity_for_replay(
-        book, Identity(team_id=team, model=model), extract=extract, asks=ASKS
+        book, Identity(team_id=options.team, model=model), extract=extract, asks=ASKS
     )
-    runtime = build_replay_runtime(
-        FixedModels(window or 128_000, model), _make_summarizer(summarizer, model), book
-    )
+    models = FixedModels(options.window or DEFAULT_WINDOW, model)
+    runtime = build_replay_runtime(models, _make_summarizer(summarizer, model), book)
     results = []
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("replaying", total=sum(len(list(split_into_calls(r))) for r in recordings))

@@ -19,6 +19,7 @@ from gateway_compaction.cli.launch import (
     METRICS_FOLDER,
     PERMIT_NO_KEY,
     SHORT_KEY,
+    Launch,
     LaunchError,
     ProxyConfig,
     apply_defaults,
@@ -80,8 +81,7 @@ def serve(
         Console(stderr=True).print(f"[red]{escape(str(error))}[/red]", soft_wrap=True, highlight=False)
         raise typer.Exit(1) from error
     announce(wanted, loaded, book, key, open_to_all)
-    env = proxy_environment(
-        os.environ,
+    launch = Launch(
         policies=wanted.policies,
         redis_url=wanted.redis_url,
         key=key,
@@ -89,6 +89,7 @@ def serve(
         plugin=loaded.has_plugin is not False,
         metrics=_make_metrics_folder(workers),
     )
+    env = proxy_environment(os.environ, launch)
     command = [sys.executable, "-P", "-m", "litellm.proxy.proxy_cli", "--config", str(config)]
     command += ["--host", host, "--port", str(port), "--num_workers", str(workers)]
     sys.stdout.flush()

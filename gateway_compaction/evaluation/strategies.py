@@ -8,7 +8,7 @@ import heapq
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -28,6 +28,8 @@ ROOM_STEP, BESIDE, LEAST_REST = 50, 150, 180
 WORD = re.compile(r"\w+")
 Weigh = Callable[[Sequence[Message]], int]
 """Tokens of some messages as one request."""
+RequestParts = tuple[list[Message], list[Message], Message]
+"""The preamble, the messages that may be left out, and the last message."""
 
 
 @runtime_checkable
@@ -126,7 +128,7 @@ class SlidingWindow:
     async def send(self, messages: Sequence[Message], budget: int, asked: bool) -> list[Message]:
         """See ``Strategy``."""
         head, body, last = _split_request(messages)
-        return _fill_budget(head, body, last, reversed(range(len(body))), budget, self.weigh, stop=True)
+        return _fill_budget((head, body, last), reversed(range(len(body))), budget, self.weigh, stop=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +142,7 @@ class MessageSearch:
     async def send(self, messages: Sequence[Message], budget: int, asked: bool) -> list[Message]:
         """See ``Strategy``."""
         head, body, last = _split_request(messages)
-        return _fill_budget(head, body, last, _order_by_bm25(body, last), budget, self.weigh)
+        return _fill_budget((head, body, last), _order_by_bm25(body, last), budget, self.weigh)
 
     def find(self, messages: Sequence[Message]) -> list[str]:
         """See ``Finder``."""
@@ -163,7 +165,7 @@ class Coverage:
         number = Counter(word for bag in bags for word in bag)
         rarity = {w: math.log(len(bags) / n) for w, n in number.items()}
         costs = [self.weigh([m]) for m in body]
-        return _fill_budget(head, body, last, _order_by_coverage(bags, rarity, costs), budget, self.weigh)
+        return _fill_budget((head, body, last), _order_by_coverage(bags, rarity, costs), budget, self.weigh)
 
 
 def _order_by_coverage(
@@ -188,22 +190,20 @@ def _order_by_coverage(
     return order
 
 
-def _split_request(messages: Sequence[Message]) -> tuple[list[Message], list[Message], Message]:
+def _split_request(messages: Sequence[Message]) -> RequestParts:
     """Return the preamble, what may be left out, and the last message."""
     start = next((i for i, m in enumerate(messages) if declared_role(m) not in PREAMBLE_ROLES), 0)
     return list(messages[:start]), list(messages[start:-1]), messages[-1]
 
 
 def _fill_budget(
-    head: list[Message],
-    body: list[Message],
-    last: Message,
-    order: Any,
-    budget: int,
-    weigh: Weigh,
-    stop: bool = False,
+    parts: RequestParts, order: Iterable[int], budget: int, weigh: Weigh, *, stop: bool = False
 ) -> list[Message]:
-    """Return messages in the given order of preference while they fit, in the conversation's order."""
+    """Return messages in the given order of preference while they fit, in the conversation's order.
+
+    With ``stop`` the first one that does not fit ends it; else smaller ones behind it may still come.
+    """
+    head, body, last = parts
     room = budget - weigh([*head, last])
     base = weigh([])
     chosen: list[int] = []
