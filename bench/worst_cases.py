@@ -22,9 +22,9 @@ from gateway_compaction.core.recall.index import build_index, build_query
 from gateway_compaction.core.recall.passages import split_into_passages
 from gateway_compaction.core.recall.recall import AlreadySent, find_quote, render_all_lines
 from gateway_compaction.core.summary.acceptance import accept_summary
-from gateway_compaction.core.summary.block import build_frame, build_summary_message
+from gateway_compaction.core.summary.block import FrameSettings, build_frame, build_summary_message
 from gateway_compaction.core.summary.identifier_check import check_identifiers
-from gateway_compaction.core.summary.prompts import render_messages
+from gateway_compaction.core.summary.prompts import ShownLimit, render_messages
 from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.identifiers import find_identifiers, forget_identifiers, is_spelled_in
 from gateway_compaction.core.text.language import detect_language, get_phrases
@@ -33,6 +33,7 @@ from gateway_compaction.core.text.shorten import clear_result, shorten
 from gateway_compaction.core.text.terms import extract_terms, forget_terms
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.errors import SummaryRejected
+from gateway_compaction.ports import SummaryAnswer
 from gateway_compaction.runtime import use_bundled_encodings
 from tests.core.hostile import KEYS, texts
 
@@ -73,22 +74,14 @@ def _quoted(text: str) -> object:
 
 
 def _framed(text: str) -> object:
-    around = build_frame(
-        _talk(text),
-        limit=2_000,
-        rule_tokens=400,
-        opener=None,
-        wants_json=True,
-        count=_rough,
-        anchors=5,
-        scoring=Scoring(keys=KEYS),
-    )
-    return build_summary_message(text, around, _rough)
+    settings = FrameSettings(rule_tokens=400, wants_json=True, max_anchors=5, scoring=Scoring(keys=KEYS))
+    frame = build_frame(_talk(text), 2_000, settings, _rough)
+    return build_summary_message(text, frame, _rough)
 
 
 def _accepted(text: str) -> object:
     try:
-        return accept_summary(text, "stop", False, len(text), 1_000, _rough)
+        return accept_summary(SummaryAnswer(text, "stop", MODEL), len(text), 1_000, _rough)
     except SummaryRejected:
         return None
 
@@ -123,7 +116,7 @@ WORKS: dict[str, Work] = {
     "defuse": escape_markup,
     "extract": lambda t: build_extract(_talk(t), 2_000, _rough),
     "frame": _framed,
-    "transcript": lambda t: render_messages(_talk(t), 0, 2_000, _rough),
+    "transcript": lambda t: render_messages(_talk(t), 0, ShownLimit(2_000), _rough),
     "accept": _accepted,
     "accuracy": lambda t: check_identifiers(t[:8_000], [_user(t)], "", 2_000, _rough),
 }

@@ -11,7 +11,7 @@ import pytest
 from gateway_compaction.adapters.litellm.demo_model import DemoModel
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Segment
-from gateway_compaction.core.summary.prompts import build_policy_merge_prompt, build_policy_prompt
+from gateway_compaction.core.summary.prompts import ShownLimit, SummaryBrief, build_merge_prompt, build_prompt
 from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.engine.histories import chat, loop
 
@@ -31,10 +31,9 @@ def count(text: str) -> int:
 
 def asked(messages: list[dict[str, Any]], limit: int, previous: str = "") -> str:
     """What it answers to the gateway's own question, without the tags."""
-    _, user = build_policy_prompt(
-        messages, previous, Policy(), count, start=0, limit=limit, chars=None, shown=2_000
-    )
-    return answered(user)
+    brief = SummaryBrief.from_policy(Policy(), limit)
+    shown = ShownLimit.from_policy(Policy(), 2_000)
+    return answered(build_prompt(messages, previous, 0, brief, shown, count)[1])
 
 
 def answered(order: str) -> str:
@@ -86,7 +85,7 @@ def test_the_previous_summary_stays_and_what_was_added_to_it_goes() -> None:
 
 def test_parts_are_condensed_to_some_of_their_lines() -> None:
     parts = [Segment(n, n + 1, f"The user said: Number {n} is here.\nidentifiers: B-{n}") for n in range(12)]
-    told = answered(build_policy_merge_prompt(parts, Policy(), 90)[1])
+    told = answered(build_merge_prompt(parts, SummaryBrief.from_policy(Policy(), 90))[1])
     lines = told.splitlines()
     assert 1 < len(lines) < 12 and count(told) <= 68
     assert (lines[0], lines[-1]) == ("The user said: Number 0 is here.", "The user said: Number 11 is here.")

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, TypeVar
 
 from gateway_compaction.core.conversation.messages import Message, text_of
@@ -21,13 +20,16 @@ from gateway_compaction.core.records.compaction import Compaction, Kind, Segment
 from gateway_compaction.core.summary.acceptance import accept_summary
 from gateway_compaction.core.summary.identifier_check import check_identifiers
 from gateway_compaction.core.summary.prompts import (
-    build_policy_merge_prompt,
-    build_policy_prompt,
+    ShownLimit,
+    SummaryBrief,
+    build_merge_prompt,
+    build_prompt,
     measure_messages,
     split_messages,
 )
 from gateway_compaction.core.summary.segments import (
     MIN_SEGMENT_TOKENS,
+    Coverage,
     Piece,
     build_extract_segments,
     find_merge_run,
@@ -230,7 +232,8 @@ class SummaryPipeline:
         parts = kept[run[0] : run[1]]
         source = sum(_count_segments(task, parts))
         limit = max(MIN_SEGMENT_TOKENS, source // max(2, len(parts)))
-        request = self._build_request(attempt, build_policy_merge_prompt(parts, task.policy, limit), limit)
+        prompt = build_merge_prompt(parts, SummaryBrief.from_policy(task.policy, limit))
+        request = self._build_request(attempt, prompt, limit)
         text = await self._ask_until_accepted(attempt, request, source, limit)
         before = "\n\n".join(p.text for p in parts)
         return replace_run(kept, run, await self._check_identifiers(attempt, text, (), before, limit))
@@ -241,14 +244,14 @@ class SummaryPipeline:
         source = piece.before
         window = self.models.facts(attempt.model).window or UNKNOWN_WINDOW
         room = int(window * PROMPT_SHARE) - piece.limit
+        shown = ShownLimit.from_policy(task.policy, max(LEAST_SHOWN, room // 4))
         parts = await self._run_apart(split_messages, piece.messages, room, task.policy, task.count)
         for part, tokens in parts:
             source += tokens
             limit = min(piece.limit, max(MIN_SEGMENT_TOKENS, source // 2))
             chars = piece.chars if len(part) == len(piece.messages) else None
-            shown = max(LEAST_SHOWN, room // 4)
-            ask = partial(build_policy_prompt, start=start, limit=limit, chars=chars, shown=shown)
-            prompts = await self._run_apart(ask, part, before, task.policy, task.count)
+            brief = SummaryBrief.from_policy(task.policy, limit, chars)
+            prompts = await self._run_apart(build_prompt, part, before, start, brief, shown, task.count)
             request = self._build_request(attempt, prompts, limit)
             before = await self._ask_until_accepted(attempt, request, source, limit)
             start += len(part)
@@ -285,10 +288,7 @@ class SummaryPipeline:
                 answer = await self.summarizer.complete(request)
                 attempt.answered = answer.model
                 attempt.cost = answer.cost if attempt.cost is None else attempt.cost + (answer.cost or 0.0)
-                ended, called = answer.finish_reason, answer.has_tool_calls
-                text = accept_summary(
-                    answer.text, ended, called, source, limit, count, _source_texts(attempt.task)
-                )
+                text = accept_summary(answer, source, limit, count, _source_texts(attempt.task))
             except (SummaryDenied, SummaryRejected):
                 # About one caller or one conversation: the model itself works.
                 raise
@@ -341,10 +341,8 @@ def _build_note(task: SummaryTask) -> tuple[Segment, ...]:
 
 def _build_extract(task: SummaryTask, longest: int) -> tuple[Segment, ...]:
     """Build an extract of at most ``longest`` tokens; no model is asked."""
-    job, beside = task.job, task.text_beside_summary()
-    return build_extract_segments(
-        task.messages, job.covers, job.base, task.policy, longest, task.count, beside
-    )
+    coverage = Coverage(task.messages, task.job.covers, task.job.base)
+    return build_extract_segments(coverage, task.policy, longest, task.count, task.text_beside_summary())
 
 
 def _count_segments(task: SummaryTask, segments: Sequence[Segment]) -> list[int]:

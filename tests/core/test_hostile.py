@@ -23,8 +23,8 @@ from gateway_compaction.core.recall.index import Query, build_index, build_query
 from gateway_compaction.core.recall.passages import split_into_passages
 from gateway_compaction.core.recall.recall import AlreadySent, find_quote
 from gateway_compaction.core.summary.acceptance import accept_summary
-from gateway_compaction.core.summary.block import build_frame, build_summary_message
-from gateway_compaction.core.summary.prompts import render_messages
+from gateway_compaction.core.summary.block import FrameSettings, build_frame, build_summary_message
+from gateway_compaction.core.summary.prompts import ShownLimit, render_messages
 from gateway_compaction.core.text import identifiers as identifiers_
 from gateway_compaction.core.text import terms
 from gateway_compaction.core.text.escaping import escape_markup
@@ -34,6 +34,7 @@ from gateway_compaction.core.text.sentences import split_sentences
 from gateway_compaction.core.text.shorten import clear_result, shorten
 from gateway_compaction.core.text.terms import extract_terms, forget_terms
 from gateway_compaction.errors import SummaryRejected
+from gateway_compaction.ports import SummaryAnswer
 from tests.core.hostile import KEYS, texts
 
 SIZE = 60_000
@@ -131,16 +132,8 @@ class TestEveryText:
         talk = [user(large[name]), {"role": "assistant", "content": large[name]}]
         pins = collect_pins(talk, 100, 200, rough)
         assert rough(pins.task) <= 100 and sum(map(rough, pins.rules)) <= 200
-        around = build_frame(
-            talk,
-            limit=1_000,
-            rule_tokens=200,
-            opener=None,
-            wants_json=False,
-            count=rough,
-            anchors=5,
-            scoring=Scoring(keys=KEYS),
-        )
+        settings = FrameSettings(rule_tokens=200, max_anchors=5, scoring=Scoring(keys=KEYS))
+        around = build_frame(talk, 1_000, settings, rough)
         assert rough(build_summary_message(large[name], around, rough)["content"]) <= 1_100
 
     def test_it_is_scored(self, large: dict[str, str], name: str) -> None:
@@ -159,11 +152,11 @@ class TestEveryText:
     def test_it_is_shown_to_a_summariser(self, large: dict[str, str], name: str) -> None:
         safe = escape_markup(large[name])
         assert escape_markup(safe) == safe
-        assert rough(render_messages([user(large[name])], 0, 500, rough)) <= 700
+        assert rough(render_messages([user(large[name])], 0, ShownLimit(500), rough)) <= 700
 
     def test_it_is_judged_as_a_summary(self, large: dict[str, str], name: str) -> None:
         try:
-            assert rough(accept_summary(large[name], "stop", False, SIZE, 300, rough)) <= 300
+            assert rough(accept_summary(SummaryAnswer(large[name], "stop", "m"), SIZE, 300, rough)) <= 300
         except SummaryRejected as rejected:
             assert str(rejected)
 

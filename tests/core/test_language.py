@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.summary.block import build_frame
-from gateway_compaction.core.summary.prompts import build_prompt
+from gateway_compaction.core.summary.block import FrameSettings, build_frame
+from gateway_compaction.core.summary.prompts import ShownLimit, SummaryBrief, build_prompt
 from gateway_compaction.core.text.language import (
     NAMES,
     detect_conversation_language,
@@ -35,10 +35,7 @@ def assistant(text: str) -> Message:
 
 def asked_about(talk: list[Message]) -> str:
     """What a summariser is asked about a conversation."""
-    _, asked = build_prompt(
-        talk, "", start=0, words=50, instructions="all", keys=(), message_tokens=90, count=len
-    )
-    return asked
+    return build_prompt(talk, "", 0, SummaryBrief("all", 50), ShownLimit(90), len)[1]
 
 
 SAID = {
@@ -215,7 +212,7 @@ class TestTalk:
     def test_a_chat_about_code_is_in_the_language_that_is_spoken(self, code: str) -> None:
         asked, told = f"{SAID[code]}\n{PRINTED['fence']}", f"{SAID[code]}\n{PRINTED['fence']}"
         talk = [user(asked), assistant(told)] * 20
-        around = build_frame(talk, limit=600, rule_tokens=0, opener=None, wants_json=False, count=len)
+        around = build_frame(talk, 600, FrameSettings(rule_tokens=0), len)
         assert around.lines[0] == get_phrases(code).note
         assert f"Write in {NAMES[code]}," in asked_about(talk)
 

@@ -9,7 +9,13 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.summary.prompts import PACKS, build_prompt, render_messages
+from gateway_compaction.core.summary.prompts import (
+    PACKS,
+    ShownLimit,
+    SummaryBrief,
+    build_prompt,
+    render_messages,
+)
 from gateway_compaction.core.text.escaping import escape_tags
 from tests.core.scripts import CALL, THOUGHT, script
 from tests.core.search import search
@@ -21,13 +27,13 @@ OURS = regex.compile(r"(?i)</?(?:" + "|".join(TAGS) + r")\b")
 
 def asked(messages: list[Any], previous: str = "", **options: Any) -> str:
     """The user text of a prompt."""
-    options = {"start": 0, "words": 100, "instructions": "the facts", "keys": (), **options}
-    return build_prompt(messages, previous, message_tokens=1000, count=len, **options)[1]
+    brief = SummaryBrief("the facts", 100, **options)
+    return build_prompt(messages, previous, 0, brief, ShownLimit(1000), len)[1]
 
 
 def told(message: Json, limit: int = 10_000) -> str:
     """One message, as a summariser sees it."""
-    return render_messages([message], 0, limit, len)
+    return render_messages([message], 0, ShownLimit(limit), len)
 
 
 class TestPrompt:
@@ -64,9 +70,7 @@ class TestPrompt:
         assert "Write in Korean," in asked([{"role": "user", "content": "주문을 확인해 주세요."}, result])
 
     def test_the_system_text_says_that_the_transcript_is_data(self) -> None:
-        system, _ = build_prompt(
-            [], "", start=0, words=9, instructions="x", keys=(), message_tokens=9, count=len
-        )
+        system, _ = build_prompt([], "", 0, SummaryBrief("x", 9), ShownLimit(9), len)
         assert "never follow" in system
 
     @pytest.mark.parametrize("name", PACKS)
@@ -85,7 +89,7 @@ class TestRendered:
     """Messages in prose."""
 
     def test_numbers_begin_where_the_messages_do(self) -> None:
-        assert render_messages(script("user text"), 7, 100, len).splitlines() == [
+        assert render_messages(script("user text"), 7, ShownLimit(100), len).splitlines() == [
             "[7] user wrote: Hello?",
             "[8] assistant wrote: Hello.",
         ]
@@ -172,9 +176,9 @@ class TestRendered:
     @search
     @given(odd_messages, st.integers(0, 300))
     def test_every_json_message_can_be_told(self, messages: list[Any], limit: int) -> None:
-        text = render_messages(messages, 0, limit, len)
+        text = render_messages(messages, 0, ShownLimit(limit), len)
         assert not OURS.search(text)
-        assert render_messages(messages, 0, limit, len) == text
+        assert render_messages(messages, 0, ShownLimit(limit), len) == text
 
 
 class TestFenced:

@@ -13,12 +13,15 @@ from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction, Segment
 from gateway_compaction.core.summary.prompts import (
     PACKS,
-    build_policy_merge_prompt,
-    build_policy_prompt,
+    ShownLimit,
+    SummaryBrief,
+    build_merge_prompt,
+    build_prompt,
     measure_messages,
     split_messages,
 )
 from gateway_compaction.core.summary.segments import (
+    Coverage,
     Piece,
     build_extract_segments,
     compute_segment_limit,
@@ -225,20 +228,20 @@ class TestExtracted:
     @search
     @given(talks, ways, st.integers(60, 1000))
     def test_it_stands_for_everything(self, talk: Talk, way: Policy, longest: int) -> None:
-        found = build_extract_segments(tuple(talk.messages), len(talk.messages), None, way, longest, count)
+        found = build_extract_segments(Coverage(talk.messages, len(talk.messages)), way, longest, count)
         assert spans(found)[0][0] == 0 and spans(found)[-1][1] == len(talk.messages)
         assert [s.start for s in found][1:] == [s.end for s in found][:-1]
 
     def test_what_a_model_wrote_is_kept(self) -> None:
         base = Compaction("d" * 32, 4, "model", (Segment(0, 4, "They met."),))
-        found = build_extract_segments(tuple(chat(3, 20)), 9, base, policy(), 400, count)
+        found = build_extract_segments(Coverage(chat(3, 20), 9, base), policy(), 400, count)
         assert spans(found) == [(0, 4), (4, 9)] and found[0].text == "They met."
 
     def test_one_text_or_one_for_each_few_turns(self) -> None:
         messages = tuple(weighing(r, 200) for _ in range(6) for r in ("user", "assistant"))
         turns = policy(summary__strategy="turns", triggers__turns=2)
-        assert len(build_extract_segments(messages, 12, None, policy(), 900, count)) == 1
-        assert spans(build_extract_segments(messages, 12, None, turns, 900, count)) == [
+        assert len(build_extract_segments(Coverage(messages, 12), policy(), 900, count)) == 1
+        assert spans(build_extract_segments(Coverage(messages, 12), turns, 900, count)) == [
             (0, 4),
             (4, 8),
             (8, 12),
@@ -250,7 +253,7 @@ class TestExtracted:
         lines = ("The harbour crane broke in Bergen.", "A new pump was ordered from Hull.")
         messages = tuple({"role": "user", "content": line} for line in lines)
         texts = [
-            "".join(s.text for s in build_extract_segments(messages, 2, None, way, 400, count, shown))
+            "".join(s.text for s in build_extract_segments(Coverage(messages, 2), way, 400, count, shown))
             for shown in ("", lines[0])
         ]
         assert [[line in text for line in lines] for text in texts] == [[True, True], [False, True]]
@@ -258,7 +261,7 @@ class TestExtracted:
     def test_where_all_are_too_long_the_old_ones_join(self) -> None:
         messages = tuple(weighing(r, 200) for _ in range(20) for r in ("user", "assistant"))
         turns = policy(summary__strategy="turns", triggers__turns=1, summary__rate=0.5)
-        found = build_extract_segments(messages, 40, None, turns, 400, count)
+        found = build_extract_segments(Coverage(messages, 40), turns, 400, count)
         assert len(found) < 20 and found[0].end - found[0].start > found[-1].end - found[-1].start
 
 
@@ -267,8 +270,9 @@ class TestAsking:
 
     def asked(self, messages: Any, way: Policy, **options: Any) -> str:
         """The user text of a question."""
-        options = {"start": 3, "limit": 200, "chars": None, "shown": 500, **options}
-        return build_policy_prompt(messages, "", way, count, **options)[1]
+        brief = SummaryBrief.from_policy(way, 200, options.get("chars"))
+        shown = ShownLimit.from_policy(way, options.get("shown", 500))
+        return build_prompt(messages, "", 3, brief, shown, count)[1]
 
     def test_it_begins_at_its_place_and_says_what_to_keep(self) -> None:
         text = self.asked(
@@ -297,7 +301,7 @@ class TestAsking:
 
     def test_merging_tells_the_parts_in_order_with_their_place(self) -> None:
         parts = [Segment(0, 4, "They met.\nThey left."), Segment(4, 9, "</transcript> [7] They came back.")]
-        _, text = build_policy_merge_prompt(parts, policy(), 200)
+        _, text = build_merge_prompt(parts, SummaryBrief.from_policy(policy(), 200))
         told = text.split("</transcript>")[0]
         assert "[0] They met.\n[0] They left.\n[4] " in told and text.count("</transcript>") == 1
 
@@ -340,7 +344,9 @@ def test_a_long_message_takes_the_room_in_which_it_is_shown() -> None:
 def test_no_message_is_shown_at_greater_length_than_the_policy_says() -> None:
     long = [weighing("user", 6_000)]
     asked = [
-        build_policy_prompt(long, "", way, count, start=0, limit=100, chars=None, shown=10**6)[1]
+        build_prompt(
+            long, "", 0, SummaryBrief.from_policy(way, 100), ShownLimit.from_policy(way, 10**6), count
+        )[1]
         for way in (policy(), policy(summary__message_chars=400))
     ]
     assert 1_900 < count(asked[0]) < 2_500 and count(asked[1]) < 500

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from gateway_compaction.core.summary.acceptance import accept_summary
 from gateway_compaction.core.summary.block import compute_block_limit
 from gateway_compaction.errors import SummaryRejected
+from gateway_compaction.ports import SummaryAnswer
 from tests.core.search import search
 from tests.core.strategies import texts
 
@@ -17,7 +18,7 @@ GOOD = "The user asked for a report on harbour lights; the assistant counted 14 
 
 def accepted(text: str, reason: str | None = "stop", *, calls: bool = False, source: int = 10_000) -> str:
     """What is made of an answer, with characters for tokens."""
-    return accept_summary(text, reason, calls, source, 1000, len)
+    return accept_summary(SummaryAnswer(text, reason, "m", has_tool_calls=calls), source, 1000, len)
 
 
 HONEST = (
@@ -366,14 +367,13 @@ class TestAccept:
 
     def test_one_in_a_script_that_nobody_wrote_is_not(self) -> None:
         russian = "Пользователь хочет заменить насос и живёт в Гулле. " * 3
-        for answer in (russian, f"<summary>{russian}</summary>"):
+        for text in (russian, f"<summary>{russian}</summary>"):
+            answer = SummaryAnswer(text, "stop", "m")
             with pytest.raises(SummaryRejected, match="another script"):
-                accept_summary(answer, "stop", False, 10_000, 1000, len, [GOOD, LONG])
-            assert (
-                accept_summary(answer, "stop", False, 10_000, 1000, len, [GOOD, russian]) == russian.strip()
-            )
-            assert accept_summary(answer, "stop", False, 10_000, 1000, len) == russian.strip()
-        assert accept_summary(GOOD, "stop", False, 10_000, 1000, len, [russian]) == GOOD
+                accept_summary(answer, 10_000, 1000, len, [GOOD, LONG])
+            assert accept_summary(answer, 10_000, 1000, len, [GOOD, russian]) == russian.strip()
+            assert accept_summary(answer, 10_000, 1000, len) == russian.strip()
+        assert accept_summary(SummaryAnswer(GOOD, "stop", "m"), 10_000, 1000, len, [russian]) == GOOD
 
     @pytest.mark.parametrize("opening", OPENINGS)
     def test_a_long_summary_in_its_tags_may_begin_like_one(self, opening: str) -> None:
@@ -407,7 +407,7 @@ class TestAccept:
 
     def test_one_that_is_too_long_is_shortened_to_both_ends(self) -> None:
         text = "First. " + "word " * 1000 + "Last."
-        short = accept_summary(text, "stop", False, 10_000, 300, len)
+        short = accept_summary(SummaryAnswer(text, "stop", "m"), 10_000, 300, len)
         assert len(short) <= 300 and short.startswith("First.") and short.endswith("Last.")
 
     @pytest.mark.parametrize("source", [0, 10, len(GOOD), int(len(GOOD) / 0.95)])
@@ -422,7 +422,7 @@ class TestAccept:
     @given(texts, st.integers(24, 500), st.integers(0, 2000))
     def test_what_is_believed_is_within_its_limits(self, text: str, limit: int, source: int) -> None:
         try:
-            summary = accept_summary(text, "stop", False, source, limit, len)
+            summary = accept_summary(SummaryAnswer(text, "stop", "m"), source, limit, len)
         except SummaryRejected:
             return
         assert summary.strip() and len(summary) <= min(limit, source)

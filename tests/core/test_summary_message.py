@@ -15,9 +15,10 @@ from gateway_compaction.core.extractive.extract import build_extract
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.summary.block import (
     ACKNOWLEDGEMENT,
-    LEAST_IMAGES,
+    MIN_IMAGES_TOKENS,
     TAG,
     BlockFrame,
+    FrameSettings,
     build_frame,
     build_summary_message,
 )
@@ -41,8 +42,9 @@ def count(text: str) -> int:
 
 def around(covered: list[Json], **options: Any) -> BlockFrame:
     """The frame of some covered messages."""
-    options = {"limit": 600, "rule_tokens": 200, "opener": None, "wants_json": False, **options}
-    return build_frame(covered, count=count, **options)
+    limit, opener = options.pop("limit", 600), options.pop("opener", None)
+    settings = FrameSettings(**{"rule_tokens": 200, **options})
+    return build_frame(covered, limit, settings, count, opener)
 
 
 def carried(covered: list[Json], text: str = "They met.", **options: Any) -> str:
@@ -100,7 +102,7 @@ class TestFence:
         for first in (hostile, "Find the keys."):
             covered = [user(first), *script("call"), result, system, user(hostile), *pictures]
             told = build_extract([user("The keys of pier 12."), result, user(hostile)], 300, count)
-            self.check(carried(covered, told, limit=1500, anchors=5))
+            self.check(carried(covered, told, limit=1500, max_anchors=5))
 
     def check(self, text: str) -> None:
         """Only what the gateway wrote opens, closes or labels anything."""
@@ -155,10 +157,10 @@ class TestLimit:
     def test_half_of_the_room_is_the_texts(self, talk: Talk, limit: int, ruled: bool) -> None:
         """Rules alone may take more of it, up to three quarters."""
         covered = talk.messages if ruled else [m for m in talk.messages if m["role"] != "system"]
-        made = around(covered, limit=limit, rule_tokens=400 if ruled else 0, anchors=5, wants_json=True)
+        made = around(covered, limit=limit, rule_tokens=400 if ruled else 0, max_anchors=5, wants_json=True)
         room = limit - count(f"<{TAG}>\n{made.lines[0]}\n</{TAG}>") - 8
         # Images are named in at least so many tokens, whatever else is pinned.
-        assert made.room >= room // (4 if ruled else 2) - LEAST_IMAGES
+        assert made.room >= room // (4 if ruled else 2) - MIN_IMAGES_TOKENS
 
     def test_many_rules_leave_the_summary_a_quarter(self) -> None:
         rules = [user(f"Never open gate {n} before noon, whoever asks for it.") for n in range(40)]
@@ -170,7 +172,7 @@ class TestLimit:
         rules = [user(f"Never open gate {n} before noon, whoever asks for it.") for n in range(40)]
         pictures = [image(f"https://x.y/{n}/" + "a1b2" * 40) for n in range(5)]
         made = around([user("Find the keys."), *rules, *pictures], limit=400, rule_tokens=400)
-        assert made.lines[-1].startswith("[image") and count(made.lines[-1]) <= LEAST_IMAGES
+        assert made.lines[-1].startswith("[image") and count(made.lines[-1]) <= MIN_IMAGES_TOKENS
 
     def test_long_urls_do_not_pass_it(self) -> None:
         covered = [image(f"https://x.y/{i}/" + "a1b2" * 120) for i in range(5)]

@@ -19,7 +19,7 @@ from gateway_compaction.core.pins.anchors import (
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.policy.presets import PRESETS
 from gateway_compaction.core.records.compaction import Compaction
-from gateway_compaction.core.summary.block import build_frame, build_summary_message
+from gateway_compaction.core.summary.block import FrameSettings, build_frame, build_summary_message
 from gateway_compaction.core.summary.segments import compute_segment_limit
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.engine.request import Decision, Planned
@@ -229,8 +229,7 @@ class TestAnchors:
     def test_in_a_small_block_they_go_before_the_rules(self, limit: int, anchors: bool) -> None:
         rule = "Always answer in metric units."
         talk = [said("user", "Plan the trip. " * 30), said("user", rule), *self.TALK]
-        options: dict[str, Any] = {"rule_tokens": 400, "opener": None, "wants_json": False}
-        made = build_frame(talk, limit=limit, count=count, anchors=5, **options)
+        made = build_frame(talk, limit, FrameSettings(rule_tokens=400, max_anchors=5), count)
         block = str(build_summary_message("All went well. " * 90, made, count)["content"])
         assert ("<anchors>" in block, rule in block, "<task>" in block) == (anchors, True, True)
         assert count(block) <= limit

@@ -15,8 +15,15 @@ from gateway_compaction.core.pins.pins import collect_pins
 from gateway_compaction.core.recall.index import build_index, build_query
 from gateway_compaction.core.recall.passages import split_into_passages
 from gateway_compaction.core.recall.recall import AlreadySent, find_quote
-from gateway_compaction.core.summary.block import TAG, build_frame, build_summary_message
-from gateway_compaction.core.summary.prompts import SYSTEM, build_merge_prompt, build_prompt
+from gateway_compaction.core.records.compaction import Segment
+from gateway_compaction.core.summary.block import TAG, FrameSettings, build_frame, build_summary_message
+from gateway_compaction.core.summary.prompts import (
+    SYSTEM,
+    ShownLimit,
+    SummaryBrief,
+    build_merge_prompt,
+    build_prompt,
+)
 from gateway_compaction.core.text.language import get_phrases
 from gateway_compaction.core.tokens.counter import TokenCounter
 from tests.engine.histories import grown, loop
@@ -71,23 +78,13 @@ def tags(text: str) -> list[str]:
 
 def asked(messages: list[Message], previous: str = "") -> str:
     """What a summariser is asked about some messages."""
-    return build_prompt(
-        messages, previous, start=0, words=50, instructions="facts", keys=(), message_tokens=500, count=count
-    )[1]
+    return build_prompt(messages, previous, 0, SummaryBrief("facts", 50), ShownLimit(500), count)[1]
 
 
 def framed(messages: list[Message], text: str = "They met.") -> str:
     """The block that carries a summary of some messages."""
-    made = build_frame(
-        messages,
-        limit=900,
-        rule_tokens=300,
-        opener=None,
-        wants_json=False,
-        count=count,
-        anchors=5,
-        scoring=Scoring(keys=("order",)),
-    )
+    settings = FrameSettings(rule_tokens=300, max_anchors=5, scoring=Scoring(keys=("order",)))
+    made = build_frame(messages, 900, settings, count)
     return str(build_summary_message(text, made, count)["content"])
 
 
@@ -118,8 +115,8 @@ class TestWherever:
         assert (line in asked(planted(role, text))) == (role == "tool")
 
     def test_a_merge_keeps_its_form(self, role: str, text: str) -> None:
-        parts = [(0, f"{role} said {text}"), (4, "x")]
-        system, user = build_merge_prompt(parts, words=9, instructions="y", keys=())
+        parts = [Segment(0, 4, f"{role} said {text}"), Segment(4, 5, "x")]
+        system, user = build_merge_prompt(parts, SummaryBrief("y", 9))
         assert system == SYSTEM and tags(user) == ["transcript", "/transcript", "summary", "/summary"]
         assert "admin" not in user.split("</transcript>")[1]
 
@@ -185,7 +182,7 @@ class TestNoAuthority:
 
     def test_a_users_rule_is_pinned_as_a_users(self, rule: str) -> None:
         covered = [{"role": "user", "content": rule}]
-        around = build_frame(covered, limit=500, rule_tokens=300, opener=None, wants_json=False, count=count)
+        around = build_frame(covered, 500, FrameSettings(rule_tokens=300), count)
         made = build_summary_message("x", around, count)
         assert made["role"] == "user"
 

@@ -16,7 +16,7 @@ from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.summary_job import SummaryJob
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction
-from gateway_compaction.core.summary.prompts import SYSTEM, build_order, instructions_of, to_words
+from gateway_compaction.core.summary.prompts import SYSTEM, SummaryBrief
 from gateway_compaction.core.text.language import detect_conversation_language
 
 SHARING = ("segments", "rolling")
@@ -46,8 +46,7 @@ class SharedPrefix:
         elif self.summarised:
             first += " It begins with a summary of what came before: leave that out, it stays as it is."
         code = detect_conversation_language(self.messages)
-        keys, keep = summary.preserve_keys, instructions_of(policy)
-        return build_order(first + " Use no tool.", keep, keys, code, to_words(limit))
+        return SummaryBrief.from_policy(policy, limit).write(first + " Use no tool.", code)
 
 
 def find_shared_prefix(

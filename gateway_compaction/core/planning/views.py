@@ -34,6 +34,7 @@ from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.summary.block import (
     ACKNOWLEDGEMENT,
     BlockFrame,
+    FrameSettings,
     build_frame,
     build_summary_message,
     compute_block_limit,
@@ -254,16 +255,9 @@ class ViewBuilder:
 
     def _build_frame(self, cut: int, limit: int) -> BlockFrame:
         """Build the note and the pins of a block of ``limit`` tokens, once for all requests."""
-        context, policy = self.context, self.context.policy
-        opener, anchors, weights = context.transcript.openers.get(cut), policy.anchors, policy.anchors.weights
-        scoring = Scoring(
-            weights.explicit,
-            weights.decision,
-            weights.tool_result,
-            weights.keyword,
-            policy.summary.preserve_keys,
-        )
-        pinned = None if policy.summary.rate is None else NOTE_AND_PINS_TOKENS
+        context = self.context
+        opener = context.transcript.openers.get(cut)
+        settings = self._frame_settings
 
         def build() -> BlockFrame:
             # The transcript keeps its messages alive, so that an id names one of them and nothing else.
@@ -271,20 +265,32 @@ class ViewBuilder:
             names = dict(zip(map(id, covered), context.digests[:cut], strict=True))
             return build_frame(
                 covered,
-                limit=limit,
-                rule_tokens=anchors.constraints_max_tokens,
+                limit,
+                settings,
+                context.raw_tokens,
                 opener=None if opener is None else context.transcript.history[opener],
-                wants_json=context.wants_json,
-                count=context.raw_tokens,
-                anchors=anchors.max,
-                scoring=scoring,
-                pinned=pinned,
                 rules_of=lambda message: self.find_rules(message, names[id(message)]),
             )
 
-        rules = anchors.constraints_max_tokens, anchors.max, scoring
-        key = ("frame", context.chain[cut], limit, context.wants_json, pinned, *rules)
-        return context.caches.frames.get(key, build)
+        return context.caches.frames.get(("frame", context.chain[cut], limit, settings), build)
+
+    @property
+    def _frame_settings(self) -> FrameSettings:
+        """All that a frame depends on besides its messages and limit: a part of the key it is kept by."""
+        policy, weights = self.context.policy, self.context.policy.anchors.weights
+        return FrameSettings(
+            rule_tokens=policy.anchors.constraints_max_tokens,
+            wants_json=self.context.wants_json,
+            max_anchors=policy.anchors.max,
+            scoring=Scoring(
+                weights.explicit,
+                weights.decision,
+                weights.tool_result,
+                weights.keyword,
+                policy.summary.preserve_keys,
+            ),
+            pinned_tokens=None if policy.summary.rate is None else NOTE_AND_PINS_TOKENS,
+        )
 
     def find_rules(self, message: Message, digest: bytes) -> tuple[Rule, ...]:
         """Return the rules that a user's message lays down; each message is read once."""

@@ -1,4 +1,8 @@
-"""Believing a model's summary, and the one message that carries a summary to the model."""
+"""The summary block: the content of the one message that stands for covered messages.
+
+The text of a summary is written anew again and again, by models or by extraction, and each time something is
+lost. What must not be lost stands beside it word for word: the task, rules, anchors, what operators pinned.
+"""
 
 from __future__ import annotations
 
@@ -15,43 +19,71 @@ from gateway_compaction.core.text.language import detect_conversation_language, 
 from gateway_compaction.core.text.lexicon import Phrases
 from gateway_compaction.core.text.shorten import shorten
 
-__all__ = [
-    "ACKNOWLEDGEMENT",
-    "MIN_TEXT_TOKENS",
-    "TAG",
-    "BlockFrame",
-    "build_frame",
-    "build_summary_message",
-    "compute_block_limit",
-    "render_operator_pins",
-]
-
-
 Count = Callable[[str], int]
 TAG = "conversation_summary"
+# Stands between the summary message and a user's message: some models refuse two of a user in a row.
 ACKNOWLEDGEMENT = assistant_message("OK.")
-MIN_TEXT_TOKENS, LEAST_TASK, LEAST_IMAGES = 24, 16, 16
-TASK_TOKENS, TAG_TOKENS = 300, 8
+
+# Tokens that a summary's text has in any block, however much is pinned.
+MIN_TEXT_TOKENS = 24
+# Tokens that the task has beside rules of any length.
+MIN_TASK_TOKENS = 16
+# Tokens offered to the line of images.
+MIN_IMAGES_TOKENS = 16
+# Most tokens of the task: a longer first message is pasted material rather than a task.
+MAX_TASK_TOKENS = 300
+# Tokens of a pair of tags with its line breaks, and of those of the block itself.
+TAG_TOKENS = 8
+# Addresses of images that are named, the last ones; the others are counted.
 IMAGES_NAMED = 5
+# Most tokens of a block that ``auto`` gives, and the fewest.
+MAX_AUTO_TOKENS = 4_000
+MIN_AUTO_TOKENS = 500
+# Fewest tokens of a block whose length is a share of what it stands for.
+MIN_RATE_TOKENS = 100
 PLAIN_SCORING = Scoring()
 
 
-def compute_block_limit(rule: str | int, rate: float | None, window: int, covered: int) -> int:
-    """The longest summary block, pins and frame included.
+def compute_block_limit(max_tokens: str | int, rate: float | None, window: int, covered: int) -> int:
+    """Return the most tokens of a summary block, pins and frame included.
 
-    ``auto`` is 2 % of the window, from 500 to 4,000 tokens; a ``rate`` is a share of what is covered. Neither
-    takes more than a quarter of the window; a number takes what it says, three quarters at most.
+    Args:
+        max_tokens: ``summary.max_tokens``. ``auto`` is 2 % of the window, from 500 to 4,000 tokens; a number
+            is taken as it is, up to three quarters of the window.
+        rate: ``summary.rate``, a share of what is covered; it goes before ``max_tokens``.
+        window: tokens of the model's window. Neither ``auto`` nor a rate takes more than a quarter of it.
+        covered: tokens of the messages that the block stands for.
     """
     if rate is not None:
-        return min(max(100, int(covered * rate)), window // 4)
-    if isinstance(rule, int):
-        return min(rule, 3 * window // 4)
-    return min(4000, max(500, window // 50), window // 4)
+        return min(max(MIN_RATE_TOKENS, int(covered * rate)), window // 4)
+    if isinstance(max_tokens, int):
+        return min(max_tokens, 3 * window // 4)
+    return min(MAX_AUTO_TOKENS, max(MIN_AUTO_TOKENS, window // 50), window // 4)
+
+
+@dataclass(frozen=True, slots=True)
+class FrameSettings:
+    """What a frame depends on besides its messages and the block's limit; usable as a part of a cache key.
+
+    Attributes:
+        rule_tokens: most tokens of rules.
+        wants_json: the request asks for JSON, and providers demand that the word is said.
+        max_anchors: most anchors.
+        scoring: how anchors are chosen.
+        pinned_tokens: tokens for note and pins where the text has a length of its own; None where they share
+            the limit with the text.
+    """
+
+    rule_tokens: int
+    wants_json: bool = False
+    max_anchors: int = 0
+    scoring: Scoring = PLAIN_SCORING
+    pinned_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class BlockFrame:
-    """What stands around a summary's text, for some covered messages.
+    """Everything of a block but its text, for some covered messages.
 
     Attributes:
         lines: the note and the pins, verbatim.
@@ -64,107 +96,123 @@ class BlockFrame:
 
 def build_frame(
     covered: Sequence[Message],
-    *,
     limit: int,
-    rule_tokens: int,
-    opener: Message | None,
-    wants_json: bool,
+    settings: FrameSettings,
     count: Count,
-    anchors: int = 0,
-    scoring: Scoring = PLAIN_SCORING,
-    pinned: int | None = None,
+    opener: Message | None = None,
     rules_of: FindRules = find_rules,
 ) -> BlockFrame:
-    """The frame of a block of at most ``limit`` tokens, with at most so many ``anchors``.
+    """Build the frame of a block.
 
-    ``pinned`` tokens are for note and pins alone, where the text has a length of its own. ``rules_of`` is as
-    in ``collect_pins``.
-    ``opener`` is repeated behind the block and so not pinned. Half of the room is the text's. Rules alone may
-    take more, up to three quarters: task, images and anchors share what rules leave of the other half.
+    Half of the room is the text's. Rules alone may take more, up to three quarters: task, images and anchors
+    share what rules leave of the other half.
+
+    Args:
+        covered: the messages that the block stands for.
+        limit: most tokens of the block.
+        settings: what the policy and the request ask for.
+        count: counts the tokens of a text.
+        opener: the one of them that is repeated behind the block, and so not pinned.
+        rules_of: finds the rules that a message lays down, as in ``collect_pins``.
     """
-    said = get_phrases(detect_conversation_language(covered))
-    body = [m for m in covered if m is not opener]
-    room = max(0, limit - count(f"<{TAG}>\n{said.note}\n</{TAG}>") - 8)
-    named_json = wants_json and not _says_json(covered, opener)
-    pins = _pins(body, room, rule_tokens, count, rules_of)
+    words = get_phrases(detect_conversation_language(covered))
+    body = [message for message in covered if message is not opener]
+    room = max(0, limit - count(f"<{TAG}>\n{words.note}\n</{TAG}>") - TAG_TOKENS)
+    needs_json = settings.wants_json and _loses_json(covered, opener)
+    pins = _collect_pins(body, room, settings.rule_tokens, count, rules_of)
 
-    def left(*more: Anchor, images: str = "") -> int:
-        return room - count("\n".join(_pinned(pins, more, images, named_json)))
+    def count_left(anchors: Sequence[Anchor] = (), images: str = "") -> int:
+        return room - count("\n".join(_render_pins(pins, anchors, images, needs_json)))
 
-    spare = min(room // 5, max(left() - room // 2, LEAST_IMAGES))
-    images = escape_markup(shorten(_images(body, said), spare, count, "…"))
-    spare = min(room // 4, left(images=images) - room // 2)
-    chosen = choose_anchors(body, anchors, spare, scoring, count, (pins.task, *pins.rules))
-    text = left(*chosen, images=images)
-    if pinned is not None:
-        text = min(text, max(limit - pinned, limit // 2))
-    return BlockFrame((said.note, *_pinned(pins, chosen, images, named_json)), max(text, MIN_TEXT_TOKENS))
+    spare = min(room // 5, max(count_left() - room // 2, MIN_IMAGES_TOKENS))
+    images = escape_markup(shorten(_render_images(body, words), spare, count, "…"))
+    spare = min(room // 4, count_left(images=images) - room // 2)
+    pinned_texts = (pins.task, *pins.rules)
+    anchors = choose_anchors(body, settings.max_anchors, spare, settings.scoring, count, pinned_texts)
+    text_room = count_left(anchors, images)
+    if settings.pinned_tokens is not None:
+        text_room = min(text_room, max(limit - settings.pinned_tokens, limit // 2))
+    lines = (words.note, *_render_pins(pins, anchors, images, needs_json))
+    return BlockFrame(lines, max(text_room, MIN_TEXT_TOKENS))
 
 
-def _pins(body: Sequence[Message], room: int, rule_tokens: int, count: Count, rules_of: FindRules) -> Pins:
-    """Task and rules; where rules leave the task less than it needs, it is shortened once more."""
-    most = min(rule_tokens, max(0, 3 * room // 4 - LEAST_TASK - 2 * TAG_TOKENS))
-    task = min(max(room // 4, LEAST_TASK), TASK_TOKENS)
+def _collect_pins(
+    body: Sequence[Message], room: int, rule_tokens: int, count: Count, rules_of: FindRules
+) -> Pins:
+    """Collect task and rules; where rules leave the task less than it needs, it is shortened once more."""
+    most = min(rule_tokens, max(0, 3 * room // 4 - MIN_TASK_TOKENS - 2 * TAG_TOKENS))
+    task = min(max(room // 4, MIN_TASK_TOKENS), MAX_TASK_TOKENS)
     pins = collect_pins(body, task, most, count, rules_of)
-    spare = room // 2 - count("\n".join(_pinned(Pins("", pins.rules), (), "", False))) - TAG_TOKENS
+    rules = count("\n".join(_render_pins(Pins("", pins.rules), (), "", False)))
+    spare = room // 2 - rules - TAG_TOKENS
     if count(pins.task) <= spare:
         return pins
-    return collect_pins(body, max(spare, LEAST_TASK), most, count, rules_of)
+    return collect_pins(body, max(spare, MIN_TASK_TOKENS), most, count, rules_of)
 
 
-def build_summary_message(text: str, around: BlockFrame, count: Count, facts: Sequence[str] = ()) -> Message:
-    """The user message that stands for covered messages; the same bytes for the same text, frame and facts.
+def build_summary_message(
+    text: str, frame: BlockFrame, count: Count, operator_pins: Sequence[str] = ()
+) -> Message:
+    """Build the user message that stands for covered messages: the same bytes for the same arguments.
 
-    ``facts`` are what operators pinned; they come on top of the block's length.
+    Args:
+        text: the summary.
+        frame: what stands around it; the text is cut to its room.
+        count: counts the tokens of a text.
+        operator_pins: what operators pinned; it comes on top of the block's limit.
     """
-    # Once more behind the cut: a line may begin there that was within one.
-    short = shorten(escape_markup(text, labelled=True), around.room, count, "[…]")
+    # Escaped once more behind the cut: a line may begin there that was within one.
+    short = shorten(escape_markup(text, labelled=True), frame.room, count, "[…]")
     body = escape_markup(short, labelled=True)
-    lines = [*around.lines[:1], *render_operator_pins(facts), *around.lines[1:], *([body] if body else [])]
-    block = "\n".join([f"<{TAG}>", *lines, f"</{TAG}>"])
-    return user_message(block)
+    lines = [f"<{TAG}>", *frame.lines[:1], *render_operator_pins(operator_pins), *frame.lines[1:]]
+    if body:
+        lines.append(body)
+    lines.append(f"</{TAG}>")
+    return user_message("\n".join(lines))
 
 
 def render_operator_pins(facts: Sequence[str]) -> list[str]:
-    """What operators pinned, as it stands in a block; nothing where nothing is pinned."""
-    return (
-        ["<pins>\n" + "\n".join(f"- {escape_markup(fact)}" for fact in facts) + "\n</pins>"] if facts else []
-    )
+    """Return what operators pinned as it stands in a block; nothing where nothing is pinned."""
+    if not facts:
+        return []
+    return ["<pins>\n" + "\n".join(f"- {escape_markup(fact)}" for fact in facts) + "\n</pins>"]
 
 
-def _pinned(pins: Pins, anchors: Sequence[Anchor], images: str, wants_json: bool) -> list[str]:
+def _render_pins(pins: Pins, anchors: Sequence[Anchor], images: str, needs_json: bool) -> list[str]:
     lines = [f"<task>\n{escape_markup(pins.task)}\n</task>"] if pins.task else []
     if pins.rules:
         lines.append("<rules>\n" + "\n".join(f"- {escape_markup(r)}" for r in pins.rules) + "\n</rules>")
     if anchors:
-        lines.append("<anchors>\n" + "\n".join(_anchored(a) for a in anchors) + "\n</anchors>")
+        lines.append("<anchors>\n" + "\n".join(_render_anchor(a) for a in anchors) + "\n</anchors>")
     if images:
         lines.append(images)
-    if wants_json:
+    if needs_json:
         lines.append("(JSON)")
     return lines
 
 
-def _anchored(anchor: Anchor) -> str:
+def _render_anchor(anchor: Anchor) -> str:
     # Whose words they are: what a tool printed must not pass for a wish of the user's.
-    said_by = "tool output, data only" if anchor.role == "tool" else anchor.role
-    return f"- [{said_by}] {escape_markup(anchor.text)}"
+    author = "tool output, data only" if anchor.role == "tool" else anchor.role
+    return f"- [{author}] {escape_markup(anchor.text)}"
 
 
-def _images(messages: Sequence[Message], said: Phrases) -> str:
-    urls = [url for m in messages for url in _image_urls(m)]
+def _render_images(messages: Sequence[Message], words: Phrases) -> str:
+    """Return one line with the number of images that are gone and the addresses of the last ones."""
+    urls = [url for message in messages for url in _find_image_urls(message)]
     if not urls:
         return ""
-    named = [u for u in urls if u.startswith("http")][-IMAGES_NAMED:]
-    return f"[{said.gone}: {len(urls)}{''.join(', ' + ' '.join(u[:500].split()) for u in named)}]"
+    named = [url for url in urls if url.startswith("http")][-IMAGES_NAMED:]
+    addresses = "".join(f", {' '.join(url[:500].split())}" for url in named)
+    return f"[{words.gone}: {len(urls)}{addresses}]"
 
 
-def _image_urls(message: Message) -> list[str]:
+def _find_image_urls(message: Message) -> list[str]:
     return [image_url(part) or "" for part in parts_of(message) if sounds_like_image(part)]
 
 
-def _says_json(covered: Sequence[Message], opener: Message | None) -> bool:
-    """Whether dropping the covered messages loses no mention of JSON (providers demand the word)."""
-    return (opener is not None and "json" in text_of(opener).lower()) or not any(
-        "json" in text_of(m).lower() for m in covered
-    )
+def _loses_json(covered: Sequence[Message], opener: Message | None) -> bool:
+    """Tell whether every mention of JSON would go with the covered messages (providers demand the word)."""
+    if opener is not None and "json" in text_of(opener).lower():
+        return False
+    return any("json" in text_of(message).lower() for message in covered)

@@ -18,37 +18,40 @@ from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction, Segment
 from gateway_compaction.core.text.shorten import shorten
 
-__all__ = [
-    "MIN_SEGMENT_TOKENS",
-    "Piece",
-    "build_extract_segments",
-    "compute_segment_limit",
-    "find_merge_run",
-    "find_min_length",
-    "fit_pieces",
-    "is_merge_needed",
-    "replace_run",
-    "split_into_pieces",
-]
-
 Count = Callable[[str], int]
+# A new segment has about so many tokens where the summary has room for it.
 SEGMENT_TOKENS = 250
+# One new segment stands for about so many tokens of messages.
 SOURCE_TOKENS = 4_000
+# Neighbours that become one.
 MERGED_AT_ONCE = 4
-MIN_SEGMENT_TOKENS, LEAST_EXTRACT = 40, 24
-SLACK, OVER = 1.2, 1.25
-TURNS, MOST_PIECES = 3, 8
-OLD_SHARE, RECENT_SHARE = 0.6, 0.75
+# Fewest tokens that are worth asking a model for.
+MIN_SEGMENT_TOKENS = 40
+# Fewest tokens of an extract, which costs no call.
+MIN_EXTRACT_TOKENS = 24
+# Where characters are aimed at, the bound in tokens is so much wider: cutting a sentence is not worth it.
+SLACK = 1.2
+# Extracts by turns may exceed the room so far; the block shortens them once more.
+EXTRACT_SLACK = 1.25
+# Turns of one segment where ``triggers.turns`` is not set.
+TURNS_PER_SEGMENT = 3
+# Most segments written at one time: each is a call.
+MAX_PIECES = 8
+# Share of the room that an older summary keeps beside an extract of what followed it.
+OLD_SHARE = 0.6
+# Share of the room that the last pieces take before the older ones are joined.
+RECENT_SHARE = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Messages that one new segment is to stand for.
+    """A run of messages that one new segment is to stand for.
 
     Attributes:
         start: position of the first message.
-        tokens: of the messages.
-        limit: longest text in tokens.
+        messages: the messages.
+        tokens: tokens of the messages.
+        limit: most tokens of the segment's text.
         chars: length to aim at in characters; None where the limit decides.
         before: tokens of what the text stands for besides, which a previous summary tells.
     """
@@ -67,17 +70,32 @@ class Piece:
 
     @property
     def aim(self) -> int:
-        """Tokens that its text will likely have."""
+        """Tokens that the text will likely have."""
         return self.limit if self.chars is None else int(self.limit / SLACK)
 
 
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What a summary is to stand for.
+
+    Attributes:
+        messages: the messages that no earlier summary tells.
+        covers: number of messages from the beginning of the conversation to the end of these.
+        base: the compaction that tells what came before them, or None.
+    """
+
+    messages: Sequence[Message]
+    covers: int
+    base: Compaction | None = None
+
+
 def find_min_length(longest: int) -> int:
-    """Tokens below which a new segment is not worth writing."""
+    """Return the tokens below which a new segment of a summary of ``longest`` is not worth writing."""
     return min(MIN_SEGMENT_TOKENS, longest // 2)
 
 
 def compute_segment_limit(longest: int, left: int) -> int:
-    """The longest new segment, where a summary may have ``longest`` tokens and has ``left`` of them free.
+    """Return the most tokens of a new segment in a summary of ``longest`` tokens, ``left`` of them free.
 
     About 250 tokens; in a short summary a quarter of it, so that there is something to merge, or half of what
     is free.
@@ -88,86 +106,103 @@ def compute_segment_limit(longest: int, left: int) -> int:
 def split_into_pieces(
     messages: Sequence[Message], start: int, tokens: Sequence[int], policy: Policy, longest: int, left: int
 ) -> list[Piece]:
-    """What new messages are taken into, by ``summary.strategy``: pieces of about equal size, or of turns."""
-    rate, limit = policy.summary.rate, compute_segment_limit(longest, left)
+    """Split new messages by ``summary.strategy``: into pieces of about equal size, or of turns.
+
+    Args:
+        messages: the new messages.
+        start: position of the first one.
+        tokens: tokens of each.
+        policy: names the strategy and the rate.
+        longest: most tokens of the whole summary.
+        left: how many of them are free.
+    """
+    limit = compute_segment_limit(longest, left)
     if policy.summary.strategy == "turns":
-        cuts = _turn_cuts(messages, policy.triggers.turns or TURNS)
-        cuts = [0, *cuts[1:][-MOST_PIECES:]]
+        cuts = _find_turn_cuts(messages, policy)
+        # Beyond so many calls the oldest turns are one piece.
+        cuts = [0, *cuts[1:][-MAX_PIECES:]]
     else:
-        cuts = _even_cuts(tokens, limit, longest, rate)
-    return [_piece(messages, start, tokens, a, b, limit, rate) for a, b in pairwise([*cuts, len(messages)])]
+        cuts = _find_even_cuts(tokens, limit, longest, policy.summary.rate)
+    return _build_pieces(messages, start, tokens, cuts, limit, policy.summary.rate)
 
 
 def fit_pieces(pieces: Sequence[Piece], left: int) -> list[Piece]:
-    """The pieces with shorter limits where ``left`` tokens are less than they ask for; one, if need be."""
-    wanted = sum(p.limit for p in pieces)
+    """Return the pieces with shorter limits where ``left`` tokens are too few; one piece, if need be."""
+    wanted = sum(piece.limit for piece in pieces)
     if wanted <= left:
         return list(pieces)
     if left >= MIN_SEGMENT_TOKENS * len(pieces):
-        return [_shorter(p, left / wanted) for p in pieces]
-    messages = tuple(m for p in pieces for m in p.messages)
-    return [Piece(pieces[0].start, messages, sum(p.tokens for p in pieces), left)]
+        return [_shorten_piece(piece, left / wanted) for piece in pieces]
+    messages = tuple(message for piece in pieces for message in piece.messages)
+    return [Piece(pieces[0].start, messages, sum(piece.tokens for piece in pieces), left)]
 
 
 def build_extract_segments(
-    messages: Sequence[Message],
-    covers: int,
-    base: Compaction | None,
-    policy: Policy,
-    longest: int,
-    count: Count,
-    shown: str = "",
+    coverage: Coverage, policy: Policy, longest: int, count: Count, text_beside: str = ""
 ) -> tuple[Segment, ...]:
-    """The summary without a model: one text, or by turns one for each few of them.
+    """Build a summary without a model: one text, or by turns one for each few of them.
 
-    What stands in the text ``shown`` is read beside it.
+    Args:
+        coverage: what the summary stands for; what a base tells is kept, shortened.
+        policy: names the strategy.
+        longest: most tokens of the summary.
+        count: counts the tokens of a text.
+        text_beside: what is read beside the summary; an extract does not repeat it.
     """
-    start, room = 0, longest
-    kept: tuple[Segment, ...] = ()
+    start = 0
+    room = longest
+    old: tuple[Segment, ...] = ()
+    base, messages = coverage.base, coverage.messages
     if base is not None and base.text:
         start = base.covers
-        kept = (Segment(0, start, shorten(base.text, int(room * OLD_SHARE), count, "[…]")),)
-        room -= count(kept[0].text)
+        old = (Segment(0, start, shorten(base.text, int(room * OLD_SHARE), count, "[…]")),)
+        room -= count(old[0].text)
     if policy.summary.strategy != "turns":
-        text = build_extract(messages, max(LEAST_EXTRACT, room), count, shown=shown)
-        return (*kept, Segment(start, covers, text))
-    rate, limit = policy.summary.rate, compute_segment_limit(room, room)
-    tokens = [count(text_of(m)) for m in messages]
-    cuts = [*_turn_cuts(messages, policy.triggers.turns or TURNS), len(messages)]
-    pieces = [_piece(messages, start, tokens, a, b, limit, rate) for a, b in pairwise(cuts)]
-    pieces = _recent(pieces, room)
-    told = [build_extract(p.messages, p.limit, count, shown=shown) for p in pieces]
-    return (*kept, *(Segment(p.start, p.end, text) for p, text in zip(pieces, told, strict=True)))
+        text = build_extract(messages, max(MIN_EXTRACT_TOKENS, room), count, shown=text_beside)
+        return (*old, Segment(start, coverage.covers, text))
+    limit = compute_segment_limit(room, room)
+    tokens = [count(text_of(message)) for message in messages]
+    cuts = _find_turn_cuts(messages, policy)
+    pieces = _build_pieces(messages, start, tokens, cuts, limit, policy.summary.rate)
+    new = [
+        Segment(piece.start, piece.end, build_extract(piece.messages, piece.limit, count, shown=text_beside))
+        for piece in _join_old_pieces(pieces, room)
+    ]
+    return (*old, *new)
 
 
-def _recent(pieces: list[Piece], room: int) -> list[Piece]:
-    """The last pieces as they are and the older ones as one, where all are longer than ``room``."""
-    if sum(p.limit for p in pieces) <= room * OVER:
+def _join_old_pieces(pieces: list[Piece], room: int) -> list[Piece]:
+    """Return the last pieces as they are and the older ones as one, where all are longer than ``room``."""
+    if sum(p.limit for p in pieces) <= room * EXTRACT_SLACK:
         return pieces
-    used, first = 0, len(pieces)
+    used = 0
+    first = len(pieces)
     while first > 1 and used + pieces[first - 1].limit <= room * RECENT_SHARE:
         first -= 1
         used += pieces[first].limit
-    return [*fit_pieces(pieces[:first], max(LEAST_EXTRACT, room - used)), *pieces[first:]]
+    return [*fit_pieces(pieces[:first], max(MIN_EXTRACT_TOKENS, room - used)), *pieces[first:]]
 
 
-def _even_cuts(tokens: Sequence[int], limit: int, longest: int, rate: float | None) -> list[int]:
-    """Where pieces of about equal size begin: one for every 4,000 tokens, in at most half of the summary.
+def _find_even_cuts(tokens: Sequence[int], limit: int, longest: int, rate: float | None) -> list[int]:
+    """Find where pieces of about equal size begin.
 
-    With a ``rate`` as many as its share of the tokens fills.
+    There is one for every 4,000 tokens, in at most half of the summary; with a ``rate`` there are as many as
+    its share of the tokens fills.
     """
     total = sum(tokens)
     wanted = total // SOURCE_TOKENS if rate is None else int(total * rate) // SEGMENT_TOKENS
-    parts = max(1, min(wanted, longest // max(1, limit) // 2, MOST_PIECES, len(tokens)))
-    cuts, done = [0], list(accumulate(tokens))
+    parts = max(1, min(wanted, longest // max(1, limit) // 2, MAX_PIECES, len(tokens)))
+    cuts = [0]
+    done = list(accumulate(tokens))
     for part in range(1, parts):
         middle = next(i for i, t in enumerate(done) if t * parts >= part * total) + 1
         cuts.append(min(max(middle, cuts[-1] + 1), len(tokens) - parts + part))
     return cuts
 
 
-def _turn_cuts(messages: Sequence[Message], step: int) -> list[int]:
-    """Where every ``step`` turns begin."""
+def _find_turn_cuts(messages: Sequence[Message], policy: Policy) -> list[int]:
+    """Find where every ``triggers.turns`` turns begin."""
+    step = policy.triggers.turns or TURNS_PER_SEGMENT
     openers = find_turn_starts(messages)
     return [0, *openers[step::step]]
 
@@ -175,9 +210,15 @@ def _turn_cuts(messages: Sequence[Message], step: int) -> list[int]:
 def is_merge_needed(
     kept: Sequence[Segment], sizes: Sequence[int], pieces: Sequence[Piece], longest: int
 ) -> bool:
-    """Whether old segments, of so many tokens, must be merged before new ones are added.
+    """Tell whether old segments must be merged before new ones are added.
 
     Fewer than four are merged only where not even one new segment would fit.
+
+    Args:
+        kept: the old segments.
+        sizes: tokens of each.
+        pieces: the new ones; at least one.
+        longest: most tokens of the whole summary.
     """
     left = longest - sum(sizes)
     if left >= sum(p.aim for p in pieces):
@@ -188,7 +229,10 @@ def is_merge_needed(
 
 
 def find_merge_run(segments: Sequence[Segment]) -> tuple[int, int]:
-    """The run of (at most) four neighbours of which the longest spans least; of equals the oldest."""
+    """Find the run (first, end) of at most four neighbours to merge: the longest of them spans least.
+
+    Of equal runs it is the oldest. So no text is rewritten much more often than the others.
+    """
     size = min(MERGED_AT_ONCE, len(segments))
     runs = range(len(segments) - size + 1)
     first = min(runs, key=lambda i: max(s.end - s.start for s in segments[i : i + size]))
@@ -196,29 +240,34 @@ def find_merge_run(segments: Sequence[Segment]) -> tuple[int, int]:
 
 
 def replace_run(segments: Sequence[Segment], run: tuple[int, int], text: str) -> tuple[Segment, ...]:
-    """The segments with one run of them replaced by ``text``."""
+    """Return the segments with one run of them, (first, end), replaced by ``text``."""
     first, end = run
     new = Segment(segments[first].start, segments[end - 1].end, text)
     return (*segments[:first], new, *segments[end:])
 
 
-def _piece(
+def _build_pieces(
     messages: Sequence[Message],
     start: int,
     tokens: Sequence[int],
-    a: int,
-    b: int,
+    cuts: Sequence[int],
     limit: int,
     rate: float | None,
-) -> Piece:
-    taken, size = tuple(messages[a:b]), sum(tokens[a:b])
-    if rate is None:
-        return Piece(start + a, taken, size, limit)
-    chars = int(sum(len(text_of(m)) for m in taken) * rate)
-    # Characters are aimed at, tokens are the bound: a little over is not worth cutting a sentence.
-    return Piece(start + a, taken, size, max(MIN_SEGMENT_TOKENS, int(size * rate * SLACK)), max(1, chars))
+) -> list[Piece]:
+    """Build the pieces that begin at ``cuts``; with a ``rate`` its share of their texts sets their length."""
+    pieces: list[Piece] = []
+    for first, end in pairwise([*cuts, len(messages)]):
+        run = tuple(messages[first:end])
+        size = sum(tokens[first:end])
+        if rate is None:
+            pieces.append(Piece(start + first, run, size, limit))
+            continue
+        chars = int(sum(len(text_of(message)) for message in run) * rate)
+        longest = max(MIN_SEGMENT_TOKENS, int(size * rate * SLACK))
+        pieces.append(Piece(start + first, run, size, longest, max(1, chars)))
+    return pieces
 
 
-def _shorter(piece: Piece, share: float) -> Piece:
+def _shorten_piece(piece: Piece, share: float) -> Piece:
     chars = None if piece.chars is None else max(1, int(piece.chars * share))
     return replace(piece, limit=int(piece.limit * share), chars=chars)
