@@ -191,11 +191,11 @@ class TestCompact:
         where, _ = await compacted(rig, chat(59))
         await rig.archive.compact(ADMIN, where)
         await rig.notice_poller.poll()
-        trips = rig.redis.round_trips
+        trips = rig.redis.connection.round_trips
         assert (await rig.decide(chat(5, "another"))).reason == "below every level"
-        assert rig.redis.round_trips == trips
+        assert rig.redis.connection.round_trips == trips
         await rig.decide(chat(5))
-        assert rig.redis.round_trips == trips + 1
+        assert rig.redis.connection.round_trips == trips + 1
 
 
 class TestRebuild:

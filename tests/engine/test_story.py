@@ -182,9 +182,9 @@ class TestWindows:
     async def test_a_smaller_deployment_is_fitted_again_without_the_store(self, rig: Rig) -> None:
         await told(rig, chat(59))
         decision = await rig.decide(chat(59))
-        trips = rig.redis.round_trips
+        trips = rig.redis.connection.round_trips
         again = await rig.compactor.refit(decision, ModelFacts(WINDOW // 3, "gpt-4o"))
-        assert rig.redis.round_trips == trips
+        assert rig.redis.connection.round_trips == trips
         assert again.messages is not None and again.tokens_after is not None
         assert again.tokens_after < WINDOW // 3 < (decision.tokens_after or 0)
         assert not violations(again.messages, decision.request.messages)

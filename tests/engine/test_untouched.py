@@ -32,13 +32,13 @@ class TestNothingToDo:
         rig = rigs(128_000)
         for call in grown(LONG):
             assert untouched(await rig.call(call)) == ("none", "below every level")
-        assert (rig.counter.encodings, rig.redis.round_trips) == (0, 0)
+        assert (rig.counter.encodings, rig.redis.connection.round_trips) == (0, 0)
         assert await values(rig.redis) == []
 
     async def test_a_request_that_must_be_counted_still_needs_no_store(self, rig: Rig) -> None:
         decision = await rig.call(chat(15))
         assert (decision.outcome, decision.messages) == ("none", None)
-        assert rig.counter.encodings > 0 and rig.redis.round_trips == 0
+        assert rig.counter.encodings > 0 and rig.redis.connection.round_trips == 0
 
     async def test_each_message_is_counted_once(self, rig: Rig) -> None:
         await rig.call(chat(21))
@@ -51,11 +51,11 @@ class TestNothingToDo:
     async def test_a_warm_request_makes_one_trip(self, rig: Rig) -> None:
         for call in grown(LONG):
             await rig.call(call)
-        before, counted = rig.redis.round_trips, rig.counter.encodings
+        before, counted = rig.redis.connection.round_trips, rig.counter.encodings
         warm = chat(59)
         decision = await rig.decide(warm)
         assert decision.outcome == "applied"
-        assert rig.redis.round_trips == before + 1
+        assert rig.redis.connection.round_trips == before + 1
         assert rig.counter.encodings == counted
         assert rig.store.calls["load"] == sum(1 for c in grown(LONG) if len(c) > 28) + 1
 
@@ -73,13 +73,13 @@ class TestLeftAlone:
     async def test_off(self, rigs: Callable[..., Rig]) -> None:
         rig = rigs(2_000, {"mode": "off"})
         assert untouched(await rig.call(LONG)) == ("none", "the policy is off")
-        assert (rig.counter.encodings, rig.redis.round_trips) == (0, 0)
+        assert (rig.counter.encodings, rig.redis.connection.round_trips) == (0, 0)
 
     @pytest.mark.parametrize("value", ["off", "OFF"])
     async def test_a_client_may_ask_to_be_left_alone(self, rig: Rig, value: str) -> None:
         decision = await rig.call(LONG, headers={"x-compaction": value})
         assert untouched(decision) == ("bypassed", "the client asked for it")
-        assert rig.redis.round_trips == 0
+        assert rig.redis.connection.round_trips == 0
         assert (await rig.call(LONG, headers={"x-compaction": "on"})).messages is not None
 
     async def test_unless_the_policy_says_no(self, rigs: Callable[..., Rig]) -> None:
@@ -93,7 +93,7 @@ class TestLeftAlone:
         rig = rigs(None)
         decision = await rig.call(LONG)
         assert untouched(decision) == ("none", "the context window of the model is unknown")
-        assert (rig.counter.encodings, rig.redis.round_trips) == (0, 0)
+        assert (rig.counter.encodings, rig.redis.connection.round_trips) == (0, 0)
 
     async def test_the_policy_may_know_the_window(self, rigs: Callable[..., Rig]) -> None:
         rig = rigs(None, {"context_window": 2_000})
