@@ -25,6 +25,7 @@ from gateway_compaction.archive import Query, Scope
 from gateway_compaction.core.conversation.digest import fingerprint
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.ports import CallRecord
 from tests.lab.redis_server import RedisServer
 from tests.store_contract import digest, record
 
@@ -59,7 +60,12 @@ async def fill(store: RedisStore, sessions: int, teams: int) -> None:
             "key_alias": f"key {number % KEYS}",
         }
         event = replace(EVENT, model=MODELS[number % 3], tokens_before=60_000 + number)
-        await store.append(where, event, ttl=7 * 86_400, labels=[f"ticket-{number}"], about=about, view="raw")
+        await store.append(
+            where,
+            event,
+            ttl=7 * 86_400,
+            call=CallRecord(labels=[f"ticket-{number}"], about=about, view="raw"),
+        )
         await store.put(where, record("a", text="what was said " * 40), token=None, ttl=7 * 86_400, limit=9)
 
     for start in range(0, sessions, 50):
@@ -140,7 +146,7 @@ async def beside(store: RedisStore, sessions: int, teams: int, asking: bool, sec
             where, started = session_of(number * 37 % sessions, teams), time.perf_counter()
             await store.load(where, [digest("a")])
             took.append((time.perf_counter() - started) * 1000)
-            await store.append(where, EVENT, ttl=7 * 86_400, view="raw")
+            await store.append(where, EVENT, ttl=7 * 86_400, call=CallRecord(view="raw"))
             await asyncio.sleep(0.005)
 
     await asyncio.gather(page(), chat())

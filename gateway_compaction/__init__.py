@@ -28,6 +28,7 @@ from gateway_compaction.errors import (
 from gateway_compaction.ports import (
     Buffer,
     Caller,
+    CallRecord,
     ModelFacts,
     Models,
     Notices,
@@ -41,6 +42,7 @@ __all__ = [
     "ArchiveError",
     "BadDocument",
     "Buffer",
+    "CallRecord",
     "Caller",
     "Clip",
     "Compaction",

@@ -16,6 +16,7 @@ from gateway_compaction.core.records.event import CompactionEvent
 
 __all__ = [
     "Buffer",
+    "CallRecord",
     "Caller",
     "ModelFacts",
     "Models",
@@ -61,6 +62,26 @@ class Notices:
     forgotten: Mapping[str, float] = field(default_factory=dict)
     voided: Mapping[str, float] = field(default_factory=dict)
     requested: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecord:
+    """The facts of a call that are stored besides its event.
+
+    Attributes:
+        used: digest of the stored compaction that was sent; it counts as used.
+        labels: ids that the client sent.
+        about: whose the call is, by the names of ``archive.Owner``.
+        view: names what stood for the beginning, ``raw`` where nothing did: what was never sent before breaks
+            the provider's cache. None where nothing was sent.
+        snapshot: what came and what was sent, message by message; kept until the next one.
+    """
+
+    used: str | None = None
+    labels: Sequence[str] = ()
+    about: Mapping[str, str] | None = None
+    view: str | None = None
+    snapshot: CallSnapshot | None = None
 
 
 class Store(Protocol):
@@ -126,20 +147,10 @@ class Store(Protocol):
         event: CompactionEvent,
         *,
         ttl: float,
-        used: str | None = None,
-        labels: Sequence[str] = (),
-        about: Mapping[str, str] | None = None,
         generation: str = "",
-        view: str | None = None,
-        last: CallSnapshot | None = None,
+        call: CallRecord | None = None,
     ) -> None:
-        """Record an event; ``used`` is the digest of the compaction that was sent (it counts as used).
-
-        ``labels`` are ids that the client sent; ``about`` says whose the call is, by the names of
-        ``archive.Owner``; ``view`` names what stood for the beginning, ``raw`` where nothing did: what was
-        never sent before breaks the provider's cache;
-        ``last`` is kept until the next one.
-        """
+        """Record an event, and of a call what else there is to know of it."""
         ...
 
     async def bypass(self, session: SessionRef, reason: str, seconds: float, generation: str = "") -> None:

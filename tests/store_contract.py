@@ -13,7 +13,7 @@ from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction, Kind, Segment, SessionRef
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
-from gateway_compaction.ports import Buffer
+from gateway_compaction.ports import Buffer, CallRecord
 
 __all__ = [
     "TTL",
@@ -93,7 +93,10 @@ async def fill(store: RedisStore) -> None:
     about = {"team_id": "7c1f", "team": "Ärzte & Co", "user_id": "ana@example.com", "key_hash": digest("key")}
     last = CallSnapshot(1.0, (("user", 3, "verbatim"),), (("user", 3, "verbatim"),))
     await store.append(
-        session(), event(), ttl=TTL, used=digest("a"), labels=labels, about=about, view=digest("a"), last=last
+        session(),
+        event(),
+        ttl=TTL,
+        call=CallRecord(used=digest("a"), labels=labels, about=about, view=digest("a"), snapshot=last),
     )
     await store.save_factor("gpt", 1.1)
 

@@ -18,6 +18,7 @@ from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.errors import NotThere, Refused
+from gateway_compaction.ports import CallRecord
 from tests.lab.waiting import until
 from tests.store_contract import TTL, digest, event, raw, record, session, stored
 
@@ -44,7 +45,9 @@ async def talk(
     """One call of a conversation."""
     where = session(name, tenant)
     labels = changes.pop("labels", [f"label of {name}"])
-    await store.append(where, call(**changes), ttl=TTL, labels=labels, about=about, view=digest("a"))
+    await store.append(
+        where, call(**changes), ttl=TTL, call=CallRecord(labels=labels, about=about, view=digest("a"))
+    )
     return where
 
 
@@ -158,7 +161,7 @@ class TestList:
 
     async def test_what_expired_is_not_listed(self, store: RedisStore, archive: RedisArchive) -> None:
         await talk(store, "long")
-        await store.append(session("short"), call(), ttl=1.0, about=TEAM)
+        await store.append(session("short"), call(), ttl=1.0, call=CallRecord(about=TEAM))
         assert len(await listed(archive)) == 2
 
         async def expired() -> bool:
@@ -172,7 +175,9 @@ class TestList:
         self, store: RedisStore, archive: RedisArchive
     ) -> None:
         for number in range(30):
-            await store.append(session(f"short {number}"), call(), ttl=0.5, labels=["x"], about=TEAM)
+            await store.append(
+                session(f"short {number}"), call(), ttl=0.5, call=CallRecord(labels=["x"], about=TEAM)
+            )
         kept = [await talk(store, f"long {number}") for number in range(3)]
         assert len(await listed(archive)) >= 3
         names = [f"gwc:{{{session().tenant}}}:{name}" for name in ("sessions", "rows")]
@@ -297,7 +302,9 @@ class TestDetail:
             2,
             (1,),
         )
-        await store.append(where, call(), ttl=TTL, about=TEAM, used=digest("b"), last=last)
+        await store.append(
+            where, call(), ttl=TTL, call=CallRecord(about=TEAM, used=digest("b"), snapshot=last)
+        )
         found = await archive.detail(ADMIN, where)
         assert found.row.session == where and found.row.state == "summarizing"
         assert found.compactions == (
@@ -347,7 +354,7 @@ class TestDetail:
     ) -> None:
         large = ({"role": "user", "content": "x" * 2_100_000},)
         last = CallSnapshot(1.0, (("user", 3, "verbatim"),), (("user", 3, "verbatim"),), large, large)
-        await store.append(session(), call(), ttl=TTL, about=TEAM, last=last)
+        await store.append(session(), call(), ttl=TTL, call=CallRecord(about=TEAM, snapshot=last))
         kept = (await archive.detail(ADMIN, session())).last_call
         assert kept == replace(last, client=None, model=None, omitted=True)
 
@@ -358,7 +365,7 @@ class TestHours:
     async def test_they_add_up_what_events_tell(self, store: RedisStore, archive: RedisArchive) -> None:
         where = await talk(store)
         await talk(store, outcome="observed", tokens_after=500)
-        await store.append(where, call(), ttl=TTL, about=TEAM, view="raw")
+        await store.append(where, call(), ttl=TTL, call=CallRecord(about=TEAM, view="raw"))
         made = replace(event(), type="summary", outcome="made", model="small", cost=0.25)
         for outcome in ("made", "failed"):
             await store.append(where, replace(made, outcome=outcome), ttl=TTL)
@@ -376,7 +383,7 @@ class TestHours:
         """Not on the way back to what was sent before, nor as often as two branches take turns."""
         where = await talk(store)
         for view in ("raw", "extractive:b", digest("a"), "raw", "extractive:b", "model:b", "extractive:b"):
-            await store.append(where, call(), ttl=TTL, about=TEAM, view=view)
+            await store.append(where, call(), ttl=TTL, call=CallRecord(about=TEAM, view=view))
         [hour] = await archive.overview(ADMIN, 2)
         assert (hour.requests, hour.breaks) == (8, 3)
 

@@ -23,6 +23,7 @@ from gateway_compaction.archive import Owner, Query, Scope
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import BadDocument, NotThere, PartNotThere, Refused
+from gateway_compaction.ports import CallRecord
 from tests.store_contract import TTL, digest, event, knows_nothing, raw, record, session, stored
 from tests.test_archive import ADMIN, TEAM, USER, call, listed, talk
 
@@ -140,7 +141,7 @@ async def three(store: RedisStore) -> None:
 async def called_again(store: RedisStore, about: dict[str, str]) -> None:
     """A call that found the session as it is now."""
     known = await generation(store)
-    await store.append(S, call(), ttl=TTL, about=about, view=A, generation=known)
+    await store.append(S, call(), ttl=TTL, generation=known, call=CallRecord(about=about, view=A))
 
 
 async def generation(store: RedisStore) -> str:
@@ -381,7 +382,9 @@ class TestForget:
         await store.claim(S, digest("d"), [], 60)
         last = CallSnapshot(1.0, (), ())
         for number in range(12):
-            await store.append(S, call(), ttl=TTL, labels=[f"l{number}"], about=TEAM, last=last)
+            await store.append(
+                S, call(), ttl=TTL, call=CallRecord(labels=[f"l{number}"], about=TEAM, snapshot=last)
+            )
         await talk(store, "neighbour", labels=["l3"])
 
     async def test_nothing_of_it_is_left(self, store: RedisStore, archive: RedisArchive) -> None:
@@ -457,7 +460,9 @@ class TestForget:
         assert await store.claim(S, digest("g"), [], 60, known) == 0
         assert not await store.renew(S, digest("e"), token, 60)
         await store.release(S, digest("e"), token, failure="late", ttl=TTL)
-        await store.append(S, call(), ttl=TTL, labels=["late"], about=TEAM, generation=known, view=A)
+        await store.append(
+            S, call(), ttl=TTL, generation=known, call=CallRecord(labels=["late"], about=TEAM, view=A)
+        )
         await store.bypass(S, "late", 60, known)
         await store.backoff(S, "late", 60, known)
 
@@ -465,7 +470,7 @@ class TestForget:
         await talk(store)
         await archive.forget(OWN, S)
         known = await generation(store)
-        await store.append(S, call(), ttl=TTL, about=TEAM, generation=known)
+        await store.append(S, call(), ttl=TTL, generation=known, call=CallRecord(about=TEAM))
         assert await store.put(S, record("a"), token=None, ttl=TTL, limit=9, generation=known) == 1
         assert len((await archive.sessions(OWN, Query())).rows) == 1
 
@@ -483,7 +488,9 @@ class TestForget:
             for turn in range(6):
                 known = (await store.load(where, [A])).controls.generation
                 await store.put(where, record(turn), token=None, ttl=TTL, limit=9, generation=known)
-                await store.append(where, call(), ttl=TTL, labels=["x"], about=TEAM, generation=known)
+                await store.append(
+                    where, call(), ttl=TTL, generation=known, call=CallRecord(labels=["x"], about=TEAM)
+                )
 
         async def erase(number: int) -> None:
             for _ in range(8):
@@ -504,7 +511,9 @@ class TestForget:
     ) -> None:
         hesitant = Hesitant(raw(store))
         writer = RedisStore(hesitant, timeout_seconds=2.0)
-        late = asyncio.create_task(writer.append(S, call(), ttl=TTL, labels=["x"], about=TEAM))
+        late = asyncio.create_task(
+            writer.append(S, call(), ttl=TTL, call=CallRecord(labels=["x"], about=TEAM))
+        )
         await hesitant.about_to_index.wait()
         # As an erasure that began before ends.
         await other.connection.send(*build_erasure(S))
@@ -561,7 +570,9 @@ class TestDocuments:
         await three(store)
         await store.put(S, record("s", text='lone \ud83d "kind"'), token=None, ttl=TTL, limit=9)
         last = CallSnapshot(1.0, (("user", 1, "verbatim"),), (("user", 1, "verbatim"),))
-        await store.append(S, call(), ttl=TTL, labels=["Ärzte"], about=TEAM, used=A, view=A, last=last)
+        await store.append(
+            S, call(), ttl=TTL, call=CallRecord(labels=["Ärzte"], about=TEAM, used=A, view=A, snapshot=last)
+        )
         await archive.rollback(OWN, S, 2)
         await archive.compact(OWN, S)
         names = [f"gwc:{{{S.session_id}}}:{name}" for name in ("compactions", "retired")]
@@ -592,7 +603,7 @@ class TestDocuments:
         self, store: RedisStore, archive: RedisArchive
     ) -> None:
         longest = 3650 * 86_400.0
-        await store.append(S, call(), ttl=longest, about=TEAM)
+        await store.append(S, call(), ttl=longest, call=CallRecord(about=TEAM))
         document = json.loads(json.dumps(await archive.export(OWN, S)))
         assert longest - 60 < document["ttl"] <= longest
         await archive.forget(OWN, S)
@@ -696,7 +707,7 @@ class TestDocuments:
         self, store: RedisStore, archive: RedisArchive
     ) -> None:
         await three(store)
-        await store.append(S, call(), ttl=TTL, last=CallSnapshot(1.0, (), ()))
+        await store.append(S, call(), ttl=TTL, call=CallRecord(snapshot=CallSnapshot(1.0, (), ())))
         names = ("session", "compactions", "used", "events", "last")
         fields, compactions, used, events, last = (f"gwc:{{{S.session_id}}}:{name}" for name in names)
         bad = {"calls": "many", "bypass_until": "9" * 400, "pins": "{", "x": "1", "version": "-"}
@@ -907,7 +918,9 @@ class TestDocuments:
             await raw(store).set(f"{key}:last", called(at=[]))
             shown = await archive.detail(OWN, S)
             assert A not in {one.digest for one in shown.compactions} and shown.last_call is None
-        await store.append(S, replace(call(), tokens_before=900, tokens_after=100), ttl=TTL, view=A)
+        await store.append(
+            S, replace(call(), tokens_before=900, tokens_after=100), ttl=TTL, call=CallRecord(view=A)
+        )
         assert (await archive.detail(OWN, S)).row.calls == 1
         assert await store.put(S, record("n"), token=None, ttl=TTL, limit=9) == 1
         await raw(store).hdel(f"{key}:claims", A)

@@ -16,6 +16,7 @@ from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.archive import Owner, Query, Scope
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import NotThere
+from gateway_compaction.ports import CallRecord
 from tests.store_contract import TTL, digest, session
 from tests.test_archive import call
 
@@ -49,7 +50,7 @@ async def look(owners: list[Owner], scope: Scope, sort: Any, limit: int) -> None
     for number, owner in enumerate(owners):
         where = session(str(number), tenant_of(owner))
         about = {name: value for name, value in asdict(owner).items() if value}
-        await store.append(where, call(seconds=1.0), ttl=TTL, labels=["same"], about=about)
+        await store.append(where, call(seconds=1.0), ttl=TTL, call=CallRecord(labels=["same"], about=about))
         made[where] = owner
     mine = {where for where, owner in made.items() if scope.allows(owner)}
     query, seen = Query(text="same", sort=sort, limit=limit), []

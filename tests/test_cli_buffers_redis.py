@@ -22,6 +22,7 @@ from gateway_compaction.cli.buffers.reach import Source, open_archive
 from gateway_compaction.cli.main import app
 from gateway_compaction.core.records.compaction import Segment, SessionRef
 from gateway_compaction.errors import StoreError
+from gateway_compaction.ports import CallRecord
 from tests.buffers_archive import HOSTILE
 from tests.lab.ports import HOST, free_port
 from tests.lab.redis_server import GarbageServer, HungServer, RedisServer
@@ -47,7 +48,7 @@ async def fill(url: str) -> None:
         (TWIN, ["ticket-4712"], owner),
         (FOREIGN, [HOSTILE], {"team_id": "99", "team": HOSTILE}),
     ):
-        await store.append(session, happened, ttl=TTL, labels=labels, about=about)
+        await store.append(session, happened, ttl=TTL, call=CallRecord(labels=labels, about=about))
     old = record("first", text="Ana wants the figures.")
     await store.put(CHAT, old, token=None, ttl=TTL, limit=32)
     new = replace(

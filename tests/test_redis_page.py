@@ -21,6 +21,7 @@ from gateway_compaction.archive import Scope
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import StoreError
+from gateway_compaction.ports import CallRecord
 from tests.lab.redis_server import RedisServer
 from tests.store_contract import digest, everything_an_operator_does, fill, raw, record, session
 from tests.store_contract import event as happened
@@ -87,10 +88,10 @@ async def prepare(url: str) -> None:
     await store.put(SESSION, whole, token=token, ttl=WEEK, limit=32)
     await store.claim(SESSION, digest("third"), [], 60)
     await store.bypass(SESSION, "the provider answered 400", 300)
-    told: dict[str, Any] = {"labels": [LABEL], "about": about, "last": last}
-    await store.append(SESSION, event, ttl=WEEK, used=digest("second"), **told)
+    call = CallRecord(used=digest("second"), labels=[LABEL], about=about, snapshot=last)
+    await store.append(SESSION, event, ttl=WEEK, call=call)
     second = SessionRef(TENANT, digest("second conversation"))
-    await store.append(second, event, ttl=WEEK, labels=["ticket-4712"], about=about)
+    await store.append(second, event, ttl=WEEK, call=CallRecord(labels=["ticket-4712"], about=about))
     await store.append(SessionRef(OTHER, digest("third conversation")), event, ttl=WEEK)
     client = raw(store)
     [now, _] = await client.time()

@@ -14,7 +14,7 @@ from gateway_compaction.adapters.redis.scripts import Script
 from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.core.records.compaction import KIND_RANK, Clip, Compaction, Kind, Segment, SessionRef
 from gateway_compaction.errors import StoreError
-from gateway_compaction.ports import Buffer, Store
+from gateway_compaction.ports import Buffer, CallRecord, Store
 from tests.lab.redis_server import RedisServer
 from tests.lab.waiting import until
 from tests.store_contract import TTL, digest, event, knows_nothing, raw, record, session, stored
@@ -109,7 +109,7 @@ async def test_a_worse_kind_never_replaces_a_better_one(
 async def test_beyond_the_limit_the_least_recently_used_go(store: RedisStore) -> None:
     for name in range(4):
         await store.put(S, record(name), token=None, ttl=TTL, limit=4)
-    await store.append(S, event(), ttl=TTL, used=digest(0))
+    await store.append(S, event(), ttl=TTL, call=CallRecord(used=digest(0)))
     await store.put(S, record(4), token=None, ttl=TTL, limit=4)
     await store.put(S, record(5), token=None, ttl=TTL, limit=4)
     kept = {c.digest for c in (await store.load(S, [digest(i) for i in range(6)])).compactions}
@@ -219,7 +219,7 @@ async def test_a_shorter_pause_does_not_end_a_longer_one(store: RedisStore) -> N
 
 
 async def test_using_what_is_gone_does_not_bring_it_back(store: RedisStore) -> None:
-    await store.append(S, event(), ttl=TTL, used=digest("gone"))
+    await store.append(S, event(), ttl=TTL, call=CallRecord(used=digest("gone")))
     assert await raw(store).exists(f"gwc:{{{S.session_id}}}:used") == 0
 
 
@@ -274,7 +274,7 @@ async def test_values_that_are_no_text_do_no_harm(quiet_server: RedisServer) -> 
     quiet_server.flush()
     store = RedisStore(connect(quiet_server.url), timeout_seconds=2.0)
     about = {"team_id": "t", "key_hash": "k"}
-    await store.append(S, event(), ttl=TTL, labels=["x"], about=about, view="raw")
+    await store.append(S, event(), ttl=TTL, call=CallRecord(labels=["x"], about=about, view="raw"))
     bad = {"policy": b"\xff", "about:key_hash": b"\xfe\xff", "backoff_reason": b"\xc3"}
     await raw(store).hset(f"gwc:{{{S.session_id}}}:session", mapping=bad)
     known = (await store.load(S, [digest("a")])).controls.generation
@@ -283,8 +283,10 @@ async def test_values_that_are_no_text_do_no_harm(quiet_server: RedisServer) -> 
     assert await store.put(S, record("a"), token=token, ttl=TTL, limit=9, generation=known) == 1
     await store.bypass(S, "400", 60, known)
     await store.backoff(S, "late", 1, "")
-    await store.append(S, replace(event(), level="light"), ttl=TTL, generation=known, view="raw")
-    await store.append(S, replace(event(), outcome="later", policy="p"), ttl=TTL, view="raw")
+    await store.append(
+        S, replace(event(), level="light"), ttl=TTL, generation=known, call=CallRecord(view="raw")
+    )
+    await store.append(S, replace(event(), outcome="later", policy="p"), ttl=TTL, call=CallRecord(view="raw"))
     token = await store.claim(session("other"), digest("b"), [], 60)
     await store.release(session("other"), digest("b"), token, failure="late", ttl=TTL)
     buffer = await store.load(S, [digest("a")])

@@ -17,6 +17,7 @@ from gateway_compaction.adapters.redis.connection import RedisConnection, connec
 from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.archive import Query, Scope
 from gateway_compaction.errors import StoreBusy, StoreError
+from gateway_compaction.ports import CallRecord
 from tests.lab.ports import HOST, free_port
 from tests.lab.redis_server import GarbageServer, HungServer, RedisServer
 from tests.lab.waiting import until
@@ -31,7 +32,7 @@ CALLS: dict[str, Callable[[RedisStore], Awaitable[Any]]] = {
     "renew": lambda store: store.renew(S, A, 1, 60),
     "release": lambda store: store.release(S, A, 1, ttl=TTL),
     "put": lambda store: store.put(S, record("a"), token=None, ttl=TTL, limit=9),
-    "append": lambda store: store.append(S, event(), ttl=TTL, used=A, labels=["x"]),
+    "append": lambda store: store.append(S, event(), ttl=TTL, call=CallRecord(used=A, labels=["x"])),
     "bypass": lambda store: store.bypass(S, "400", 60),
     "backoff": lambda store: store.backoff(S, "unused", 60),
     "factors": lambda store: store.factors(),

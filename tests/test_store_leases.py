@@ -11,6 +11,7 @@ from redis.crc import key_slot
 
 from gateway_compaction.adapters.redis.connection import connect
 from gateway_compaction.adapters.redis.store import RedisStore
+from gateway_compaction.ports import CallRecord
 from tests.lab.redis_server import RedisServer
 from tests.lab.waiting import until
 from tests.store_contract import TTL, digest, event, fill, raw, record, session
@@ -175,7 +176,9 @@ async def test_no_update_is_lost(store: RedisStore) -> None:
     )
     assert sorted(versions) == list(range(1, 41))
     assert len((await store.load(S, [digest(i) for i in range(40)])).compactions) == 40
-    await asyncio.gather(*(store.append(S, event(str(i)), ttl=TTL, labels=[f"l{i}"]) for i in range(30)))
+    await asyncio.gather(
+        *(store.append(S, event(str(i)), ttl=TTL, call=CallRecord(labels=[f"l{i}"])) for i in range(30))
+    )
     assert await raw(store).llen(f"gwc:{{{S.session_id}}}:events") == 30
 
 
@@ -206,14 +209,14 @@ async def test_what_is_written_before_any_ttl_is_known_expires_too(store: RedisS
 async def test_the_life_of_an_index_is_never_shortened_and_a_session_follows_its_policy(
     store: RedisStore,
 ) -> None:
-    await store.append(S, event(), ttl=1000, labels=["x"], about={"team": "t"})
-    await store.append(S, event(), ttl=100, labels=["x"], about={"team": "t"})
+    await store.append(S, event(), ttl=1000, call=CallRecord(labels=["x"], about={"team": "t"}))
+    await store.append(S, event(), ttl=100, call=CallRecord(labels=["x"], about={"team": "t"}))
     for key in await raw(store).keys():
         ttl = await raw(store).ttl(key)
         if key.endswith(b":hours"):
             continue
         assert (ttl <= 100) if S.session_id.encode() in key else (900 < ttl <= 1000), key
-    await store.append(S, event(), ttl=2000, labels=["x"])
+    await store.append(S, event(), ttl=2000, call=CallRecord(labels=["x"]))
     assert await raw(store).ttl("gwc:tenants") > 1000
 
 
@@ -247,21 +250,21 @@ async def test_what_operators_find(store: RedisStore) -> None:
 
 async def test_lists_are_bounded(store: RedisStore) -> None:
     for number in range(12):
-        await store.append(S, event(), ttl=TTL, labels=[f"l{number}", "same" * 100])
+        await store.append(S, event(), ttl=TTL, call=CallRecord(labels=[f"l{number}", "same" * 100]))
     fields = await raw(store).hget(f"gwc:{{{S.session_id}}}:session", "labels")
     assert json.loads(fields or "") == ["l11", "same" * 50, *(f"l{n}" for n in range(10, 4, -1))]
     await raw(store).rpush(f"gwc:{{{S.session_id}}}:events", *["{}"] * 300)
     await store.append(S, event(), ttl=TTL)
     assert await raw(store).llen(f"gwc:{{{S.session_id}}}:events") == 200
     for number in range(105):
-        await store.append(session(str(number)), event(), ttl=TTL, labels=["shared"])
+        await store.append(session(str(number)), event(), ttl=TTL, call=CallRecord(labels=["shared"]))
     sizes = [await raw(store).zcard(key) async for key in raw(store).scan_iter("gwc:*:label:*")]
     assert max(sizes) == 100
 
 
 async def test_labels_that_cannot_be_read_are_replaced(store: RedisStore) -> None:
     await raw(store).hset(f"gwc:{{{S.session_id}}}:session", "labels", "{not json")
-    await store.append(S, event(), ttl=TTL, labels=["new \ud83d"])
+    await store.append(S, event(), ttl=TTL, call=CallRecord(labels=["new \ud83d"]))
     assert await raw(store).hget(f"gwc:{{{S.session_id}}}:session", "labels") == b'["new ?"]'
 
 

@@ -15,6 +15,7 @@ from gateway_compaction.adapters.redis.archive import RedisArchive
 from gateway_compaction.adapters.redis.connection import connect
 from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.errors import StoreError
+from gateway_compaction.ports import CallRecord
 from tests.lab.ports import HOST, free_port
 from tests.lab.redis_server import redis_binary
 from tests.lab.skips import skip_loudly
@@ -72,7 +73,9 @@ async def test_a_cluster_node(tmp_path: Path) -> None:
         assert kept.digest == digest("a")
         await store.release(S, digest("c"), 1, failure="late", ttl=TTL)
         await store.put(S, record("b", "extractive"), token=None, ttl=TTL, limit=1)
-        await store.append(session("other"), event(), ttl=TTL, labels=["x", "y"], about={"team": "t"})
+        await store.append(
+            session("other"), event(), ttl=TTL, call=CallRecord(labels=["x", "y"], about={"team": "t"})
+        )
         assert await store.factors() == {"gpt": 1.1}
         await everything_an_operator_does(RedisArchive(store.connection))
         assert store.state == "closed"

@@ -30,6 +30,7 @@ from gateway_compaction.engine.request import (
 )
 from gateway_compaction.engine.summary_task import SummaryTask
 from gateway_compaction.engine.worker import Worker
+from gateway_compaction.ports import CallRecord
 from gateway_compaction.telemetry import CacheBreakDetector
 
 log = logging.getLogger("gateway_compaction")
@@ -200,12 +201,14 @@ class PostCall:
             decision.session,
             event,
             ttl=storage.ttl,
-            used=used.digest if used and plan.made is None else None,
-            labels=decision.labels,
-            about=decision.request.about,
             generation=decision.generation,
-            view=view,
-            last=snapshot,
+            call=CallRecord(
+                used=used.digest if used and plan.made is None else None,
+                labels=decision.labels,
+                about=decision.request.about,
+                view=view,
+                snapshot=snapshot,
+            ),
         )
 
     async def _calibrate(self, decision: Measured | Planned, reported: int) -> None:

@@ -14,6 +14,7 @@ from gateway_compaction.core.conversation.digest import fingerprint
 from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.errors import StoreError
+from gateway_compaction.ports import CallRecord
 
 # Deadline of what is asked beside the store.
 PROBE_SECONDS = 2.0
@@ -58,7 +59,7 @@ async def measure_round_trip(store: RedisStore) -> float:
     if [c.text for c in buffer.compactions] != ["doctor"]:
         raise StoreError("what was read is not what was written")
     event = CompactionEvent("request", time(), "none", "doctor", "light", "doctor", tokens_before=1)
-    await store.append(session, event, ttl=PROBE_TTL, used=digest, view=digest)
+    await store.append(session, event, ttl=PROBE_TTL, call=CallRecord(used=digest, view=digest))
     counts = ("UNLINK", tenant_key(session.tenant, "hours"))
     erasure = [*build_erasure(session), *build_tenant_removal(session.tenant), counts]
     await store.connection.send(*erasure, seconds=PROBE_SECONDS)

@@ -36,11 +36,10 @@ from gateway_compaction.adapters.redis.index_writer import (
 )
 from gateway_compaction.adapters.redis.keys import FACTORS, FORGOTTEN, REQUESTED, VOIDED, session_keys
 from gateway_compaction.adapters.redis.scripts import Command, Script, load_script
-from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.controls import start_of
 from gateway_compaction.core.records.event import CompactionEvent
-from gateway_compaction.ports import Buffer, Notices
+from gateway_compaction.ports import Buffer, CallRecord, Notices
 
 LOAD = load_script("load")
 CLAIM = load_script("claim")
@@ -167,20 +166,17 @@ class RedisStore:
         event: CompactionEvent,
         *,
         ttl: float,
-        used: str | None = None,
-        labels: Sequence[str] = (),
-        about: Mapping[str, str] | None = None,
         generation: str = "",
-        view: str | None = None,
-        last: CallSnapshot | None = None,
+        call: CallRecord | None = None,
     ) -> None:
         """See ``Store.append``; two round trips, the second for the indexes."""
-        names = [encode_text(label) for label in dict.fromkeys(labels) if label][:MOST_LABELS]
-        owner, (to_set, to_count) = encode_owner(about), to_session_fields(event)
+        call = call or CallRecord()
+        names = [encode_text(label) for label in dict.fromkeys(call.labels) if label][:MOST_LABELS]
+        owner, (to_set, to_count) = encode_owner(call.about), to_session_fields(event)
         # Up to 2 MB: on a thread, so that other requests go on.
-        snapshot = b"" if last is None else await asyncio.to_thread(encode_snapshot, last)
-        args: list[Any] = [to_milliseconds(ttl), encode_event(event), used or "", MOST_EVENTS, MOST_LABELS]
-        args += [_to_expected(generation), view or "", snapshot]
+        snapshot = b"" if call.snapshot is None else await asyncio.to_thread(encode_snapshot, call.snapshot)
+        args: list[Any] = [to_milliseconds(ttl), encode_event(event), call.used or ""]
+        args += [MOST_EVENTS, MOST_LABELS, _to_expected(generation), call.view or "", snapshot]
         for parts in (names, owner, to_set, to_count):
             args += [len(parts), *parts]
         keys = session_keys(session, "session", "claims", "events", "compactions", "used", "retired", "last")
@@ -192,10 +188,10 @@ class RedisStore:
         if not answer:
             return
         row, broken = answer
-        counts = count_event(event, view, bool(broken))
-        call = IndexedCall(names, owner, counts, event.model or "unknown")
-        commands = build_indexing(session, row, ttl, call)
-        await self._index.write(session, commands, find_decision_time(row, generation), call)
+        counts = count_event(event, call.view, bool(broken))
+        indexed = IndexedCall(names, owner, counts, event.model or "unknown")
+        commands = build_indexing(session, row, ttl, indexed)
+        await self._index.write(session, commands, find_decision_time(row, generation), indexed)
 
     async def bypass(self, session: SessionRef, reason: str, seconds: float, generation: str = "") -> None:
         """See ``Store.bypass``."""
