@@ -24,8 +24,8 @@ def chat(*texts: str) -> list[Json]:
 
 def still_open(messages: list[Json]) -> list[str]:
     """The text of everything that is open."""
-    found = find_open_requests((role_of(m), read_message(m).utterance.turn) for m in messages)
-    return [text_of(messages[o.message])[o.asked.start : o.asked.end] for o in found]
+    found = find_open_requests((role_of(m), read_message(m).utterance.act) for m in messages)
+    return [text_of(messages[o.message])[o.request.start : o.request.end] for o in found]
 
 
 def test_what_is_too_long_for_its_room_leaves_it_to_what_is_not() -> None:

@@ -1,4 +1,9 @@
-"""The telling sentences of a conversation: rare words, names, dates, what a user says; each thing once."""
+"""Salient sentences of a conversation: rare words, names, dates, what a user says; each thing once.
+
+A sentence is worth the rarity of its words, times what its place and its form are worth, for each token.
+Words that a chosen sentence already says count less in all others, so that an extract does not say one thing
+ten times.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +22,6 @@ from gateway_compaction.core.conversation.messages import (
     text_of,
 )
 from gateway_compaction.core.conversation.transcript import compute_user_weight
-from gateway_compaction.core.extractive.identifier_ledger import SPEAKERS, Piece
 from gateway_compaction.core.extractive.open_questions import (
     NO_ACT,
     DialogueAct,
@@ -25,7 +29,7 @@ from gateway_compaction.core.extractive.open_questions import (
     is_question,
     read_dialogue_act,
 )
-from gateway_compaction.core.extractive.selection import estimate_tokens, select_by_gain
+from gateway_compaction.core.extractive.selection import SPEAKERS, Piece, estimate_tokens, select_by_gain
 from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.lexicon import LEXICONS, pattern_of, words_of
 from gateway_compaction.core.text.sentences import find_sentence_spans
@@ -49,23 +53,57 @@ ELSEWHERE = re.compile(pattern_of("own_person", [lexicon for lexicon in LEXICONS
 # What holds instead of something said before, and amounts: what a user cannot be asked for twice.
 CORRECTS = re.compile(f"(?i){pattern_of('corrections')}")
 AMOUNT = re.compile(r"(?<![\w.-])\d[\d.,:]*\s?(?:[%€$£¥₩°]|[^\W\d_])|[$€£¥₩]\s?\d")
-NAMED = re.compile(r"(?<=[\w,;] )[A-Z][a-z]+")
+CAPITAL = re.compile(r"(?<=[\w,;] )[A-Z][a-z]+")
 SYMBOLS = re.compile(r"[{}()\[\]<>=;_/\\|]")
+# The share of a sentence's worth that stays though all its words were said; the rest is that of new words.
 SAID_AGAIN = 0.6
-CORRECTED, COUNTED = 1.0, 0.5
-# A text with more symbols than this is pasted, or a program's.
+# How much more what corrects or counts something lasts than the rest that a user says.
+CORRECTED = 1.0
+COUNTED = 0.5
+# As a share of its characters: a text with more symbols than this is pasted, or a program's.
 MOST_SYMBOLS = 0.03
-DATE, NAME, MOST_NAMES, ANSWER, ONESELF, QUESTION, TOOL, CODE = 0.6, 0.4, 2, 0.2, 0.5, 0.6, 0.5, 0.5
+# The same of a sentence, which may name a path or two.
+MOST_SYMBOLS_OF_SENTENCE = 0.06
+# What a sentence is worth more by: a date or a number, and each name in it, up to two.
+DATE_WORTH = 0.6
+NAME_WORTH = 0.4
+MOST_NAMES = 2
+# By following a question, which it may answer; and by telling of the one who speaks.
+ANSWER_WORTH = 0.2
+ONESELF_WORTH = 0.5
+# What a sentence is worth less by, as a factor: a question, the output of a tool, a program's.
+QUESTION_FACTOR = 0.6
+TOOL_FACTOR = 0.5
+CODE_FACTOR = 0.5
+# In tokens: what a sentence costs besides its text, for a role and a line break.
 PIECE_TOKENS = 3
-LONGEST, LEAST_TERMS, LEAST_CHARS = 100, 3, 12
-FIRST_READ, LAST_READ, READ_OF_USER = 16, 8, 120
+# In tokens: longer sentences are shortened.
+LONGEST = 100
+# Shorter sentences say nothing alone; in other scripts twelve characters may be a whole sentence.
+LEAST_TERMS = 3
+LEAST_CHARS = 12
+# In sentences: what is read of a long message, of its beginning and its end; of a user's most.
+FIRST_READ = 16
+FIRST_READ_OF_USER = 120
+LAST_READ = 8
 # Rarities are whole numbers, so that their sums do not depend on the order of a set.
 RARITY_UNIT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence that says enough: where it stands in its message, its terms, what makes it worth more."""
+    """A sentence that says enough to be quoted.
+
+    Attributes:
+        start: where it begins in the text of its message.
+        end: where it ends there.
+        terms: its search terms, each once, in order.
+        worth: a factor, by its form and who says it.
+        cost: about its tokens in an extract.
+        asks: it is a question.
+        is_of_oneself: the one who speaks tells of himself.
+        lasting: a factor, for how long what a user says stays of use.
+    """
 
     start: int
     end: int
@@ -73,211 +111,258 @@ class Sentence:
     worth: float
     cost: float
     asks: bool
-    of_oneself: bool
-    lasts: float = 1.0
+    is_of_oneself: bool
+    lasting: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """What one message says; ``asks``: it ends with a question. Depends on nothing but the message.
+    """What one message says; depends on nothing but the message.
 
-    ``prose``: a user or an assistant, the ``role``, wrote it as one talks.
+    Attributes:
+        sentences: those that say enough.
+        asks: it ends with a question.
+        act: what it does for requests.
+        is_prose: a user or an assistant wrote it as one talks.
+        role: whose it is.
     """
 
     sentences: tuple[Sentence, ...]
     asks: bool
-    turn: DialogueAct = NO_ACT
-    prose: bool = False
+    act: DialogueAct = NO_ACT
+    is_prose: bool = False
     role: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class _SentenceCandidate:
+class _Candidate:
+    """A sentence of a message: what its place is worth, as a factor, and the rarity of all its terms."""
+
     message: int
     sentence: Sentence
     boost: float
-    total: int
-    user: bool
+    rarity: int
+    is_by_user: bool
 
 
 @dataclass(frozen=True, slots=True)
 class SentencePool:
-    """What some messages say: every sentence, its worth where it stands, and how rare each term is.
+    """The sentences of some messages, from which extracts are chosen.
 
-    ``dense``, from 0 to 1, tells how many codes and numbers there are.
+    Attributes:
+        messages: the messages.
+        candidates: every sentence with its worth where it stands, in order.
+        rarity: how rare each term is among the messages, in units of ``RARITY_UNIT``.
+        dense: from 0 to 1, how many codes and numbers there are.
     """
 
     messages: Sequence[Message]
-    found: Sequence[_SentenceCandidate]
+    candidates: Sequence[_Candidate]
     rarity: Mapping[str, int]
     dense: float
 
 
 def read_utterance(message: Message) -> Utterance:
-    """The sentences of a message; of a long one the first and the last, of a user's most."""
+    """Return what a message says; of a long one the first and the last sentences, of a user's most."""
     role, text = role_of(message), text_of(message)
     if role in PREAMBLE_ROLES:
         return Utterance((), False)
     spans = find_sentence_spans(text)
-    first = READ_OF_USER if role == "user" else FIRST_READ
+    first = FIRST_READ_OF_USER if role == "user" else FIRST_READ
     if len(spans) > first + LAST_READ:
         spans = [*spans[:first], *spans[-LAST_READ:]]
     terms = [tuple(dict.fromkeys(extract_terms(text[a:b]))) for a, b in spans]
-    found = (_to_sentence(text[a:b], a, t, role) for (a, b), t in zip(spans, terms, strict=True))
+    sentences = (_to_sentence(text[a:b], a, t, role) for (a, b), t in zip(spans, terms, strict=True))
     asks = bool(spans) and is_question(text[slice(*spans[-1])])
-    prose = role in SPEAKERS and bool(spans) and len(SYMBOLS.findall(text)) <= MOST_SYMBOLS * len(text)
-    turn = read_dialogue_act(role, text, spans, chain.from_iterable(terms))
-    return Utterance(tuple(s for s in found if s is not None), asks, turn, prose, role)
+    is_prose = role in SPEAKERS and bool(spans) and len(SYMBOLS.findall(text)) <= MOST_SYMBOLS * len(text)
+    act = read_dialogue_act(role, text, spans, chain.from_iterable(terms))
+    return Utterance(tuple(s for s in sentences if s is not None), asks, act, is_prose, role)
 
 
-def _to_sentence(piece: str, start: int, terms: tuple[str, ...], role: str) -> Sentence | None:
-    if (len(piece) < LEAST_CHARS and piece.isascii()) or len(terms) < LEAST_TERMS:
+def _to_sentence(text: str, start: int, terms: tuple[str, ...], role: str) -> Sentence | None:
+    """Return a sentence with its worth; nothing if it says too little."""
+    if (len(text) < LEAST_CHARS and text.isascii()) or len(terms) < LEAST_TERMS:
         return None
-    worth = 1.0 + DATE * _is_dated(piece, terms) + NAME * min(MOST_NAMES, len(NAMED.findall(piece)))
-    if role in RESULT_ROLES:
-        worth *= TOOL
-    if len(SYMBOLS.findall(piece)) > 0.06 * len(piece):
-        worth *= CODE
-    cost = min(estimate_tokens(piece), LONGEST) + PIECE_TOKENS
-    of_oneself = role not in RESULT_ROLES and _is_of_oneself(piece)
-    lasts = 1.0
+    names = min(MOST_NAMES, len(CAPITAL.findall(text)))
+    worth = 1.0 + DATE_WORTH * _is_dated(text, terms) + NAME_WORTH * names
+    is_result = role in RESULT_ROLES
+    if is_result:
+        worth *= TOOL_FACTOR
+    if len(SYMBOLS.findall(text)) > MOST_SYMBOLS_OF_SENTENCE * len(text):
+        worth *= CODE_FACTOR
+    lasting = 1.0
     if role == "user":
-        lasts += CORRECTED * bool(CORRECTS.search(piece)) + COUNTED * bool(AMOUNT.search(piece))
-    return Sentence(start, start + len(piece), terms, worth, cost, is_question(piece), of_oneself, lasts)
+        lasting += CORRECTED * bool(CORRECTS.search(text)) + COUNTED * bool(AMOUNT.search(text))
+    return Sentence(
+        start=start,
+        end=start + len(text),
+        terms=terms,
+        worth=worth,
+        cost=min(estimate_tokens(text), LONGEST) + PIECE_TOKENS,
+        asks=is_question(text),
+        is_of_oneself=not is_result and _is_of_oneself(text),
+        lasting=lasting,
+    )
 
 
-def _is_of_oneself(piece: str) -> bool:
-    if OF_ONESELF.search(piece) is not None:
+def _is_of_oneself(text: str) -> bool:
+    if OF_ONESELF.search(text) is not None:
         return True
-    return not piece.isascii() and ELSEWHERE.search(piece) is not None
+    return not text.isascii() and ELSEWHERE.search(text) is not None
 
 
-def _is_dated(piece: str, terms: Sequence[str]) -> bool:
-    if DIGIT.search(piece) or not DATES.isdisjoint(terms):
+def _is_dated(text: str, terms: Sequence[str]) -> bool:
+    if DIGIT.search(text) or not DATES.isdisjoint(terms):
         return True
     return not (NEAR.isdisjoint(terms) or SPANS.isdisjoint(terms))
 
 
-def dialogue_share(heard: Sequence[Utterance]) -> float:
-    """How far some messages are a dialogue: 1 where users and assistants speak by turns, both in prose."""
-    spoken_by = Counter(one.role for one in heard if one.prose)
-    return min(1.0, 2 * min(spoken_by["user"], spoken_by["assistant"]) / max(1, len(heard)))
+def dialogue_share(utterances: Sequence[Utterance]) -> float:
+    """Return how far some messages are a dialogue.
+
+    That is 1 where users and assistants speak by turns, both in prose, and 0 where an agent works alone.
+    """
+    by_role = Counter(one.role for one in utterances if one.is_prose)
+    return min(1.0, 2 * min(by_role["user"], by_role["assistant"]) / max(1, len(utterances)))
 
 
 def build_sentence_pool(
-    messages: Sequence[Message], heard: Sequence[Utterance], dense: float
+    messages: Sequence[Message], utterances: Sequence[Utterance], dense: float
 ) -> SentencePool:
-    """What some messages say, each given with what was heard in it."""
-    rarity = _count_rarity(heard)
-    return SentencePool(messages, _build_candidates(messages, heard, rarity), rarity, dense)
+    """Build the pool of all sentences.
+
+    Args:
+        messages: the messages.
+        utterances: what each of them says.
+        dense: from 0 to 1, how many codes and numbers there are.
+    """
+    rarity = _count_rarity(utterances)
+    return SentencePool(messages, _build_candidates(messages, utterances, rarity), rarity, dense)
 
 
 def choose_salient(
-    talk: SentencePool, known: Iterable[str], max_tokens: int, count: Count, shown: str = ""
+    pool: SentencePool, known: Iterable[str], max_tokens: int, count: Count, shown: str = ""
 ) -> list[Piece]:
-    """The most telling sentences within ``max_tokens``.
+    """Return the most telling sentences, best first.
 
-    ``known`` terms are said already, and what stands in the text ``shown`` need not be said again.
+    Args:
+        pool: all sentences.
+        known: terms that are said already.
+        max_tokens: the most tokens of all of them.
+        count: counts the tokens of a text.
+        shown: a text that is read beside them; a sentence that stands in it is not repeated.
     """
-    return _choose(talk, talk.found, known, max_tokens, count, shown)
+    return _choose(pool, pool.candidates, known, max_tokens, count, shown)
 
 
 def choose_user_statements(
-    talk: SentencePool, known: Iterable[str], max_tokens: int, count: Count, shown: str = ""
+    pool: SentencePool, known: Iterable[str], max_tokens: int, count: Count, shown: str = ""
 ) -> list[Piece]:
-    """Choose what a user tells: corrections and amounts before all else, and no questions."""
-    own = [replace(c, boost=c.boost * c.sentence.lasts) for c in talk.found if c.user and not c.sentence.asks]
-    return _choose(talk, own, known, max_tokens, count, shown)
+    """Return what a user tells, best first: corrections and amounts before all else, and no questions.
+
+    A user cannot be asked for it twice. The arguments are those of ``choose_salient``.
+    """
+    statements = [
+        replace(c, boost=c.boost * c.sentence.lasting)
+        for c in pool.candidates
+        if c.is_by_user and not c.sentence.asks
+    ]
+    return _choose(pool, statements, known, max_tokens, count, shown)
 
 
 def choose_open_requests(
-    talk: SentencePool, heard: Sequence[Utterance], max_tokens: int, count: Count
+    pool: SentencePool, utterances: Sequence[Utterance], max_tokens: int, count: Count
 ) -> list[Piece]:
-    """What users asked for and have not got: what was put off first, and of that the latest."""
-    said = ((role_of(m), one.turn) for m, one in zip(talk.messages, heard, strict=True))
+    """Return what users asked for and have not got: what was promised first, and of that the latest."""
+    acts = ((role_of(m), one.act) for m, one in zip(pool.messages, utterances, strict=True))
+    requests = find_open_requests(acts)
+    requests.sort(key=lambda o: (o.is_deferred, o.message, o.request.start), reverse=True)
     chosen: list[Piece] = []
-    for found in sorted(
-        find_open_requests(said), key=lambda o: (o.put_off, o.message, o.asked.start), reverse=True
-    ):
-        text = text_of(talk.messages[found.message])[found.asked.start : found.asked.end]
-        cost = count(text) + PIECE_TOKENS
-        if cost <= max_tokens:
-            chosen.append(Piece(found.message, found.asked.start, "user", text, prose=True))
-            max_tokens -= cost
+    for found in requests:
+        request = found.request
+        text = text_of(pool.messages[found.message])[request.start : request.end]
+        tokens = count(text) + PIECE_TOKENS
+        if tokens <= max_tokens:
+            chosen.append(Piece(found.message, request.start, "user", text, is_prose=True))
+            max_tokens -= tokens
     return chosen
 
 
 def _choose(
-    talk: SentencePool,
-    found: Sequence[_SentenceCandidate],
+    pool: SentencePool,
+    candidates: Sequence[_Candidate],
     known: Iterable[str],
     room: int,
     count: Count,
     shown: str,
 ) -> list[Piece]:
+    """Choose sentences by what they say for each token, beside what is said already."""
     said = set(known)
     chosen: list[Piece] = []
 
     def gain(i: int) -> float:
-        fresh = [t for t in found[i].sentence.terms if t not in said]
-        worded = any(map(str.isalpha, fresh))
-        if not fresh or (found[i].sentence.asks and not worded):
+        candidate = candidates[i]
+        fresh = [t for t in candidate.sentence.terms if t not in said]
+        has_words = any(map(str.isalpha, fresh))
+        if not fresh or (candidate.sentence.asks and not has_words):
             return 0.0
         # The same about another code or number says little, where there are many; the same question nothing.
-        again = SAID_AGAIN * (1.0 if worded else 1 - talk.dense)
-        worth = again * found[i].total + (1 - SAID_AGAIN) * sum(talk.rarity[t] for t in fresh)
-        return found[i].boost * worth / found[i].sentence.cost
+        again = SAID_AGAIN * (1.0 if has_words else 1 - pool.dense)
+        worth = again * candidate.rarity + (1 - SAID_AGAIN) * sum(pool.rarity[t] for t in fresh)
+        return candidate.boost * worth / candidate.sentence.cost
 
     def take(i: int) -> bool:
         nonlocal room
-        piece = _to_piece(talk.messages, found[i], count)
-        cost = count(piece.text) + PIECE_TOKENS
-        there = bool(shown) and escape_markup(piece.text) in shown
-        if cost > room and not there:
+        piece = _to_piece(pool.messages, candidates[i], count)
+        tokens = count(piece.text) + PIECE_TOKENS
+        is_shown = bool(shown) and escape_markup(piece.text) in shown
+        if tokens > room and not is_shown:
             return False
-        said.update(found[i].sentence.terms)
-        if not there:
+        said.update(candidates[i].sentence.terms)
+        if not is_shown:
             chosen.append(piece)
-            room -= cost
+            room -= tokens
         return True
 
-    select_by_gain([c.boost * c.total / c.sentence.cost for c in found], gain, take)
+    select_by_gain([c.boost * c.rarity / c.sentence.cost for c in candidates], gain, take)
     return chosen
 
 
-def _count_rarity(heard: Sequence[Utterance]) -> dict[str, int]:
-    """How rare each term is among messages."""
+def _count_rarity(utterances: Sequence[Utterance]) -> dict[str, int]:
+    """Return how rare each term is among messages."""
     number: Counter[str] = Counter()
-    for one in heard:
+    for one in utterances:
         number.update({term for s in one.sentences for term in s.terms})
-    of = {n: round(RARITY_UNIT * math.log(1 + len(heard) / n)) for n in set(number.values())}
-    return {term: of[n] for term, n in number.items()}
+    size = len(utterances)
+    rarities = {n: round(RARITY_UNIT * math.log(1 + size / n)) for n in set(number.values())}
+    return {term: rarities[n] for term, n in number.items()}
 
 
 def _build_candidates(
-    messages: Sequence[Message], heard: Sequence[Utterance], rarity: Mapping[str, int]
-) -> list[_SentenceCandidate]:
-    lead = compute_user_weight(messages)
-    found: list[_SentenceCandidate] = []
-    asked = False
-    for number, (message, one) in enumerate(zip(messages, heard, strict=True)):
-        user = role_of(message) == "user"
-        place = (1.0 + ANSWER * asked) * (1.0 + lead * user)
-        for s in one.sentences:
-            boost = s.worth * place
+    messages: Sequence[Message], utterances: Sequence[Utterance], rarity: Mapping[str, int]
+) -> list[_Candidate]:
+    user_weight = compute_user_weight(messages)
+    candidates: list[_Candidate] = []
+    was_asked = False
+    for number, (message, one) in enumerate(zip(messages, utterances, strict=True)):
+        is_user = role_of(message) == "user"
+        place = (1.0 + ANSWER_WORTH * was_asked) * (1.0 + user_weight * is_user)
+        for sentence in one.sentences:
+            boost = sentence.worth * place
             # Between peers both tell of themselves; an assistant's "I" says little.
-            if s.of_oneself and (user or not lead):
-                boost *= 1.0 + ONESELF
-            if s.asks and not (user and lead):
-                boost *= QUESTION
-            found.append(_SentenceCandidate(number, s, boost, sum(map(rarity.__getitem__, s.terms)), user))
-        asked = one.asks
-    return found
+            if sentence.is_of_oneself and (is_user or not user_weight):
+                boost *= 1.0 + ONESELF_WORTH
+            if sentence.asks and not (is_user and user_weight):
+                boost *= QUESTION_FACTOR
+            total = sum(map(rarity.__getitem__, sentence.terms))
+            candidates.append(_Candidate(number, sentence, boost, total, is_user))
+        was_asked = one.asks
+    return candidates
 
 
-def _to_piece(messages: Sequence[Message], chosen: _SentenceCandidate, count: Count) -> Piece:
-    message, sentence = messages[chosen.message], chosen.sentence
+def _to_piece(messages: Sequence[Message], candidate: _Candidate, count: Count) -> Piece:
+    message, sentence = messages[candidate.message], candidate.sentence
     text = text_of(message)[sentence.start : sentence.end]
     if sentence.cost > LONGEST:
         text = shorten(text, LONGEST, count, "…")
-    return Piece(chosen.message, sentence.start, role_of(message), text, prose=True)
+    return Piece(candidate.message, sentence.start, role_of(message), text, is_prose=True)
