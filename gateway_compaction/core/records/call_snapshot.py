@@ -1,12 +1,17 @@
-"""One call as operators look at it."""
+"""One call as operators look at it: what the client sent beside what the model got.
+
+Without it nobody could say why a model has forgotten something: the rewritten request exists only for the
+moment of the call.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-__all__ = ["CallSnapshot", "find_bounds", "name_messages", "number_messages"]
+# The fate of a message that stands before the conversation proper, such as a system prompt.
+PREAMBLE = "preamble"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +24,13 @@ class CallSnapshot:
             ``cleared``, ``shortened``, ``recalled`` (covered, and quoted) or ``preamble``.
         saw: per message of the model: role, tokens, and its origin: ``verbatim``, ``preamble``, ``summary``,
             ``acknowledgement``, ``opener``, ``cleared``, ``shortened`` or ``quoting``.
-        client, model: the messages themselves, only where ``storage.content`` is ``full``.
+        client: the client's messages themselves, only where ``storage.content`` is ``full``.
+        model: the model's messages, likewise.
         levels: tokens of the three level lines: light, medium, aggressive.
+        window: tokens of the model's window.
         fixed: tokens of tools, response format and output reserve.
+        covers: number of messages after the preamble that the used compaction covers.
+        version: the version of that compaction, None where none was used.
         cuts: indexes in ``sent`` at which the history may be divided.
         omitted: the messages were too large to be kept.
     """
@@ -40,35 +49,46 @@ class CallSnapshot:
     omitted: bool = False
 
 
-PREAMBLE = "preamble"
+class SnapshotBounds(NamedTuple):
+    """Where the parts of a call end.
+
+    Attributes:
+        preamble: length of the preamble, in ``sent`` and in ``saw``.
+        covered_end: end in ``sent`` of what a summary replaced.
+        block_end: end in ``saw`` of what stands in its place.
+    """
+
+    preamble: int
+    covered_end: int
+    block_end: int
 
 
 def name_messages(start: int, end: int) -> str:
-    """Messages ``start`` to ``end`` (counted from 0 behind the preamble, end excluded) in words."""
+    """Name messages ``start`` to ``end`` (counted from 0 behind the preamble, end excluded) in words."""
     return f"message {end}" if end - start == 1 else f"messages {start + 1}–{end}"
 
 
-def find_bounds(call: CallSnapshot) -> tuple[int, int, int]:
-    """How long the preamble is, and where what a summary replaced ends in ``sent``, and the block in ``saw``.
-
-    Without a block both ends are the preamble's.
-    """
-    start = next((i for i, (*_, fate) in enumerate(call.sent) if fate != PREAMBLE), len(call.sent))
-    saw = min(start, len(call.saw))
-    if saw == len(call.saw) or call.saw[saw][2] != "summary":
-        return start, start, saw
-    end = min(start + call.covers, len(call.sent))
+def find_bounds(call: CallSnapshot) -> SnapshotBounds:
+    """Find where preamble, covered messages and block end; without a block both ends are the preamble's."""
+    preamble = next((i for i, (*_, fate) in enumerate(call.sent) if fate != PREAMBLE), len(call.sent))
+    block_start = min(preamble, len(call.saw))
+    if block_start == len(call.saw) or call.saw[block_start][2] != "summary":
+        return SnapshotBounds(preamble, preamble, block_start)
+    covered_end = min(preamble + call.covers, len(call.sent))
     # What stays is alike on both sides; whatever else was seen is the block.
-    return start, end, min(len(call.saw), max(saw + 1, len(call.saw) - (len(call.sent) - end)))
+    tail = len(call.sent) - covered_end
+    block_end = min(len(call.saw), max(block_start + 1, len(call.saw) - tail))
+    return SnapshotBounds(preamble, covered_end, block_end)
 
 
 def number_messages(call: CallSnapshot) -> tuple[tuple[int | None, ...], tuple[int | None, ...]]:
-    """The number of each message that was sent and of each that was seen.
+    """Number each message that was sent, and each that was seen, from 1 behind the preamble.
 
-    None for those of the preamble, and for what stands in a summary's place.
+    A message that both sides have has one number. None for those of the preamble, and for what stands in a
+    summary's place.
     """
-    start, end, block = find_bounds(call)
-    sent = [None] * start + [i + 1 for i in range(len(call.sent) - start)]
-    first = end - start + 1
-    saw = [None] * block + [first + i for i in range(len(call.saw) - block)]
+    bounds = find_bounds(call)
+    sent = [*[None] * bounds.preamble, *range(1, len(call.sent) - bounds.preamble + 1)]
+    first = bounds.covered_end - bounds.preamble + 1
+    saw = [*[None] * bounds.block_end, *range(first, first + len(call.saw) - bounds.block_end)]
     return tuple(sent), tuple(saw)

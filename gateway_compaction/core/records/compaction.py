@@ -1,20 +1,29 @@
-"""The stored, immutable record of one compaction, and the session it belongs to."""
+"""The stored, immutable record of one compaction, and the session it belongs to.
+
+A record is found by the digest of what it covers, so it serves every call whose history begins with the same
+messages, of whichever process or branch, and no other.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["KIND_RANK", "Clip", "Compaction", "Kind", "Segment", "SessionRef", "is_within"]
-
 Kind = Literal["cleared", "extractive", "model"]
+# A record never replaces one of a higher rank: a model's summary is not lost to an extract made in haste.
 KIND_RANK: dict[str, int] = {"cleared": 0, "extractive": 1, "model": 2}
+# Version of the stored form; a record of another one is not read.
 SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRef:
-    """One conversation of one tenant; both parts are hashes and safe to log."""
+    """One conversation of one tenant; both parts are hashes and safe to log.
+
+    Attributes:
+        tenant: whose it is; sessions of two tenants never meet, even with the same messages.
+        key: the conversation's own name.
+    """
 
     tenant: str
     key: str
@@ -26,13 +35,13 @@ class SessionRef:
 
 
 def is_within(session_id: str, name: str) -> bool:
-    """Whether a session's slot is ``name``, or of the tenant of that name."""
+    """Tell whether a session has the id ``name``, or is of the tenant of that name."""
     return session_id == name or session_id.startswith(f"{name}.")
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Text that stands for messages ``start`` to ``end`` (after the preamble, end excluded)."""
+    """A text that stands for messages ``start`` to ``end`` (after the preamble, end excluded)."""
 
     start: int
     end: int
@@ -41,11 +50,16 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """Messages before index ``until`` longer than ``max_tokens`` are shown head and tail only.
+    """The shortening of long messages, of which only head and tail are shown.
 
-    ``spare`` holds the indexes left whole: what was the last user message when this was decided, and a
-    trailing answer that the model was to continue. ``digest`` names the first ``until`` messages: in another
-    branch nothing is shortened.
+    It is stored with a compaction so that every later call sends the same bytes.
+
+    Attributes:
+        until: messages before this index are shortened.
+        max_tokens: messages with more tokens are.
+        spare: indexes that are left whole: what was the last user message when this was decided, and a
+            trailing answer that the model was to continue.
+        digest: names the first ``until`` messages: in another branch nothing is shortened.
     """
 
     until: int
@@ -56,19 +70,32 @@ class Clip:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """What stands for the first ``covers`` messages after the preamble.
+    """What stands for the first messages after the preamble.
 
-    ``digest`` names exactly those messages. ``tokens_before`` and ``tokens_after`` count the covered
-    messages and the text that replaces them. A ``cleared`` compaction has no text: its messages stay, with
-    long tool results replaced by a marker. ``limit`` is the longest summary block (in uncalibrated tokens)
-    it was made for, None where only the policy bounds it. ``clip`` reaches beyond ``covers`` where messages
-    that stay had to be shortened to fit. ``since`` is the index of the user message that was the last one
-    when this was made: earlier ones get no recall. ``version`` is given by the store, 0 before.
-    ``quotes`` is the most (in uncalibrated tokens) that is ever quoted before message ``since``, None where
-    only the policy bounds that: what did not fit when it was made must not come with a later call.
-    ``window`` is that of the request for which an extract or a clearing was made, 0 where unknown.
-    ``unsourced`` counts identifiers that a model's text holds and its source does not; it is told once, in
-    the event, and not stored.
+    Attributes:
+        digest: names exactly the covered messages.
+        covers: their number.
+        kind: ``model`` for a summary that a model wrote, ``extractive`` for one put together from sentences,
+            ``cleared`` for none: the messages stay, with long tool results replaced by a marker.
+        segments: the summary's texts in order; none where ``kind`` is ``cleared``.
+        limit: most tokens (uncalibrated) of the summary block that it was made for, None where only the
+            policy bounds it.
+        clip: how messages are shortened; it reaches beyond ``covers`` where messages that stay had to be
+            shortened to fit.
+        since: index of the user message that was the last one when this was made: earlier ones get no recall.
+        window: tokens of the window of the request for which an extract or a clearing was made, 0 where
+            unknown.
+        quotes: most tokens (uncalibrated) that are ever quoted before message ``since``, None where only the
+            policy bounds that: what did not fit when it was made must not come with a later call.
+        parent: digest of the compaction that this one continues.
+        version: given by the store, 0 before.
+        model: the model that wrote it.
+        tokens_before: tokens of the covered messages.
+        tokens_after: tokens of the text that replaces them.
+        cost: dollars that the model's calls cost, where the host knows.
+        created_at: seconds since 1970.
+        unsourced: number of identifiers that a model's text holds and its source does not; it is told once,
+            in the event, and not stored.
     """
 
     digest: str
@@ -95,18 +122,22 @@ class Compaction:
         return "\n\n".join(s.text for s in self.segments if s.text)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types, with the schema version."""
-        return {
+        """Return the record in plain JSON types, with the schema version."""
+        record: dict[str, Any] = {
             "v": SCHEMA,
             "digest": self.digest,
             "covers": self.covers,
             "kind": self.kind,
             "segments": [[s.start, s.end, s.text] for s in self.segments],
             "limit": self.limit,
-            "clip": _clip_list(self.clip),
+            "clip": _clip_to_list(self.clip),
             "since": self.since,
-            **({"window": self.window} if self.window else {}),
-            **({} if self.quotes is None else {"quotes": self.quotes}),
+        }
+        if self.window:
+            record["window"] = self.window
+        if self.quotes is not None:
+            record["quotes"] = self.quotes
+        return record | {
             "parent": self.parent,
             "version": self.version,
             "model": self.model,
@@ -132,7 +163,7 @@ class Compaction:
                 kind=raw["kind"],
                 segments=tuple(Segment(int(a), int(b), str(t)) for a, b, t in raw["segments"]),
                 limit=None if raw["limit"] is None else int(raw["limit"]),
-                clip=_clip(raw["clip"]),
+                clip=_clip_from_list(raw["clip"]),
                 since=int(raw["since"]),
                 window=int(raw.get("window", 0)),
                 quotes=None if raw.get("quotes") is None else int(raw["quotes"]),
@@ -148,9 +179,13 @@ class Compaction:
             raise ValueError(f"not a compaction record: {error!r}") from error
 
 
-def _clip_list(clip: Clip | None) -> list[Any] | None:
-    return [clip.until, clip.max_tokens, list(clip.spare), clip.digest] if clip else None
+def _clip_to_list(clip: Clip | None) -> list[Any] | None:
+    if clip is None:
+        return None
+    return [clip.until, clip.max_tokens, list(clip.spare), clip.digest]
 
 
-def _clip(raw: list[Any] | None) -> Clip | None:
-    return Clip(int(raw[0]), int(raw[1]), tuple(int(i) for i in raw[2]), str(raw[3])) if raw else None
+def _clip_from_list(raw: list[Any] | None) -> Clip | None:
+    if not raw:
+        return None
+    return Clip(int(raw[0]), int(raw[1]), tuple(int(i) for i in raw[2]), str(raw[3]))

@@ -1,18 +1,21 @@
-"""What operators asked of a session, and what their deeds make void."""
+"""What operators asked of a session, and what their actions make void.
+
+Every process remembers compactions. Where an operator takes one back, each memory of it must end without a
+word between the processes: so whatever is remembered bears the generation it was made under, and the next
+call brings the session's present one.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["SessionControls", "is_unstored", "is_valid_under", "start_of", "void_before"]
-
 
 @dataclass(frozen=True, slots=True)
 class SessionControls:
-    """What operators asked of a session.
+    """What operators asked of a session, with its generation.
 
     Attributes:
-        generation: changes with every deed of an operator and with a new beginning; what a process
+        generation: changes with every action of an operator and with a new beginning; what a process
             remembers of another generation is void. Of a session that the store does not know it begins
             with ``+`` and names the moment of the question; empty where the store did not answer.
         pins: facts that stand in every summary block, verbatim.
@@ -27,19 +30,24 @@ class SessionControls:
 
 
 def is_unstored(generation: str) -> bool:
-    """Whether it is that of a session that the store did not know."""
+    """Tell whether a generation is that of a session that the store did not know."""
     return generation.startswith("+")
 
 
 def void_before(at: float) -> str:
-    """The generation that begins where what was made before ``at`` is void."""
+    """Return the generation that begins where what was made before ``at`` is void.
+
+    Args:
+        at: seconds since 1970 by the store's clock.
+    """
     return f"{at:.6f}*"
 
 
 def is_valid_under(made_under: str, generation: str) -> bool:
-    """Whether what was made under a generation holds under another; an empty one is compared with nothing.
+    """Tell whether what was made under one generation holds under another.
 
-    What was made before the store knew the session holds in what began with it, but not after a deed.
+    An empty generation is compared with nothing. What was made before the store knew the session holds in
+    what began with it, but not after an operator's action.
     """
     if not generation or made_under == generation:
         return True
@@ -47,7 +55,7 @@ def is_valid_under(made_under: str, generation: str) -> bool:
 
 
 def start_of(generation: str) -> float:
-    """When a generation began, in seconds since 1970 by the store's clock; 0 where that is unknown."""
+    """Return the start of a generation in seconds since 1970 by the store's clock; 0 where it is unknown."""
     try:
         return float(generation.strip("+*"))
     except ValueError:

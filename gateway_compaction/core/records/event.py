@@ -1,20 +1,38 @@
-"""One record per decision: what was done to a request, and why. Never message contents."""
+"""The record of one decision: what was done to a request, and why. Never message contents.
+
+Metrics, logs, archives and the administration all read it, so that none of them tells another story.
+"""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-__all__ = ["CompactionEvent", "Outcome"]
-
 Outcome = Literal["none", "prepared", "applied", "fallback", "passthrough", "bypassed", "observed", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionEvent:
-    """One decision about one request, one background summary, or one deed of an operator (``type``).
+    """One decision about one request, one background summary, or one action of an operator.
 
-    ``by`` says who it was that did a deed; never a key, only its hash or alias.
+    Attributes:
+        type: which of the three it is.
+        at: seconds since 1970.
+        outcome: what was done, of a request one of ``Outcome``.
+        reason: why it was done.
+        level: the level that the request's usage reached.
+        model: the model of the request, or the one that summarised.
+        policy: the name of the policy.
+        tokens_before: tokens of the request as it came.
+        tokens_after: tokens of what was sent.
+        window: tokens of the model's window.
+        messages_before: messages of the request as it came.
+        messages_after: messages of what was sent.
+        covers: number of messages that the used compaction covers.
+        version: its version.
+        seconds: how long it took.
+        cost: dollars that it cost, where the host knows.
+        by: who did an action: never a key, only its hash or alias.
     """
 
     type: Literal["request", "summary", "audit"]
@@ -36,5 +54,5 @@ class CompactionEvent:
     by: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types; absent fields left out."""
-        return {k: v for k, v in asdict(self).items() if v is not None}
+        """Return the event in plain JSON types; absent fields are left out."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
