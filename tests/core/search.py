@@ -1,4 +1,4 @@
-"""How hypothesis searches in these tests."""
+"""Settings of hypothesis for every property in these tests."""
 
 from __future__ import annotations
 

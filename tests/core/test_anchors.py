@@ -1,4 +1,4 @@
-"""How much a sentence matters, and the few that survive every summary word for word."""
+"""Anchors: the score of a sentence, and the few that survive every summary word for word."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def count(text: str) -> int:
 
 
 class TestExtract:
-    """What matters most in some messages."""
+    """Extracts of some messages."""
 
     @search
     @given(talks, st.integers(24, 600))
@@ -205,7 +205,7 @@ def shop(turns: int) -> list[Json]:
 
 
 class TestDialogue:
-    """Where people talk, what they tell and still wait for has room of its own, whatever the codes."""
+    """A dialogue: what users tell and still wait for has room of its own, however many the codes."""
 
     @pytest.mark.parametrize("turns", [30, 60, 120])
     def test_many_codes_do_not_push_out_what_a_user_tells(self, turns: int) -> None:
@@ -289,7 +289,7 @@ class TestDialogue:
 
 
 class TestShown:
-    """What stands beside an extract has no place in it."""
+    """A text that stands beside an extract has no place in it."""
 
     def test_sentences_are_not_told_again(self) -> None:
         text = build_extract(
@@ -323,7 +323,7 @@ class TestShown:
 
 
 class TestKept:
-    """What is kept for the next request changes nothing."""
+    """Readings that are kept for the next request change nothing."""
 
     def test_an_extract_is_the_same_cold_and_warm(self) -> None:
         story = [{"role": r, "content": f"{FACTS[i % 4]} Day {i}."} for i, r in enumerate(ROLES * 40)]

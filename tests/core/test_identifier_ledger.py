@@ -58,7 +58,7 @@ def offering(offered: list[int], accepts: Callable[[int], bool] = lambda i: True
     return take
 
 
-class TestByGain:
+class TestSelectByGain:
     """Pieces one by one, the best first, until too many are refused."""
 
     def test_the_best_first_and_of_equals_the_first(self) -> None:
@@ -119,7 +119,7 @@ class TestIdentifiers:
 
 
 class TestWeights:
-    """What a model wrote, a user named, came up often and lately weighs more."""
+    """Weights: more for what a model wrote, a user named, or came up often and lately."""
 
     def weight(self, *messages: Json) -> dict[str, float]:
         """The weights of the identifiers in some messages."""
@@ -244,7 +244,7 @@ class TestLedger:
 
 
 class TestChecked:
-    """What a model's summary lost comes back in one line; what it made up is counted."""
+    """Identifiers that a model's summary lost come back in one line; those it made up are counted."""
 
     SOURCE = (
         said("user", "The order ORD-4711 of ops@example.org is late."),
@@ -285,7 +285,7 @@ class TestChecked:
     @search
     @given(texts, talks, st.integers(60, 300), st.integers(1, 60))
     def test_it_keeps_to_its_limit(self, text: str, talk: Talk, limit: int, lost: int) -> None:
-        """What it lost has a quarter of the limit, and the text makes room for it."""
+        """The lost ones have a quarter of the limit, and the text makes room for them."""
         named = said("user", " ".join(f"See src/part_{n}/old_file.py." for n in range(lost)))
         whole = shorten(f"They met. {text * 9}", limit, count)
         found = check_identifiers(whole, [*talk.messages, named], "", limit, count).text

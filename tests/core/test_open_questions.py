@@ -1,4 +1,4 @@
-"""What users asked for and have not got: put off, passed over, or not answered at all."""
+"""Open requests of users: put off, passed over, or not answered at all."""
 
 from __future__ import annotations
 

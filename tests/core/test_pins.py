@@ -1,4 +1,4 @@
-"""What survives every summary word for word."""
+"""Pins: what survives every summary word for word."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class TestTask:
 
 
 class TestRules:
-    """What the user, or a system message on the way, laid down for good."""
+    """Rules that the user, or a system message on the way, laid down for good."""
 
     @pytest.mark.parametrize(
         "rule",
@@ -314,7 +314,7 @@ class TestVerbatim:
 
 
 class TestPasted:
-    """What a user only quotes lays down nothing."""
+    """Texts that a user only quotes lay down nothing."""
 
     LOG = (
         "npm WARN deprecated: do not use request",

@@ -46,14 +46,14 @@ def count(text: str) -> int:
 
 
 def quoted(question: str, messages: list[Any] = STORY, room: int = 300, **sent: Any) -> Quote:
-    """What is quoted of some messages for a question."""
+    """Quote some messages for a question."""
     index = build_index(messages, [split_into_passages(m) for m in messages])
     query = build_query({"role": "user", "content": question})
     return find_quote(index, query, AlreadySent(**sent), room, EN, count)
 
 
 class TestBudget:
-    """How many tokens may be quoted before one message."""
+    """The tokens that may be quoted before one message."""
 
     @pytest.mark.parametrize(
         ("rule", "window", "slack", "tokens"),
@@ -76,7 +76,7 @@ class TestBudget:
 
 
 class TestQuotes:
-    """What is quoted."""
+    """The passages that are quoted, and their form."""
 
     def test_a_fenced_block_with_the_origin_of_every_passage(self) -> None:
         text = quoted("When does the ferry to Bergen go?").text
@@ -211,7 +211,7 @@ class TestPlanned:
         return Bench(1250, policy(levels__medium__keep_last=2, summary__model="small", **paths))
 
     def sent(self, bench: Bench, messages: list[Json], since: int = 16) -> list[Any]:
-        """What is sent when the first turns are covered."""
+        """Return the messages that are sent when the first turns are covered."""
         context = bench.context(messages)
         used = stored(context, 10, "model", "They sailed.", since=since)
         context = bench.context(messages, [used])

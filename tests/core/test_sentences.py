@@ -1,11 +1,44 @@
-"""Full stops that end no sentence."""
+"""Sentences: where they begin and end, and full stops that end none."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
 
 from gateway_compaction.core.text.sentences import find_sentence_spans, split_sentences
+from tests.core import strategies
 from tests.core.hostile import texts
+from tests.core.search import search
+
+
+class TestSpans:
+    """The spans of sentences."""
+
+    @pytest.mark.parametrize(
+        ("text", "found"),
+        [
+            ("", []),
+            (" \n ", []),
+            ("One. Two! Three?", ["One.", "Two!", "Three?"]),
+            ("Version 1.2.3 is out. Yes.", ["Version 1.2.3 is out.", "Yes."]),
+            ('He said "no." Then left.', ['He said "no."', "Then left."]),
+            ("a\nb\n\nc", ["a", "b", "c"]),
+            ("次の会議です。資料は？", ["次の会議です。", "資料は？"]),
+            ("no end", ["no end"]),
+        ],
+    )
+    def test_the_table(self, text: str, found: list[str]) -> None:
+        assert split_sentences(text) == found
+
+    @search
+    @given(strategies.texts)
+    def test_they_are_verbatim_in_order_and_leave_out_only_blank_space(self, text: str) -> None:
+        spans = find_sentence_spans(text)
+        assert split_sentences(text) == [text[a:b] for a, b in spans]
+        ends = [0, *(end for _, end in spans)]
+        starts = [*(start for start, _ in spans), len(text)]
+        assert all(text[a:b].strip() == "" for a, b in zip(ends, starts, strict=True))
+        assert all(text[a:b] == text[a:b].strip() != "" for a, b in spans)
 
 
 class TestFullStops:

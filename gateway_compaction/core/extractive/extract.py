@@ -54,7 +54,10 @@ WHOLE_SENTENCES_SHARE = 0.4
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What there is in one message; depends on nothing else, so that it can be kept for the next request."""
+    """The contents of one message, ready for an extract.
+
+    It depends on nothing else, so that it can be kept for the next request.
+    """
 
     texts: tuple[SourceText, ...]
     utterance: Utterance

@@ -217,7 +217,7 @@ def weigh_identifiers(sources: Sequence[Sequence[SourceText]]) -> dict[str, floa
 
 @dataclass(slots=True)
 class _Mentions:
-    """How often an identifier was named, by whom, and how late in the conversation, from 0 to 1."""
+    """The mentions of an identifier: how often by whom, and how late in the conversation, from 0 to 1."""
 
     own: float = 0.0
     user: float = 0.0

@@ -58,7 +58,7 @@ class UserRequest:
 
 @dataclass(frozen=True, slots=True)
 class DialogueAct:
-    """What one message does for requests: it makes some, or it may answer some.
+    """The part of one message in requests: it makes some, or it may answer some.
 
     Attributes:
         requests: what a user's message asks for.

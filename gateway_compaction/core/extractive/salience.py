@@ -117,7 +117,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """What one message says; depends on nothing but the message.
+    """The sentences of one message and what it asks; depends on nothing but the message.
 
     Attributes:
         sentences: those that say enough.

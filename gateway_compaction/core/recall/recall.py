@@ -41,7 +41,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class AlreadySent:
-    """What the request carries anyway, and so need not be quoted.
+    """Texts that the request carries anyway, and so need not be quoted.
 
     Attributes:
         text: the text of the summary message.
