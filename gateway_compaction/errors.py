@@ -72,7 +72,7 @@ class StoreBusy(StoreError):
 
 
 class ArchiveError(CompactionError):
-    """What an operator asked for cannot be given or done."""
+    """An operator asked for something that cannot be given or done."""
 
 
 class NotThere(ArchiveError):

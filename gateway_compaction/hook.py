@@ -304,5 +304,5 @@ handler = _build_hook()
 
 
 async def startup() -> None:
-    """For ``LITELLM_WORKER_STARTUP_HOOKS``: start before the first request rather than with it."""
+    """Start before the first request rather than with it; for ``LITELLM_WORKER_STARTUP_HOOKS``."""
     handler.start()

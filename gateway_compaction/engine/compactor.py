@@ -202,7 +202,7 @@ class Compactor:
     async def build_context(
         self, request: Request, policy: Policy, model: SizedModel, transcript: Transcript
     ) -> RequestContext:
-        """Name and count the messages of a request: all that a plan depends on but what the store tells."""
+        """Build all that a plan depends on but what the store tells: messages are named and counted here."""
         history = transcript.history
         large = _is_large(history)
         digests = await self._run(large, digest_history, history)

@@ -13,7 +13,7 @@ from gateway_compaction.telemetry import Silent, Telemetry
 
 @dataclass(frozen=True, slots=True)
 class EngineParts:
-    """What compactor, worker and post-call work must have in common to see the same sessions.
+    """The parts that compactor, worker and post-call work must share to see the same sessions.
 
     Attributes:
         store: where sessions live, shared by all replicas.

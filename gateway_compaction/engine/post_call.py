@@ -55,7 +55,7 @@ class ProviderError:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a call ended.
+    """The end of a call.
 
     Attributes:
         kind: ``answered``, ``cached`` (LiteLLM's response cache), ``disconnected`` (the client left a

@@ -100,7 +100,7 @@ class SummaryTask:
 
     @property
     def needs_index(self) -> bool:
-        """Whether requests that use the summary will search what it covers."""
+        """True where requests that use the summary will search what it covers."""
         return bool(self.policy.recall.max_tokens)
 
     @cached_property

@@ -27,7 +27,13 @@ GIVE_UP_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much runs at once, and for how long a claim holds before it must be renewed."""
+    """Bounds of the work that runs at once.
+
+    Attributes:
+        concurrency: summaries made at once.
+        queue: summaries waiting or being made; further ones are dropped.
+        lease_seconds: seconds that a claim holds before it must be renewed.
+    """
 
     concurrency: int = 4
     queue: int = 200
