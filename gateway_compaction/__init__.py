@@ -9,13 +9,13 @@ from __future__ import annotations
 from gateway_compaction.core.records.compaction import Clip, Compaction, Segment, SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.errors import (
+    ActionRefused,
     ArchiveError,
-    BadDocument,
     CompactionError,
-    NotThere,
-    PartNotThere,
+    InvalidDocument,
+    NotFound,
+    PartNotFound,
     PolicyError,
-    Refused,
     StoreBusy,
     StoreError,
     SummaryDenied,
@@ -39,8 +39,8 @@ from gateway_compaction.ports import (
 )
 
 __all__ = [
+    "ActionRefused",
     "ArchiveError",
-    "BadDocument",
     "Buffer",
     "CallRecord",
     "Caller",
@@ -48,13 +48,13 @@ __all__ = [
     "Compaction",
     "CompactionError",
     "CompactionEvent",
+    "InvalidDocument",
     "ModelFacts",
     "Models",
-    "NotThere",
+    "NotFound",
     "Notices",
-    "PartNotThere",
+    "PartNotFound",
     "PolicyError",
-    "Refused",
     "Segment",
     "SessionRef",
     "Store",

@@ -215,8 +215,8 @@ class Archive(Protocol):
     """The store, as operators use it.
 
     Nothing outside ``scope`` is seen, counted or changed: a session out of scope is as one that does not
-    exist. Raises ``StoreError`` when the store does not answer, ``NotThere`` for what is not there (or is
-    not in scope) and ``Refused`` for what cannot be done, with the reason. Actions are atomic, bump the
+    exist. Raises ``StoreError`` when the store does not answer, ``NotFound`` for what is not there (or is
+    not in scope) and ``ActionRefused`` for what cannot be done, with the reason. Actions are atomic, bump the
     generation and leave an audit event that names ``scope.actor``.
     """
 

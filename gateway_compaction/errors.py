@@ -6,10 +6,10 @@ CompactionError
 ├── StoreError         the store did not answer, or answered nonsense
 │   └── StoreBusy      not asked at all: the breaker is open
 ├── ArchiveError       an operator asked for what cannot be given or done
-│   ├── NotThere          no such session, version or pin, or not this operator's to see
-│   │   └── PartNotThere     no such version or pin of a session that may be seen: what there is
-│   └── Refused           it cannot be done, and why
-│       └── BadDocument      what was to be imported is no exported session: where, and why
+│   ├── NotFound            no such session, version or pin, or not this operator's to see
+│   │   └── PartNotFound       no such version or pin of a session that may be seen: what there is
+│   └── ActionRefused       it cannot be done, and why
+│       └── InvalidDocument    what was to be imported is no exported session: where, and why
 └── SummaryError       no usable summary came back
     ├── SummaryRejected   the model answered, the answer is not a summary
     ├── SummaryDenied     the caller may not use (or has no budget for) the summariser model
@@ -23,13 +23,13 @@ from collections.abc import Iterable
 from typing import Self
 
 __all__ = [
+    "ActionRefused",
     "ArchiveError",
-    "BadDocument",
     "CompactionError",
-    "NotThere",
-    "PartNotThere",
+    "InvalidDocument",
+    "NotFound",
+    "PartNotFound",
     "PolicyError",
-    "Refused",
     "StoreBusy",
     "StoreError",
     "SummaryDenied",
@@ -75,11 +75,11 @@ class ArchiveError(CompactionError):
     """An operator asked for something that cannot be given or done."""
 
 
-class NotThere(ArchiveError):
+class NotFound(ArchiveError):
     """No such session, version or pin; or not this operator's to see, which must look the same."""
 
 
-class PartNotThere(NotThere):
+class PartNotFound(NotFound):
     """No such version or pin of a session that this operator may see; the text says what it has."""
 
     @classmethod
@@ -95,11 +95,11 @@ class PartNotThere(NotThere):
         return cls(f"The session has no such pin; it has {there or 'no'} pin{plural}")
 
 
-class Refused(ArchiveError):
+class ActionRefused(ArchiveError):
     """It cannot be done; the text says why and what can be done instead."""
 
 
-class BadDocument(Refused):
+class InvalidDocument(ActionRefused):
     """A document to be imported is no exported session: ``path`` says where, ``problem`` why."""
 
     def __init__(self, path: str, problem: str) -> None:

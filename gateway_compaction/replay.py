@@ -15,7 +15,7 @@ from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.engine.post_call import Ending
 from gateway_compaction.engine.request import Planned, Request
-from gateway_compaction.errors import NotThere, SummaryError
+from gateway_compaction.errors import NotFound, SummaryError
 from gateway_compaction.ports import Caller, ModelFacts, Summarizer, SummaryAnswer, SummaryRequest
 from gateway_compaction.runtime import Runtime, build
 from gateway_compaction.settings import Settings
@@ -106,7 +106,7 @@ async def collect_summaries(runtime: Runtime, calls: Sequence[Call]) -> tuple[Co
     for session in dict.fromkeys(c.session for c in calls if c.session is not None):
         try:
             detail = await runtime.archive.detail(Scope(everything=True), session)
-        except NotThere:
+        except NotFound:
             continue
         found += reversed(detail.compactions)
     return tuple(found)

@@ -31,7 +31,7 @@ from gateway_compaction.engine.worker import Limits, Worker
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Models, Summarizer
 from gateway_compaction.settings import Settings
-from gateway_compaction.telemetry import Sample, Silent, Telemetry
+from gateway_compaction.telemetry import NoTelemetry, Sample, Telemetry
 
 log = logging.getLogger("gateway_compaction")
 
@@ -119,7 +119,7 @@ def build(
     telemetry: Telemetry | None = None,
 ) -> Runtime:
     """Wire one process. Connects to nothing yet."""
-    telemetry = telemetry or Silent()
+    telemetry = telemetry or NoTelemetry()
     use_bundled_encodings()
     connection = connect(settings.redis_url)
     store = RedisStore(connection, timeout_seconds=settings.redis_timeout_seconds)

@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 
 from gateway_compaction.core.records.event import CompactionEvent
 
-__all__ = ["CacheBreakDetector", "Sample", "Silent", "Stage", "Telemetry"]
+__all__ = ["CacheBreakDetector", "NoTelemetry", "Sample", "Stage", "Telemetry"]
 
 ENTRIES = 10_000
 """Compactions remembered as sent; those not sent for longest go first."""
@@ -64,7 +64,7 @@ class Telemetry(Protocol):
         ...
 
 
-class Silent:
+class NoTelemetry:
     """Telemetry for nobody."""
 
     def record_decision(

@@ -23,7 +23,7 @@ from gateway_compaction.archive import (
 from gateway_compaction.cli.buffers.reach import Opener, Source
 from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
-from gateway_compaction.errors import NotThere, Refused
+from gateway_compaction.errors import ActionRefused, NotFound
 from tests.store_contract import digest
 
 __all__ = ["FIRST", "HOSTILE", "SECOND", "FakeArchive", "opener", "sessions"]
@@ -143,7 +143,7 @@ class FakeArchive:
     async def detail(self, scope: Scope, session: SessionRef) -> SessionDetail:
         self._fail()
         if session not in self.details:
-            raise NotThere("There is no such session")
+            raise NotFound("There is no such session")
         return self.details[session]
 
     async def compact(self, scope: Scope, session: SessionRef) -> None:
@@ -157,12 +157,12 @@ class FakeArchive:
 
     async def pin(self, scope: Scope, session: SessionRef, text: str) -> None:
         if len(text) > 400:
-            raise Refused("A pin has at most 400 characters")
+            raise ActionRefused("A pin has at most 400 characters")
         await self._do(scope, session, "pin", text)
 
     async def unpin(self, scope: Scope, session: SessionRef, text: str) -> None:
         if text not in (await self.detail(scope, session)).steering.pins:
-            raise NotThere("There is no such pin")
+            raise NotFound("There is no such pin")
         await self._do(scope, session, "unpin", text)
 
     async def reset(self, scope: Scope, session: SessionRef) -> None:
@@ -186,7 +186,7 @@ class FakeArchive:
     async def load(self, scope: Scope, document: Mapping[str, Any]) -> SessionRef:
         ref = SessionRef(document["tenant"], document["key"])
         if ref in self.details:
-            raise Refused("A session of this name is there already")
+            raise ActionRefused("A session of this name is there already")
         self.details[ref] = SessionDetail(SessionRow(ref, Owner(), labels=tuple(document["labels"])))
         self.done.append(("load", ref, scope.actor))
         return ref

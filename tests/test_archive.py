@@ -17,7 +17,7 @@ from gateway_compaction.archive import Archive, Owner, Query, Scope, SessionRow
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
-from gateway_compaction.errors import NotThere, Refused
+from gateway_compaction.errors import ActionRefused, NotFound
 from gateway_compaction.ports import CallRecord
 from tests.lab.waiting import until
 from tests.store_contract import TTL, digest, event, raw, record, session, stored
@@ -147,7 +147,7 @@ class TestList:
 
     @pytest.mark.parametrize("cursor", ["", "x", "AAAA", "bnVsbA", "W10", "e30", "\ud800", "W1siYSJd", HUGE])
     async def test_a_cursor_of_something_else_is_refused(self, archive: RedisArchive, cursor: str) -> None:
-        with pytest.raises(Refused):
+        with pytest.raises(ActionRefused):
             await archive.sessions(ADMIN, Query(cursor=cursor))
 
     async def test_a_cursor_of_another_order_is_refused(
@@ -156,7 +156,7 @@ class TestList:
         for name in ("one", "two"):
             await talk(store, name)
         page = await archive.sessions(ADMIN, Query(limit=1))
-        with pytest.raises(Refused):
+        with pytest.raises(ActionRefused):
             await archive.sessions(ADMIN, Query(limit=1, sort="calls", cursor=page.cursor))
 
     async def test_what_expired_is_not_listed(self, store: RedisStore, archive: RedisArchive) -> None:
@@ -322,7 +322,7 @@ class TestDetail:
 
     @pytest.mark.parametrize("where", [session("none"), SessionRef("", ""), SessionRef("*", "{}")])
     async def test_an_unknown_one_is_not_there(self, archive: RedisArchive, where: SessionRef) -> None:
-        with pytest.raises(NotThere):
+        with pytest.raises(NotFound):
             await archive.detail(ADMIN, where)
 
     async def test_what_cannot_be_read_is_left_out(self, store: RedisStore, archive: RedisArchive) -> None:
@@ -444,7 +444,7 @@ class TestOwners:
         await talk(store)
         for scope in (own, other, Scope(user_id="ana")):
             assert not await listed(archive, scope)
-            with pytest.raises(NotThere):
+            with pytest.raises(NotFound):
                 await archive.detail(scope, where)
         [row] = await listed(archive, Scope(teams=frozenset({"7c1f"})))
         assert row.owner == Owner(team_id="7c1f", team="research", key_alias="k1")
@@ -464,7 +464,7 @@ class TestOwners:
         assert await listed(archive)
         for scope in (Scope(), Scope(teams=frozenset({""}), user_id="", key_hash="")):
             assert not await listed(archive, scope)
-            with pytest.raises(NotThere):
+            with pytest.raises(NotFound):
                 await archive.detail(scope, where)
 
     async def test_ids_that_only_begin_alike_are_not_one(

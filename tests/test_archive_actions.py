@@ -22,7 +22,7 @@ from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.archive import Owner, Query, Scope
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import SessionRef
-from gateway_compaction.errors import BadDocument, NotThere, PartNotThere, Refused
+from gateway_compaction.errors import ActionRefused, InvalidDocument, NotFound, PartNotFound
 from gateway_compaction.ports import CallRecord
 from tests.store_contract import TTL, digest, event, knows_nothing, raw, record, session, stored
 from tests.test_archive import ADMIN, TEAM, USER, call, listed, talk
@@ -198,9 +198,9 @@ class TestEveryDeed:
         await three(store)
         before = await trace(store, S.key)
         kept = await archive.detail(ADMIN, S)
-        with pytest.raises(NotThere) as foreign:
+        with pytest.raises(NotFound) as foreign:
             await ALL[action](archive, scope, S)
-        with pytest.raises(NotThere) as absent:
+        with pytest.raises(NotFound) as absent:
             await ALL[action](archive, scope, session("nowhere"))
         assert str(foreign.value) == str(absent.value)
         now = await archive.detail(ADMIN, S)
@@ -266,7 +266,7 @@ class TestVersions:
     ) -> None:
         await three(store)
         before = await archive.detail(OWN, S)
-        with pytest.raises(PartNotThere, match=f"no version {version}; there are: 3, 2, 1"):
+        with pytest.raises(PartNotFound, match=f"no version {version}; there are: 3, 2, 1"):
             await archive.rollback(OWN, S, version)
         assert replace(await archive.detail(OWN, S), ttl=0.0) == replace(before, ttl=0.0)
 
@@ -352,7 +352,7 @@ class TestPins:
         await archive.unpin(OWN, S, "second  line")
         await archive.unpin(OWN, S, "first")
         assert (await store.load(S, [A])).controls.pins == ()
-        with pytest.raises(PartNotThere, match="has no pins"):
+        with pytest.raises(PartNotFound, match="has no pins"):
             await archive.unpin(OWN, S, "first")
 
     @pytest.mark.parametrize("text", ["", " \n\x00 ", "x" * 401, "\ud800"])
@@ -360,14 +360,14 @@ class TestPins:
         self, store: RedisStore, archive: RedisArchive, text: str
     ) -> None:
         await talk(store)
-        with pytest.raises(Refused):
+        with pytest.raises(ActionRefused):
             await archive.pin(OWN, S, text)
 
     async def test_twenty_are_enough(self, store: RedisStore, archive: RedisArchive) -> None:
         await talk(store)
         for number in range(20):
             await archive.pin(OWN, S, f"{number} {'ü' * 390}")
-        with pytest.raises(Refused):
+        with pytest.raises(ActionRefused):
             await archive.pin(OWN, S, "one more")
         await archive.pin(OWN, S, f"3 {'ü' * 390}")
         assert len((await store.load(S, [A])).controls.pins) == 20
@@ -398,7 +398,7 @@ class TestForget:
         assert knows_nothing(await store.load(S, [A, B, C]))
         page = await archive.sessions(ADMIN, Query())
         assert [r.session for r in page.rows] == [session("neighbour")] and page.total == 1
-        with pytest.raises(NotThere):
+        with pytest.raises(NotFound):
             await archive.forget(OWN, S)
 
     async def test_names_that_are_no_text_go_too_and_stop_nothing(
@@ -495,14 +495,14 @@ class TestForget:
         async def erase(number: int) -> None:
             for _ in range(8):
                 await asyncio.sleep(chance.random() * 0.02)
-                with suppress(NotThere):
+                with suppress(NotFound):
                     await archive.forget(ADMIN, session(f"s{number}"))
 
         chance = Random(7)
         for _ in range(4):
             await asyncio.gather(*(chatter(n) for n in range(8)), *(erase(n) for n in range(4)))
             for number in range(4):
-                with suppress(NotThere):
+                with suppress(NotFound):
                     await archive.forget(ADMIN, session(f"s{number}"))
             assert await trace(store, *(session(f"s{number}").key for number in range(4))) == []
 
@@ -529,14 +529,14 @@ class TestForget:
         # A session that its list has forgotten goes too.
         await raw(store).zrem(f"gwc:{{{S.tenant}}}:sessions", S.key)
         for scope in (Scope(), Scope(user_id="ben"), Scope(key_hash="x")):
-            with pytest.raises(NotThere):
+            with pytest.raises(NotFound):
                 await archive.forget_tenant(scope, S.tenant)
         assert await archive.forget_tenant(OWN, S.tenant) == 2
         assert await trace(store, S.tenant) == []
         assert [r.session for r in (await archive.sessions(ADMIN, Query())).rows] == [other]
         assert (await store.notices()).requested == {other.session_id}
         for tenant in (S.tenant, "*", "", "no such"):
-            with pytest.raises(NotThere):
+            with pytest.raises(NotFound):
                 await archive.forget_tenant(ADMIN, tenant)
 
     async def test_what_a_team_shares_is_no_key_s_to_forget_or_count_where_redis_forgot_who_shares_it(
@@ -546,7 +546,7 @@ class TestForget:
         await raw(store).delete(f"gwc:{{{S.tenant}}}:about")
         await talk(store, "another", about={**TEAM, "key_hash": "k9", "key_alias": "k9", "user_id": "eve"})
         key = Scope(key_hash="k9", user_id="eve")
-        with pytest.raises(NotThere):
+        with pytest.raises(NotFound):
             await archive.forget_tenant(key, S.tenant)
         assert [hour.requests for hour in await archive.overview(key, 1)] == [1]
         assert await archive.forget_tenant(OWN, S.tenant) == 2
@@ -559,7 +559,7 @@ class TestForget:
         assert await trace(store, S.tenant) != []
         assert await archive.forget_tenant(ADMIN, S.tenant) == 0
         assert await trace(store, S.tenant) == []
-        with pytest.raises(NotThere):
+        with pytest.raises(NotFound):
             await archive.forget_tenant(ADMIN, S.tenant)
 
 
@@ -579,7 +579,7 @@ class TestDocuments:
         before = [await raw(store).hgetall(name) for name in names]
         shown = await archive.detail(OWN, S)
         document = json.loads(json.dumps(await archive.export(OWN, S)))
-        with pytest.raises(Refused, match="There is a session of this name already"):
+        with pytest.raises(ActionRefused, match="There is a session of this name already"):
             await archive.load(ADMIN, document)
         await archive.forget(OWN, S)
         assert await archive.load(ADMIN, document) == S
@@ -629,7 +629,7 @@ class TestDocuments:
         document = {**await archive.export(OWN, S), "owner": {"team_id": "evil", "user_id": "eve"}}
         await archive.forget(OWN, S)
         for scope in (Scope(), Scope(teams=frozenset({"evil"})), Scope(user_id="eve", key_hash="x")):
-            with pytest.raises(NotThere):
+            with pytest.raises(NotFound):
                 await archive.load(scope, document)
         await archive.load(OWN, document)
         assert (await archive.detail(OWN, S)).row.owner.team_id == "7c1f"
@@ -698,7 +698,7 @@ class TestDocuments:
         await three(store)
         document = {**await archive.export(OWN, S), **changes}
         await archive.forget(OWN, S)
-        with pytest.raises(BadDocument) as refused:
+        with pytest.raises(InvalidDocument) as refused:
             await archive.load(ADMIN, document)
         assert refused.value.path.startswith(where) and refused.value.problem
         assert await trace(store, S.key) == []
@@ -756,7 +756,7 @@ class TestDocuments:
             replace(mine, home=(S.tenant, stranger)),
             replace(mine, home=(S.tenant, Owner())),
         ):
-            with pytest.raises(NotThere):
+            with pytest.raises(NotFound):
                 await archive.load(scope, document)
         home = replace(mine, home=(S.tenant, owner))
         assert await archive.load(home, document) == S
@@ -777,7 +777,7 @@ class TestDocuments:
         proven = replace(Owner(**TEAM), user_id=None, key_alias=None) if others else Owner(**TEAM)
         assert (await archive.detail(mine, S)).row.owner == proven
         assert len(await listed(archive, mine)) == 2 and len(await listed(archive, OWN)) == len(kept)
-        with pytest.raises(NotThere):
+        with pytest.raises(NotFound):
             await archive.detail(Scope(key_hash="other"), S)
         # Its calls go on as before: they do not make it somebody else's.
         await called_again(store, TEAM)
@@ -828,7 +828,7 @@ class TestDocuments:
             Scope(key_hash=TEAM["key_hash"]),
             Scope(user_id="ben", key_hash=USER["key_hash"]),
         ):
-            with pytest.raises(NotThere):
+            with pytest.raises(NotFound):
                 await archive.detail(scope, S)
 
     @pytest.mark.parametrize("first", ["its own", "another's"])
@@ -842,7 +842,7 @@ class TestDocuments:
         await archive.forget(OWN, S)
         await archive.load(replace(OWN, home=(S.tenant, lead)), document)
         assert (await archive.detail(OWN, S)).row.owner == Owner(team_id="7c1f", team="research")
-        with pytest.raises(NotThere):
+        with pytest.raises(NotFound):
             await archive.detail(mine, S)
         again = await archive.export(OWN, S)
         assert again["owner"] == {"team_id": "7c1f", "team": "research"}, "what is not proven is not told"
@@ -856,7 +856,7 @@ class TestDocuments:
             assert (await archive.detail(mine, S)).row.owner == Owner(**TEAM)
             assert [row.session for row in await listed(archive, mine)] == [S]
         for scope in (Scope(key_hash="other"), *(() if first == "its own" else (mine,))):
-            with pytest.raises(NotThere):
+            with pytest.raises(NotFound):
                 await archive.detail(scope, S)
             assert await listed(archive, scope) == []
 
@@ -888,7 +888,7 @@ class TestDocuments:
         await talk(store, "other", about={"team_id": "7c1f", "key_hash": "other"})
         await archive.forget(mine, S)
         # What it brings would stand for the beginnings of others' conversations, too.
-        with pytest.raises(NotThere):
+        with pytest.raises(NotFound):
             await archive.load(mine, document)
 
     async def test_a_known_tenant_stays_whose_it_is(self, store: RedisStore, archive: RedisArchive) -> None:
@@ -897,7 +897,7 @@ class TestDocuments:
         document = await archive.export(OWN, S)
         await archive.forget(OWN, S)
         ben = Owner(user_id="ben", key_hash="x")
-        with pytest.raises(NotThere):
+        with pytest.raises(NotFound):
             await archive.load(Scope(user_id="ben", key_hash="x", home=(S.tenant, ben)), document)
 
     async def test_numbers_that_are_none_count_as_nothing(
@@ -935,7 +935,7 @@ class TestDocuments:
         await archive.forget(OWN, S)
         text = document["compactions"][A]
         for changed in (text.replace('"v":1', '"v": 1'), text.replace(A, B), text[:-1] + ',"x":1}'):
-            with pytest.raises(Refused):
+            with pytest.raises(ActionRefused):
                 await archive.load(ADMIN, {**document, "compactions": {A: changed}})
 
 

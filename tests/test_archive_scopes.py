@@ -15,7 +15,7 @@ from gateway_compaction.adapters.redis.connection import connect
 from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.archive import Owner, Query, Scope
 from gateway_compaction.core.records.compaction import SessionRef
-from gateway_compaction.errors import NotThere
+from gateway_compaction.errors import NotFound
 from gateway_compaction.ports import CallRecord
 from tests.store_contract import TTL, digest, session
 from tests.test_archive import call
@@ -73,7 +73,7 @@ async def look(owners: list[Owner], scope: Scope, sort: Any, limit: int) -> None
             try:
                 await ask(scope, where)
                 assert where in mine
-            except NotThere:
+            except NotFound:
                 assert where not in mine
     await erased(archive, scope, made, mine)
     await store.aclose()
@@ -87,7 +87,7 @@ async def erased(
     for tenant in {where.tenant for where in made}:
         try:
             await archive.forget_tenant(scope, tenant)
-        except NotThere:
+        except NotFound:
             continue
     left = {row.session for row in (await archive.sessions(everything, Query(limit=100))).rows}
     assert set(made) - left <= mine

@@ -16,7 +16,7 @@ import pytest
 from gateway_compaction.adapters.http_archive import HttpArchive
 from gateway_compaction.archive import Query, Scope, SessionPage
 from gateway_compaction.core.records.compaction import SessionRef
-from gateway_compaction.errors import NotThere, Refused, StoreError
+from gateway_compaction.errors import ActionRefused, NotFound, StoreError
 from tests.buffers_archive import FIRST, HOSTILE, sessions
 from tests.lab.ports import HOST, free_port
 
@@ -166,23 +166,23 @@ async def test_deeds(action: Callable[[HttpArchive], Any], answered: bytes, line
 @pytest.mark.parametrize(
     ("answered", "error", "says"),
     [
-        (problem(404, "no such session"), NotThere, "no such session"),
-        (problem(409, "too many pins"), Refused, "too many pins"),
-        (problem(403, "look only"), Refused, "look only"),
-        (problem(401, "send a key"), Refused, "^This proxy does not accept that key$"),
-        (answer({"error": 1}, "401 Unauthorized"), Refused, "401 Unauthorized"),
+        (problem(404, "no such session"), NotFound, "no such session"),
+        (problem(409, "too many pins"), ActionRefused, "too many pins"),
+        (problem(403, "look only"), ActionRefused, "look only"),
+        (problem(401, "send a key"), ActionRefused, "^This proxy does not accept that key$"),
+        (answer({"error": 1}, "401 Unauthorized"), ActionRefused, "401 Unauthorized"),
         (
             problem(422, "bad.", errors=[{"at": "query.limit", "problem": "too large"}]),
-            Refused,
+            ActionRefused,
             "query.limit: too large",
         ),
         (problem(503, "The store does not answer"), StoreError, "The store does not answer"),
         (answer({"detail": "Not Found"}, "404 Not Found"), StoreError, "no gateway with this plugin"),
         (answer(b"<html>", "502 Bad Gateway", "text/html"), StoreError, "502 Bad Gateway"),
         (answer(b"", "302 Found", "text/html"), StoreError, "302 Found"),
-        (answer({"error": 1}, "400 Bad Request"), Refused, "400 Bad Request"),
-        (answer(b"[" * 100_000, "409 Conflict", PROBLEM), Refused, "409 Conflict"),
-        (answer([1], "409 Conflict", PROBLEM), Refused, "409 Conflict"),
+        (answer({"error": 1}, "400 Bad Request"), ActionRefused, "400 Bad Request"),
+        (answer(b"[" * 100_000, "409 Conflict", PROBLEM), ActionRefused, "409 Conflict"),
+        (answer([1], "409 Conflict", PROBLEM), ActionRefused, "409 Conflict"),
         (answer(b"not json"), StoreError, "no JSON"),
         (answer(b"[" * 100_000), StoreError, "no JSON"),
         (answer({"rows": 3}), StoreError, "rows"),
@@ -200,7 +200,7 @@ async def test_what_is_no_good_answer(answered: bytes, error: type[Exception], s
 
 async def test_a_key_that_was_not_sent_is_asked_for() -> None:
     async with served(problem(401, "send a key"), key=None) as (archive, _):
-        with pytest.raises(Refused, match=r"^send a key$"):
+        with pytest.raises(ActionRefused, match=r"^send a key$"):
             await archive.sessions(NOBODY, Query())
 
 
@@ -246,7 +246,7 @@ class TestWatch:
 
     async def test_a_refusal(self) -> None:
         async with served(problem(403, "not yours")) as (archive, _):
-            with pytest.raises(Refused, match="not yours"):
+            with pytest.raises(ActionRefused, match="not yours"):
                 await anext(aiter(archive.watch(NOBODY)))
 
     async def test_a_command_that_has_seen_enough_closes_a_stream_that_is_still_open(self) -> None:

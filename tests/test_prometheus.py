@@ -34,7 +34,7 @@ from gateway_compaction.engine.request import Request
 from gateway_compaction.ports import Caller
 from gateway_compaction.runtime import Runtime, build
 from gateway_compaction.settings import Settings
-from gateway_compaction.telemetry import CacheBreakDetector, Sample, Silent, Telemetry
+from gateway_compaction.telemetry import CacheBreakDetector, NoTelemetry, Sample, Telemetry
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Fixed, Scripted
 from tests.policy_books import book, entry
@@ -314,7 +314,7 @@ sys.stdout.buffer.write(render_metrics()[0])
         done = subprocess.run(
             [sys.executable, "-c", script], env=env, check=True, capture_output=True, text=True, timeout=60
         )
-        assert done.stdout.strip() == "Silent" and "no metrics" in done.stderr
+        assert done.stdout.strip() == "NoTelemetry" and "no metrics" in done.stderr
 
 
 def test_an_epoch_begins_once() -> None:
@@ -324,7 +324,7 @@ def test_an_epoch_begins_once() -> None:
     assert epochs.record_sent("t", "a", "model") and epochs.record_sent("s", "a", "extractive")
 
 
-@pytest.mark.parametrize("one", [Silent, PrometheusTelemetry])
+@pytest.mark.parametrize("one", [NoTelemetry, PrometheusTelemetry])
 def test_who_measures_takes_all_that_is_measured(one: type[object]) -> None:
     asked = {name: method for name, method in vars(Telemetry).items() if not name.startswith("_")}
     assert set(asked) == {"record_decision", "record_call", "record_summary", "record_sample"}
@@ -333,7 +333,7 @@ def test_who_measures_takes_all_that_is_measured(one: type[object]) -> None:
 
 
 def test_silence_measures_nothing() -> None:
-    silent: Any = Silent()
+    silent: Any = NoTelemetry()
     event = CompactionEvent("request", 0.0, "none", "")
     told = [
         silent.record_decision("none", None, None, "quiet", 0.0),

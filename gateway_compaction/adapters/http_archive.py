@@ -21,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from gateway_compaction.archive import Hour, Query, Scope, SessionDetail, SessionPage, SessionRow
 from gateway_compaction.core.records.compaction import SessionRef
-from gateway_compaction.errors import NotThere, Refused, StoreError
+from gateway_compaction.errors import ActionRefused, NotFound, StoreError
 
 T = TypeVar("T")
 
@@ -205,8 +205,8 @@ class HttpArchive:
 
         Raises:
             StoreError: it did not answer, or with an error of its own.
-            NotThere: it answered with 404.
-            Refused: it found any other fault with the request.
+            NotFound: it answered with 404.
+            ActionRefused: it found any other fault with the request.
         """
         # ASCII only: any text can be sent, lone surrogates too.
         content = None if body is None else json.dumps(body).encode()
@@ -277,11 +277,11 @@ def _to_answer_error(response: httpx.Response) -> Exception:
     if status >= 500 or status < 400:
         return StoreError(detail or f"it answered with {status} {response.reason_phrase}")
     if status == 404:
-        return NotThere(detail)
+        return NotFound(detail)
     if status == 401 and is_ours and "Authorization" in response.request.headers:
         # Its own words ask for a key, as if none had been sent.
-        return Refused("This proxy does not accept that key")
-    return Refused(detail or f"The gateway refuses: {status} {response.reason_phrase}")
+        return ActionRefused("This proxy does not accept that key")
+    return ActionRefused(detail or f"The gateway refuses: {status} {response.reason_phrase}")
 
 
 def _read_detail(response: httpx.Response) -> str:

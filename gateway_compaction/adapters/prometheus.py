@@ -28,7 +28,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from gateway_compaction.core.records.event import CompactionEvent
-from gateway_compaction.telemetry import Sample, Silent, Stage, Telemetry
+from gateway_compaction.telemetry import NoTelemetry, Sample, Stage, Telemetry
 
 log = logging.getLogger("gateway_compaction")
 PREFIX = "gateway_compaction_"
@@ -84,7 +84,7 @@ def get_telemetry(registry: CollectorRegistry = REGISTRY) -> Telemetry:
         return PrometheusTelemetry(registry)
     except OSError as error:
         log.warning("no metrics: %s=%s cannot be used (%s)", FOLDER_VARIABLE, folder, error.strerror)
-        return Silent()
+        return NoTelemetry()
 
 
 def render_metrics(registry: CollectorRegistry = REGISTRY) -> tuple[bytes, str]:

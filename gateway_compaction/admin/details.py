@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from gateway_compaction.admin.schemas import Change, EventPage, Version
 from gateway_compaction.archive import SessionDetail
 from gateway_compaction.core.records.compaction import Compaction
-from gateway_compaction.errors import NotThere, PartNotThere
+from gateway_compaction.errors import NotFound, PartNotFound
 
 MOST_UNITS = 400
 
@@ -16,12 +16,12 @@ def find_version(detail: SessionDetail, number: int) -> Version:
     """Return everything about one version.
 
     Raises:
-        PartNotThere: there is none of that number.
+        PartNotFound: there is none of that number.
     """
     known = (*detail.compactions, *detail.retired)
     found = next((c for c in known if c.version == number), None)
     if found is None:
-        raise PartNotThere.version(number, detail.versions)
+        raise PartNotFound.version(number, detail.versions)
     parent = next((c for c in known if c.digest == found.parent and c.version != number), None)
     return Version(
         compaction=found,
@@ -63,7 +63,7 @@ def events_after(detail: SessionDetail, cursor: str | None, limit: int) -> Event
     """Return some events behind a cursor: the time of the last one given, and how many of that time were.
 
     Raises:
-        NotThere: the cursor is none of ours.
+        NotFound: the cursor is none of ours.
     """
     found, before, given = sorted(detail.events, key=lambda e: -e.at), None, 0
     if cursor is not None:
@@ -83,4 +83,4 @@ def _read_cursor(cursor: str) -> tuple[float, int]:
     try:
         return float(at), max(0, int(given))
     except ValueError:
-        raise NotThere("no such cursor") from None
+        raise NotFound("no such cursor") from None

@@ -15,7 +15,14 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from gateway_compaction.admin.json_response import UNCACHED
-from gateway_compaction.errors import BadDocument, NotThere, PartNotThere, PolicyError, Refused, StoreError
+from gateway_compaction.errors import (
+    ActionRefused,
+    InvalidDocument,
+    NotFound,
+    PartNotFound,
+    PolicyError,
+    StoreError,
+)
 
 log = logging.getLogger("gateway_compaction")
 MEDIA_TYPE = "application/problem+json"
@@ -123,14 +130,14 @@ def problem_of(error: Exception) -> Problem:
         case StoreError():
             log.warning("admin: no answer from the store: %s", error)
             return Problem(503, STORE_DOWN)
-        case PartNotThere():
+        case PartNotFound():
             return Problem(404, f"{error}.")
-        case NotThere():
+        case NotFound():
             return Problem(404, NOT_THERE)
-        case BadDocument():
+        case InvalidDocument():
             where = {"at": error.path, "problem": error.problem}
             return Problem(422, "The document is no exported session, and nothing of it is stored.", [where])
-        case Refused():
+        case ActionRefused():
             return Problem(409, str(error))
         case PolicyError():
             return Problem(422, str(error))

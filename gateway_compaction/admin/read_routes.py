@@ -30,7 +30,7 @@ from gateway_compaction.archive import CallSnapshot, Scope, SessionDetail, Sessi
 from gateway_compaction.archive import Query as Wanted
 from gateway_compaction.core.planning.context import LevelName
 from gateway_compaction.core.records.compaction import SessionRef
-from gateway_compaction.errors import NotThere, StoreError
+from gateway_compaction.errors import NotFound, StoreError
 
 router = new_router()
 Id = Annotated[str, Path(max_length=200, description="`tenant.key`: the two parts of a row's `session`.")]
@@ -48,11 +48,11 @@ def ref_of(text: str) -> SessionRef:
     """Return the session that a route's id names.
 
     Raises:
-        NotThere: it can be none.
+        NotFound: it can be none.
     """
     tenant, dot, key = text.partition(".")
     if not (dot and tenant and key) or not text.isascii() or not text.isprintable() or set("{}*") & set(text):
-        raise NotThere("no id")
+        raise NotFound("no id")
     return SessionRef(tenant, key)
 
 
@@ -122,7 +122,7 @@ async def last_call(viewer: Reader, parts: PartsDep, id: Id) -> Response:
     """Return the last call's messages on both sides; contents only where `storage.content` is `full`."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
     if detail.last_call is None:
-        raise NotThere("no call was looked at closely")
+        raise NotFound("no call was looked at closely")
     return await json_response_off_loop(detail.last_call)
 
 

@@ -15,7 +15,7 @@ from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.read_routes import Id, ref_of
 from gateway_compaction.admin.schemas import Done, Erased, Imported, PinBody, RollbackBody
 from gateway_compaction.call_state import owner_of, tenant_of
-from gateway_compaction.errors import NotThere
+from gateway_compaction.errors import NotFound
 
 router = new_router()
 DETAILS: Mapping[str, str] = {
@@ -141,7 +141,7 @@ async def load(viewer: Doer, parts: PartsDep, document: Document) -> Response:
     scope = replace(viewer.scope, home=(tenant_of(viewer.auth), owner_of(viewer.auth)))
     try:
         session = await parts.archive.load(scope, document)
-    except NotThere as error:
+    except NotFound as error:
         raise Problem(404, NOT_INTO) from error
     await parts.attend()
     return json_response(Imported(session.session_id), 201)

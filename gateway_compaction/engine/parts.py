@@ -8,7 +8,7 @@ from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.engine.local_buffer import LocalBuffer
 from gateway_compaction.engine.rewrite_detector import RewriteDetector
 from gateway_compaction.ports import Store
-from gateway_compaction.telemetry import Silent, Telemetry
+from gateway_compaction.telemetry import NoTelemetry, Telemetry
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,4 +27,4 @@ class EngineParts:
     counter: TokenCounter = field(default_factory=TokenCounter)
     local: LocalBuffer = field(default_factory=LocalBuffer)
     rewrite_detector: RewriteDetector = field(default_factory=RewriteDetector)
-    telemetry: Telemetry = field(default_factory=Silent)
+    telemetry: Telemetry = field(default_factory=NoTelemetry)

@@ -9,7 +9,7 @@ from typing import Any
 
 from gateway_compaction.archive import Hour, Owner, Query, Scope, SessionDetail, SessionPage, SessionRow
 from gateway_compaction.core.records.compaction import SessionRef
-from gateway_compaction.errors import NotThere, PartNotThere, Refused, StoreError
+from gateway_compaction.errors import ActionRefused, NotFound, PartNotFound, StoreError
 
 __all__ = ["MemoryArchive"]
 
@@ -26,7 +26,7 @@ class MemoryArchive:
     actions: list[tuple[str, str, str]] = field(default_factory=list)
     scopes: list[Scope] = field(default_factory=list)
     loading: list[Scope] = field(default_factory=list)
-    refused: Refused | None = None
+    refused: ActionRefused | None = None
     rows: asyncio.Queue[SessionRow] = field(default_factory=asyncio.Queue)
     down: bool = False
     hangs: bool = False
@@ -52,7 +52,7 @@ class MemoryArchive:
         try:
             start = int(query.cursor or 0)
         except ValueError:
-            raise Refused("this cursor is none of ours") from None
+            raise ActionRefused("this cursor is none of ours") from None
         page = tuple(rows[start : start + query.limit])
         end = start + len(page)
         return SessionPage(page, str(end) if end < len(rows) else None, len(rows))
@@ -69,20 +69,20 @@ class MemoryArchive:
     async def rollback(self, scope: Scope, session: SessionRef, version: int) -> None:
         detail = self._found(scope, session)
         if version and version not in {c.version for c in (*detail.compactions, *detail.retired)}:
-            raise PartNotThere.version(version, detail.versions)
+            raise PartNotFound.version(version, detail.versions)
         self._do("rollback", scope, session)
 
     async def pin(self, scope: Scope, session: SessionRef, text: str) -> None:
         detail = self._do("pin", scope, session)
         if len(detail.steering.pins) >= 20:
-            raise Refused("there are 20 pins already; take one back first")
+            raise ActionRefused("there are 20 pins already; take one back first")
         controls = replace(detail.steering, pins=(*detail.steering.pins, text))
         self.add(replace(detail, steering=controls))
 
     async def unpin(self, scope: Scope, session: SessionRef, text: str) -> None:
         detail = self._found(scope, session)
         if text not in detail.steering.pins:
-            raise PartNotThere.pin(len(detail.steering.pins))
+            raise PartNotFound.pin(len(detail.steering.pins))
         self._do("unpin", scope, session)
 
     async def reset(self, scope: Scope, session: SessionRef) -> None:
@@ -97,7 +97,7 @@ class MemoryArchive:
         self._up()
         found = [d for d in self.known.values() if d.row.session.tenant == tenant]
         if not found or not all(scope.allows(d.row.owner) for d in found):
-            raise NotThere(tenant)
+            raise NotFound(tenant)
         for detail in found:
             await self.forget(scope, detail.row.session)
         return len(found)
@@ -112,13 +112,13 @@ class MemoryArchive:
         if self.refused is not None:
             raise self.refused
         if document.get("v") != 1:
-            raise Refused("not an exported session of this version")
+            raise ActionRefused("not an exported session of this version")
         tenant, _, key = str(document.get("id")).partition(".")
         owner = Owner(team_id=document.get("team"))
         if not scope.allows(owner):
-            raise NotThere("not in scope")
+            raise NotFound("not in scope")
         if f"{tenant}.{key}" in self.known:
-            raise Refused("it is there already; forget it first")
+            raise ActionRefused("it is there already; forget it first")
         self.add(SessionDetail(SessionRow(SessionRef(tenant, key), owner)))
         return SessionRef(tenant, key)
 
@@ -139,7 +139,7 @@ class MemoryArchive:
         self._up()
         detail = self.known.get(session.session_id)
         if detail is None or not scope.allows(detail.row.owner):
-            raise NotThere(
+            raise NotFound(
                 f"{session.session_id} {'is not there' if detail is None else 'is another team’s'}"
             )
         return detail

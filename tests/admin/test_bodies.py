@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from gateway_compaction.core.conversation.digest import fingerprint
-from gateway_compaction.errors import BadDocument
+from gateway_compaction.errors import InvalidDocument
 from tests.admin.conftest import bearer
 from tests.admin.memory_archive import MemoryArchive
 from tests.admin.people import MASTER, RED, hash_of
@@ -43,7 +43,7 @@ async def test_a_version_is_a_whole_number(client: httpx.AsyncClient, version: o
 async def test_a_document_that_is_none_is_told_where(
     client: httpx.AsyncClient, archive: MemoryArchive
 ) -> None:
-    archive.refused = BadDocument("fields.version", "its value cannot be one")
+    archive.refused = InvalidDocument("fields.version", "its value cannot be one")
     answer = await client.post("/compaction/import", json={"v": 1}, headers=bearer(MASTER))
     assert answer.status_code == 422
     assert answer.json()["errors"] == [{"at": "fields.version", "problem": "its value cannot be one"}]

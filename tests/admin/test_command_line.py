@@ -17,7 +17,7 @@ from gateway_compaction.adapters.http_archive import HttpArchive
 from gateway_compaction.archive import Query, Scope
 from gateway_compaction.cli.buffers.commands import app as buffers
 from gateway_compaction.core.records.compaction import SessionRef
-from gateway_compaction.errors import NotThere, Refused, StoreError
+from gateway_compaction.errors import ActionRefused, NotFound, StoreError
 from tests.admin.memory_archive import MemoryArchive
 from tests.admin.people import HOSTILE, MASTER
 from tests.lab.ports import HOST
@@ -77,11 +77,11 @@ async def test_every_method_of_the_contract(url: str, archive: MemoryArchive) ->
 
 async def test_errors_mean_what_they_meant(url: str, archive: MemoryArchive) -> None:
     async with HttpArchive(url, MASTER) as remote:
-        with pytest.raises(NotThere):
+        with pytest.raises(NotFound):
             await remote.rollback(NOBODY, RED, 9)
-        with pytest.raises(Refused, match="not an exported session"):
+        with pytest.raises(ActionRefused, match="not an exported session"):
             await remote.load(NOBODY, {"v": 2})
-        with pytest.raises(Refused, match="400"):
+        with pytest.raises(ActionRefused, match="400"):
             await remote.pin(NOBODY, RED, "x" * 401)
         archive.down = True
         with pytest.raises(StoreError, match="The store does not answer"):
@@ -89,12 +89,12 @@ async def test_errors_mean_what_they_meant(url: str, archive: MemoryArchive) -> 
         with pytest.raises(StoreError, match="The store does not answer"):
             await anext(aiter(remote.watch(NOBODY)))
     async with HttpArchive(url, "sk-unknown") as remote:
-        with pytest.raises(Refused, match=r"^This proxy does not accept that key$"):
+        with pytest.raises(ActionRefused, match=r"^This proxy does not accept that key$"):
             await remote.sessions(NOBODY, Query())
-        with pytest.raises(Refused, match=r"^This proxy does not accept that key$"):
+        with pytest.raises(ActionRefused, match=r"^This proxy does not accept that key$"):
             await anext(aiter(remote.watch(NOBODY)))
     async with HttpArchive(url, None) as remote:
-        with pytest.raises(Refused, match="Send a key"):
+        with pytest.raises(ActionRefused, match="Send a key"):
             await remote.sessions(NOBODY, Query())
 
 

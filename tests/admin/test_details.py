@@ -9,7 +9,7 @@ from gateway_compaction.admin.measures import make_overview
 from gateway_compaction.archive import Owner, SessionDetail, SessionRow
 from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
-from gateway_compaction.errors import NotThere
+from gateway_compaction.errors import NotFound
 from tests.admin.people import hour, session
 
 ROW = SessionRow(SessionRef("t", "k"), Owner())
@@ -47,7 +47,7 @@ class TestEvents:
 
     @pytest.mark.parametrize("cursor", ["", "x", "1", "1~x", "~", "1~2~3"])
     def test_a_cursor_that_is_none(self, cursor: str) -> None:
-        with pytest.raises(NotThere):
+        with pytest.raises(NotFound):
             events_after(SessionDetail(ROW), cursor, 5)
 
 
@@ -68,7 +68,7 @@ class TestVersions:
         assert found.retired and found.parent is None and {c.kind for c in found.diff} == {"added"}
 
     def test_one_that_is_not_there(self) -> None:
-        with pytest.raises(NotThere):
+        with pytest.raises(NotFound):
             find_version(session("t", "k", Owner()), 3)
 
     @pytest.mark.parametrize(

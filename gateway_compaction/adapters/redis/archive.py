@@ -36,7 +36,7 @@ from gateway_compaction.adapters.redis.transfer_checks import LONGEST_PIN, MOST_
 from gateway_compaction.archive import Hour, Query, Scope, SessionDetail, SessionPage, SessionRow
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
-from gateway_compaction.errors import NotThere, PartNotThere, Refused
+from gateway_compaction.errors import ActionRefused, NotFound, PartNotFound
 
 log = logging.getLogger("gateway_compaction")
 
@@ -162,7 +162,7 @@ class RedisArchive:
         """See ``Archive.pin``; runs of blanks become one, and a pin that is there already moves behind."""
         pin = _to_one_line(text)
         if not 0 < len(pin) <= LONGEST_PIN:
-            raise Refused(f"A pin has 1 to {LONGEST_PIN} characters")
+            raise ActionRefused(f"A pin has 1 to {LONGEST_PIN} characters")
         action = _Action(STEER, "pin", f"{len(pin)} characters", ["pin", pin, MOST_PINS])
         await self._act(scope, session, action)
 
@@ -189,18 +189,18 @@ class RedisArchive:
     async def forget_tenant(self, scope: Scope, tenant: str) -> int:
         """See ``Archive.forget_tenant``; its hourly counts go too."""
         if not TENANT_NAME.fullmatch(tenant):
-            raise NotThere(NO_TENANT)
+            raise NotFound(NO_TENANT)
         [owner] = await fetch_owners(self._connection, [tenant])
         [listed_at] = await self._connection.send(("ZSCORE", TENANTS, tenant))
         # What is known of a tenant may have been evicted, and begun anew with one key of several.
         rows = await self._cache.fetch_rows([tenant])
         allowed = scope.allows(owner) and all(scope.allows(row.owner) for row in rows)
         if not allowed or (listed_at is None and not scope.everything):
-            raise NotThere(NO_TENANT)
+            raise NotFound(NO_TENANT)
         gone = await erase_tenant(self._connection, tenant)
         self.clear()
         if listed_at is None and gone is None:
-            raise NotThere(NO_TENANT)
+            raise NotFound(NO_TENANT)
         log.info("forgotten: tenant=%s sessions=%d by=%s", tenant, gone or 0, _format_actor(scope))
         return gone or 0
 
@@ -247,8 +247,8 @@ class RedisArchive:
         """Do something to a session, and let everybody know.
 
         Raises:
-            NotThere: there is no such session, version or pin.
-            Refused: it has too many pins.
+            NotFound: there is no such session, version or pin.
+            ActionRefused: it has too many pins.
         """
         await fetch_fields(self._connection, scope, session)
         parts = ["session", "claims", "events"]
@@ -258,11 +258,11 @@ class RedisArchive:
         event = self._build_audit_event(scope, action.name, action.reason, action.version)
         answer = await self._connection.run(action.script, keys, [encode_event(event), *action.args], int)
         if answer == NO_SESSION_ANSWER:
-            raise NotThere(NO_SESSION)
+            raise NotFound(NO_SESSION)
         if answer == NO_PART_ANSWER:
             raise await self._build_part_error(scope, session, action.version)
         if answer == FULL_ANSWER:
-            raise Refused(f"There are {MOST_PINS} pins already; unpin one first")
+            raise ActionRefused(f"There are {MOST_PINS} pins already; unpin one first")
         if action.script is not STEER:
             await note_voided(self._connection, session)
         if action.name in ("compact", "rebuild"):
@@ -273,12 +273,12 @@ class RedisArchive:
         await self._index.refresh_row(session)
         log.info("%s: session=%s by=%s", action.name, session.session_id, _format_actor(scope))
 
-    async def _build_part_error(self, scope: Scope, session: SessionRef, version: int | None) -> NotThere:
+    async def _build_part_error(self, scope: Scope, session: SessionRef, version: int | None) -> NotFound:
         """Build what to say of a version, or (without one) a pin, that a session does not have."""
         detail = await self.detail(scope, session)
         if version is None:
-            return PartNotThere.pin(len(detail.steering.pins))
-        return PartNotThere.version(version, detail.versions)
+            return PartNotFound.pin(len(detail.steering.pins))
+        return PartNotFound.version(version, detail.versions)
 
     def _build_audit_event(
         self, scope: Scope, name: str, reason: str, version: int | None = None

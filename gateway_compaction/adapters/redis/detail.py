@@ -26,7 +26,7 @@ from gateway_compaction.adapters.redis.scripts import Command
 from gateway_compaction.adapters.redis.transfer_checks import find_snapshot_fault, is_sound
 from gateway_compaction.archive import Scope, SessionDetail
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
-from gateway_compaction.errors import NotThere
+from gateway_compaction.errors import NotFound
 
 NO_SESSION = "There is no such session, or it is not yours to see"
 
@@ -43,7 +43,7 @@ async def fetch_fields(connection: RedisConnection, scope: Scope, session: Sessi
     """Return the row of a session that somebody may see.
 
     Raises:
-        NotThere: there is none, or it is not in scope.
+        NotFound: there is none, or it is not in scope.
     """
     [raw] = await connection.send(build_row_query(session))
     return decode_visible_row(scope, raw)
@@ -53,12 +53,12 @@ def decode_visible_row(scope: Scope, raw: bytes) -> Fields:
     """Return a row, where it may be seen.
 
     Raises:
-        NotThere: there is none, or it is not in scope. Nobody can tell which: that a session exists is
+        NotFound: there is none, or it is not in scope. Nobody can tell which: that a session exists is
             nobody else's business.
     """
     fields = decode_row(raw)
     if fields is None or not scope.allows(read_owner(fields)):
-        raise NotThere(NO_SESSION)
+        raise NotFound(NO_SESSION)
     return fields
 
 
@@ -66,7 +66,7 @@ async def fetch_detail(connection: RedisConnection, scope: Scope, session: Sessi
     """Return everything of one session.
 
     Raises:
-        NotThere: there is none, or it is not in scope.
+        NotFound: there is none, or it is not in scope.
     """
     key = dict(zip(PARTS, session_keys(session, *PARTS), strict=True))
     commands: list[Command] = [

@@ -27,7 +27,7 @@ from gateway_compaction.adapters.redis.transfer import Document, build_import_ar
 from gateway_compaction.archive import Owner, Scope
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
-from gateway_compaction.errors import NotThere, Refused
+from gateway_compaction.errors import ActionRefused, NotFound
 
 IMPORT = load_script("import")
 
@@ -46,9 +46,9 @@ async def import_session(
     """Store a document as a session, with an audit event that tells of it.
 
     Raises:
-        BadDocument: it is no exported session.
-        NotThere: its tenant is not in scope.
-        Refused: there is a session of this name already.
+        InvalidDocument: it is no exported session.
+        NotFound: its tenant is not in scope.
+        ActionRefused: there is a session of this name already.
     """
     checked = await asyncio.to_thread(read_document, document)
     session = checked.ref
@@ -57,7 +57,7 @@ async def import_session(
     rest = await asyncio.to_thread(build_import_args, checked, owner, unproven, trusted=scope.everything)
     args = [to_milliseconds(checked.ttl), encode_event(event), *rest]
     if await connection.run(IMPORT, session_keys(session, *SESSION_PARTS), args, int) != STORED:
-        raise Refused("There is a session of this name already; forget it first")
+        raise ActionRefused("There is a session of this name already; forget it first")
     labels = [encode_text(label) for label in decode_texts(checked.fields.get("labels", ""))]
     [row] = await connection.send(build_row_query(session))
     # What has but a moment to live may have expired by now: then there is nothing to be found.
@@ -77,7 +77,7 @@ async def _find_owner(
     Second, what the document says of the key that made it, where only a call of that key can prove it.
 
     Raises:
-        NotThere: its tenant is not in scope.
+        NotFound: its tenant is not in scope.
     """
     if scope.everything:
         return {str(name): value for name, value in document.owner.items()}, {}
@@ -86,7 +86,7 @@ async def _find_owner(
         # Nothing is left of their own tenant: its name alone, which is theirs, tells whose it is.
         owner = scope.home[1]
     if not scope.allows(owner):
-        raise NotThere(NO_TENANT)
+        raise NotFound(NO_TENANT)
     unproven: Mapping[str, str] = {}
     if owner.team_id in scope.teams:
         owner, unproven = await _attribute_to_key(connection, document, owner)

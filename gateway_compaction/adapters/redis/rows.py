@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from gateway_compaction.adapters.redis.codec import decode_texts
 from gateway_compaction.archive import Owner, Query, Scope, SessionRow, State
 from gateway_compaction.core.records.compaction import SessionRef
-from gateway_compaction.errors import Refused
+from gateway_compaction.errors import ActionRefused
 
 # The fields of a row by name, as they stand in Redis.
 Fields = Mapping[str, Any]
@@ -121,7 +121,7 @@ async def select_rows(
     Where others follow, there is one row more than the page holds.
 
     Raises:
-        Refused: the cursor is not one of this list.
+        ActionRefused: the cursor is not one of this list.
     """
     after, ascending = _decode_cursor(query), query.ascending
     unfiltered = query == Query(sort=query.sort, ascending=ascending, cursor=query.cursor, limit=query.limit)
@@ -159,7 +159,7 @@ def _decode_cursor(query: Query) -> tuple[float, str] | None:
     """Return the place that a query's cursor names.
 
     Raises:
-        Refused: it is no cursor, or one of another order.
+        ActionRefused: it is no cursor, or one of another order.
     """
     if query.cursor is None:
         return None
@@ -170,7 +170,7 @@ def _decode_cursor(query: Query) -> tuple[float, str] | None:
             raise ValueError("another order")
         return float(value), str(session_id)
     except (ValueError, TypeError, OverflowError, binascii.Error, RecursionError) as error:
-        raise Refused("The cursor is not one of this list; begin without one") from error
+        raise ActionRefused("The cursor is not one of this list; begin without one") from error
 
 
 def _matches(row: ListedRow, query: Query, text: str | None, now: float) -> bool:

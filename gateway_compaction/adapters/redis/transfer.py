@@ -28,7 +28,7 @@ from gateway_compaction.adapters.redis.transfer_checks import (
 )
 from gateway_compaction.core.policy.fields import LONGEST_TTL
 from gateway_compaction.core.records.compaction import SessionRef
-from gateway_compaction.errors import BadDocument, Refused
+from gateway_compaction.errors import ActionRefused, InvalidDocument
 
 # How a document names itself; another version is refused.
 SCHEMA = "gateway-compaction/session"
@@ -92,7 +92,7 @@ def build_document(session: SessionRef, stored: Sequence[Any]) -> dict[str, Any]
             events, last call, life in ms.
 
     Raises:
-        Refused: it is larger than 32 MB.
+        ActionRefused: it is larger than 32 MB.
     """
     fields, compactions, used, retired, events, last, ttl = stored
     texts = {k.decode("utf-8", "replace"): v.decode("utf-8", "replace") for k, v in fields.items()}
@@ -121,7 +121,7 @@ def build_document(session: SessionRef, stored: Sequence[Any]) -> dict[str, Any]
         # Where the number itself was evicted: import refuses records of versions yet to come.
         document["fields"]["version"] = str(max(*versions, int(document["fields"].get("version", "0"))))
     if len(json.dumps(document)) > MOST_BYTES:
-        raise Refused("The session is larger than 32 MB as a document")
+        raise ActionRefused("The session is larger than 32 MB as a document")
     return document
 
 
@@ -129,22 +129,22 @@ def read_document(raw: Mapping[str, Any]) -> Document:
     """Return a document, every value of which has been looked at.
 
     Raises:
-        BadDocument: it is none, or is too large; says where, and what is wrong there.
+        InvalidDocument: it is none, or is too large; says where, and what is wrong there.
     """
     try:
         size = len(json.dumps(raw))
         if size > MOST_BYTES:
-            raise BadDocument("document", "it is larger than 32 MB")
+            raise InvalidDocument("document", "it is larger than 32 MB")
         document = Document.model_validate(dict(raw))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part)[:80] for part in first["loc"])
-        raise BadDocument(where or "document", first["msg"]) from error
+        raise InvalidDocument(where or "document", first["msg"]) from error
     except (ValueError, TypeError, RecursionError) as error:
-        raise BadDocument("document", "it is no JSON that can be read") from error
+        raise InvalidDocument("document", "it is no JSON that can be read") from error
     for where, fault in _find_faults(document):
         if fault is not None:
-            raise BadDocument(where, fault)
+            raise InvalidDocument(where, fault)
     return document
 
 

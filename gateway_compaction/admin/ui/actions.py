@@ -8,7 +8,7 @@ from gateway_compaction.admin.ui.text import fold, pluralize, shorten_line
 from gateway_compaction.archive import SessionDetail
 from gateway_compaction.core.conversation.digest import fingerprint
 from gateway_compaction.core.records.compaction import Compaction
-from gateway_compaction.errors import NotThere, PartNotThere
+from gateway_compaction.errors import NotFound, PartNotFound
 
 AUDITED = "An event records that it was you, and when."
 CACHE = "The provider's prompt cache breaks once, since the next call starts differently."
@@ -68,13 +68,13 @@ def find_action(
     return None
 
 
-def explain_missing(name: str, detail: SessionDetail, version: int | None) -> NotThere:
+def explain_missing(name: str, detail: SessionDetail, version: int | None) -> NotFound:
     """Say why an action cannot be described: no such version or pin, or no such action."""
     if name == "unpin":
-        return PartNotThere.pin(len(detail.steering.pins))
+        return PartNotFound.pin(len(detail.steering.pins))
     if name == "rollback" and version is not None:
-        return PartNotThere.version(version, detail.versions)
-    return NotThere(name)
+        return PartNotFound.version(version, detail.versions)
+    return NotFound(name)
 
 
 def _compact_effects(detail: SessionDetail) -> tuple[str, ...]:

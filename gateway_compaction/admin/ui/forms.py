@@ -22,7 +22,7 @@ from gateway_compaction.admin.ui.render import HEADERS, base_of, html_page
 from gateway_compaction.admin.ui.sessions import make_line
 from gateway_compaction.archive import SessionDetail
 from gateway_compaction.core.records.compaction import SessionRef
-from gateway_compaction.errors import Refused
+from gateway_compaction.errors import ActionRefused
 
 router = APIRouter(prefix=f"{PATH}/ui", route_class=PageRoute, include_in_schema=False)
 LARGEST_FORM = 65_536
@@ -111,7 +111,7 @@ async def run_action(request: Request, viewer: Reader, parts: PartsDep, id: Id, 
         raise explain_missing(name, detail, version)
     try:
         await _apply_action(parts, viewer, session, action)
-    except Refused as refusal:
+    except ActionRefused as refusal:
         return await _confirmation_page(request, viewer, detail, action, str(refusal), 409)
     if name == "forget":
         return _redirect(f"{base_of(request)}/sessions")

@@ -44,7 +44,7 @@ from gateway_compaction.admin.ui.sessions import (
 from gateway_compaction.admin.write_routes import DETAILS
 from gateway_compaction.archive import Hour, SessionDetail
 from gateway_compaction.core.policy.model import Policy
-from gateway_compaction.errors import NotThere, PolicyError
+from gateway_compaction.errors import NotFound, PolicyError
 
 router = APIRouter(prefix=f"{PATH}/ui", route_class=PageRoute, include_in_schema=False)
 SUGGESTED = 200
@@ -143,7 +143,7 @@ async def session_live(request: Request, viewer: Reader, parts: PartsDep, id: Id
     """Send the parts of one session's page that change."""
     try:
         detail = await parts.archive.detail(viewer.scope, ref_of(id))
-    except NotThere:
+    except NotFound:
         return await _page_off_loop(request, "_gone.html", STOP_POLLING, None, {})
     view = await asyncio.to_thread(make_session_view, detail, time.time())
     return await _live_fragment(request, "_session.html", _common_values(viewer, view=view), view)
@@ -189,7 +189,7 @@ def _preview_values(
 async def static(name: str) -> Response:
     """Send scripts and styles; their address changes with their contents."""
     if name not in STATIC:
-        raise NotThere(name)
+        raise NotFound(name)
     headers = HEADERS | {"Cache-Control": "public, max-age=31536000, immutable"}
     return Response(read_asset(name), 200, headers, STATIC[name])
 

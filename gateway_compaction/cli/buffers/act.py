@@ -19,7 +19,7 @@ from gateway_compaction.cli.buffers.names import find_session
 from gateway_compaction.cli.buffers.reach import PAGE, Invocation, Named, OpenArchive, with_archive_options
 from gateway_compaction.cli.buffers.text import format_cell, pluralize, print_json, to_safe_json
 from gateway_compaction.core.records.compaction import SessionRef
-from gateway_compaction.errors import NotThere, Refused
+from gateway_compaction.errors import ActionRefused, NotFound
 
 HASH = re.compile(r"[0-9a-f]{32}")
 STDIO = Path("-")
@@ -225,8 +225,8 @@ async def _find_tenant(reached: OpenArchive, named: str) -> tuple[str, int]:
     """Return the hash of the tenant that is meant, and how many sessions of it are listed.
 
     Raises:
-        NotThere: no hash begins so.
-        Refused: several do.
+        NotFound: no hash begins so.
+        ActionRefused: several do.
     """
     found: Counter[str] = Counter()
     teams: dict[str, None] = {}
@@ -243,9 +243,9 @@ async def _find_tenant(reached: OpenArchive, named: str) -> tuple[str, int]:
         return named, found[named]
     if not found:
         hint = f"; the team of that name has the tenants {', '.join(teams)}" if teams else ""
-        raise NotThere(f"No tenant's hash begins with {format_cell(named)!r}{hint}")
+        raise NotFound(f"No tenant's hash begins with {format_cell(named)!r}{hint}")
     if len(found) > 1:
-        raise Refused(f"{format_cell(named)!r} can mean the tenants {', '.join(sorted(found))}")
+        raise ActionRefused(f"{format_cell(named)!r} can mean the tenants {', '.join(sorted(found))}")
     return next(iter(found.items()))
 
 
@@ -258,11 +258,11 @@ def _read_document(file: Path) -> Mapping[str, Any]:
         raw = sys.stdin.buffer.read() if file == STDIO else file.read_bytes()
         document = json.loads(raw)
     except OSError as error:
-        raise Refused(f"{file} cannot be read: {error.strerror}") from error
+        raise ActionRefused(f"{file} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
-        raise Refused(f"{file} is not JSON: {error}") from error
+        raise ActionRefused(f"{file} is not JSON: {error}") from error
     if not isinstance(document, dict):
-        raise Refused(f"{file} is not an exported session: not a JSON object")
+        raise ActionRefused(f"{file} is not an exported session: not a JSON object")
     return document
 
 
@@ -280,4 +280,4 @@ def _write_document(file: Path, text: str) -> None:
             sink.write(text)
         part.replace(file)
     except OSError as error:
-        raise Refused(f"{file} cannot be written: {error.strerror}") from error
+        raise ActionRefused(f"{file} cannot be written: {error.strerror}") from error

@@ -32,7 +32,7 @@ from gateway_compaction.cli.buffers.view import (
 )
 from gateway_compaction.core.records.call_snapshot import name_messages, number_messages
 from gateway_compaction.core.records.compaction import Compaction
-from gateway_compaction.errors import NotThere, PartNotThere
+from gateway_compaction.errors import NotFound, PartNotFound
 
 Level = Literal["light", "medium", "aggressive"]
 SPANS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
@@ -186,7 +186,7 @@ def _choose_version(invocation: Invocation, detail: SessionDetail, number: int |
     fitting = [one for one in listed if number in (None, one.version)]
     with invocation.report_failures():
         if not fitting:
-            raise PartNotThere.version(number, detail.versions)
+            raise PartNotFound.version(number, detail.versions)
     return max(fitting, key=lambda one: one.version)
 
 
@@ -195,7 +195,7 @@ def _find_parent(invocation: Invocation, detail: SessionDetail, child: Compactio
         if one.digest == child.parent:
             return one
     with invocation.report_failures():
-        raise NotThere(f"Version {child.version} has no parent in the store; name two versions")
+        raise NotFound(f"Version {child.version} has no parent in the store; name two versions")
 
 
 def _print_messages(detail: SessionDetail, full: bool) -> None:

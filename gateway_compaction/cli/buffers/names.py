@@ -9,7 +9,7 @@ from gateway_compaction.archive import Query, SessionRow
 from gateway_compaction.cli.buffers.reach import PAGE, OpenArchive, SeveralError
 from gateway_compaction.cli.buffers.text import format_cell, pluralize
 from gateway_compaction.core.records.compaction import SessionRef
-from gateway_compaction.errors import NotThere
+from gateway_compaction.errors import NotFound
 
 LABEL_CHARS, SHOWN = 200, 5
 SHORT, SHORT_TENANT = 12, 6
@@ -21,7 +21,7 @@ async def find_session(reached: OpenArchive, named: str) -> SessionRef:
     """Return the session that a person means: by its whole id, a beginning of it, or a label.
 
     Raises:
-        NotThere: there is none.
+        NotFound: there is none.
         SeveralError: it could be several.
     """
     whole = WHOLE.fullmatch(named)
@@ -31,7 +31,7 @@ async def find_session(reached: OpenArchive, named: str) -> SessionRef:
     # A label cannot take the place of a whole id.
     found = [row for row in found if row.session.key == named] or found
     if not found:
-        raise NotThere(
+        raise NotFound(
             f"No session has an id or a label {format_cell(named)!r}; ls --text looks inside of them"
         )
     if len(found) > 1:

@@ -19,7 +19,7 @@ import typer
 from gateway_compaction.archive import Archive, Query, Scope
 from gateway_compaction.cli.buffers.text import escape_terminal, format_cell, print_json
 from gateway_compaction.cli.launch import hide_password
-from gateway_compaction.errors import ArchiveError, Refused, StoreError
+from gateway_compaction.errors import ActionRefused, ArchiveError, StoreError
 
 T = TypeVar("T")
 Opener = Callable[["Source"], AbstractAsyncContextManager[Archive]]
@@ -66,7 +66,7 @@ Named = Annotated[
 ]
 
 
-class SeveralError(Refused):
+class SeveralError(ActionRefused):
     """The name can mean several sessions; ``listed`` has a line for each, harmless for a terminal."""
 
     def __init__(self, problem: str, listed: Sequence[str]) -> None:
