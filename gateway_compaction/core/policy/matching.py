@@ -21,7 +21,7 @@ from gateway_compaction.errors import PolicyError
 
 
 class Rank(IntEnum):
-    """How strong an entry is: the higher rank lies on top."""
+    """The strength of an entry: the higher rank lies on top."""
 
     MODEL = 0
     TEAM = 1

@@ -1,8 +1,8 @@
 """The schema of a policy, and the policy of one request as a value.
 
-The attribute paths of ``Policy`` are the key paths of the policy file. The docstrings of the sections and the
-descriptions of their fields are the texts of ``config/policies.schema.json``: a change here is a change of
-that file.
+The attribute paths of ``Policy`` are the key paths of the policy file. The docstrings of the sections (or the
+text given to ``_describe``) and the descriptions of their fields are the texts of
+``config/policies.schema.json``: a change here is a change of that file.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import ConfigDict, Field, PrivateAttr, model_validator
 
 from gateway_compaction.core.policy.fields import (
     LARGEST,
@@ -35,6 +35,11 @@ from gateway_compaction.core.policy.fields import (
 )
 
 
+def _describe(text: str) -> ConfigDict:
+    """Return the configuration of a section that the schema describes in other words than its docstring."""
+    return ConfigDict(json_schema_extra={"description": text})
+
+
 class Light(Section):
     """Work is started, nothing is changed."""
 
@@ -42,7 +47,9 @@ class Light(Section):
 
 
 class Medium(Section):
-    """What is ready is used."""
+    """The level from which a prepared compaction is used."""
+
+    model_config = _describe("What is ready is used.")
 
     at: Share = Field(default=0.85, description="Share of the window from which a compaction is used.")
     keep_last: Count = Field(default=10, description="Last messages that always stay verbatim.")
@@ -67,7 +74,9 @@ class Levels(Section):
 
 
 class Triggers(Section):
-    """What starts a summary besides the usage of the window."""
+    """Reasons to start a summary besides the usage of the window."""
+
+    model_config = _describe("What starts a summary besides the usage of the window.")
 
     tokens: Annotated[
         Annotated[int, Field(ge=100, le=LARGEST)] | None,
@@ -142,7 +151,9 @@ class Summary(Section):
 
 
 class Weights(Section):
-    """How much each kind of fact counts when pins are chosen."""
+    """The weight of each kind of fact when pins are chosen."""
+
+    model_config = _describe("How much each kind of fact counts when pins are chosen.")
 
     explicit: Weight = Field(default=1.0, description="What the user asked to remember.")
     decision: Weight = Field(default=0.8, description="Decisions.")
@@ -178,7 +189,9 @@ class Labels(Section):
 
 
 class Storage(Section):
-    """What is stored of a session, and for how long."""
+    """The part of a session that is stored, and for how long."""
+
+    model_config = _describe("What is stored of a session, and for how long.")
 
     ttl: Ttl = Field(default=7 * 86_400, description="How long an unused session is kept.")
     content: Annotated[Literal["full", "summaries", "none"], Expects("full, summaries or none")] = Field(
@@ -188,7 +201,9 @@ class Storage(Section):
 
 
 class Bypass(Section):
-    """How a client switches compaction off for one request."""
+    """A client's way to switch compaction off for one request."""
+
+    model_config = _describe("How a client switches compaction off for one request.")
 
     header: Header = Field(default="x-compaction", description="The header; its value off switches off.")
     allow: Annotated[bool, Expects("true or false")] = Field(

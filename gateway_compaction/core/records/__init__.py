@@ -1,4 +1,4 @@
-"""What is stored of a conversation: plain values that stores, archives and the core share.
+"""Records of a conversation: plain values that stores, archives and the core share.
 
 A ``Compaction`` is what stands for the beginning of a conversation; a ``CompactionEvent`` tells one decision;
 a ``CallSnapshot`` shows operators one call; ``SessionControls`` are what operators asked of a session.

@@ -16,7 +16,7 @@ PREAMBLE = "preamble"
 
 @dataclass(frozen=True, slots=True)
 class CallSnapshot:
-    """What the client sent and what the model got at the latest call that was looked at closely.
+    """The latest call that was looked at closely: the messages of the client and those of the model.
 
     Attributes:
         at: seconds since 1970.
@@ -50,7 +50,7 @@ class CallSnapshot:
 
 
 class SnapshotBounds(NamedTuple):
-    """Where the parts of a call end.
+    """The ends of the parts of a call.
 
     Attributes:
         preamble: length of the preamble, in ``sent`` and in ``saw``.

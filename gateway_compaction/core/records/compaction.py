@@ -70,7 +70,7 @@ class Clip:
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """What stands for the first messages after the preamble.
+    """The stand-in for the first messages after the preamble.
 
     Attributes:
         digest: names exactly the covered messages.

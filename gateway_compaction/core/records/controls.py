@@ -1,4 +1,4 @@
-"""What operators asked of a session, and what their actions make void.
+"""Requests of operators about a session, and the memory that their actions make void.
 
 Every process remembers compactions. Where an operator takes one back, each memory of it must end without a
 word between the processes: so whatever is remembered bears the generation it was made under, and the next
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SessionControls:
-    """What operators asked of a session, with its generation.
+    """Requests of operators about a session, with its generation.
 
     Attributes:
         generation: changes with every action of an operator and with a new beginning; what a process

@@ -1,4 +1,4 @@
-"""Which answers of a summariser are taken as summaries.
+"""The judgement of a summariser's answers: taken as a summary, or rejected for a reason.
 
 Whatever is accepted stands for the conversation from then on, and what it stands for is sent no more. A
 refusal, an error text or a question in its place would be the end of the conversation's memory, so an answer

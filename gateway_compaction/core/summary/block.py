@@ -63,7 +63,7 @@ def compute_block_limit(max_tokens: str | int, rate: float | None, window: int, 
 
 @dataclass(frozen=True, slots=True)
 class FrameSettings:
-    """What a frame depends on besides its messages and the block's limit; usable as a part of a cache key.
+    """All that a frame depends on besides its messages and the block's limit; a part of a cache key.
 
     Attributes:
         rule_tokens: most tokens of rules.

@@ -1,4 +1,4 @@
-"""What a model's summary lost of its source and what it made up, told by identifiers.
+"""A check of a model's summary by identifiers: those that it lost of its source, those that it made up.
 
 Names, numbers and paths are what a summary must not get wrong, and they can be compared without a model: an
 identifier stands in the source or it does not.

@@ -1,4 +1,4 @@
-"""What a summariser is asked: one system message and one user message of plain text, the order last.
+"""Questions to a summariser: one system message and one user message of plain text, the order last.
 
 A summariser that reads calls as calls makes calls, and one that reads questions answers them. So what is to
 be summarised is told in prose within tags that nothing in it can close, and what is wanted stands behind it.
@@ -89,7 +89,7 @@ DATA_URL = regex.compile(r"data:[\w/+.;=-]*;base64,[A-Za-z0-9+/=_-]*")
 
 @dataclass(frozen=True, slots=True)
 class SummaryBrief:
-    """What a summary is to keep and how long it may be: the part of a question that the policy decides.
+    """The content and the length that are asked of a summary: the policy's part of a question.
 
     Attributes:
         instructions: what to keep, in the words of a prompt.

@@ -1,4 +1,4 @@
-"""How a summary grows: into which pieces new messages are taken, and which old segments are merged.
+"""The growth of a summary: new messages are taken into pieces, and old segments are merged.
 
 Segments that were written are never edited. Only where a new summary would pass its length are neighbours
 merged, four by four, the most alike in span first: so what was said long ago has been rewritten a few times,
@@ -76,7 +76,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What a summary is to stand for.
+    """The messages that a summary is to stand for, and what is there already.
 
     Attributes:
         messages: the messages that no earlier summary tells.
