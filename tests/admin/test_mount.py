@@ -130,7 +130,7 @@ class TestMount:
             settings=SimpleNamespace(metrics_public=False),
             archive=MemoryArchive(),
             counter=TokenCounter(),
-            notice_poller=SimpleNamespace(at_once=lambda: None),
+            notice_poller=SimpleNamespace(try_poll=lambda: None),
         )
 
     def test_twice_is_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
