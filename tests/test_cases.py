@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cases.case import Case, load, written_out
-from tests.cases.context import Stored
+from tests.cases.case_situation import Stored
 from tests.cases.evidence import Evidence
 from tests.cases.phrases import read
 from tests.cases.prepared import Prepared

@@ -15,7 +15,7 @@ from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.schemas import Preview, PreviewBody
 from gateway_compaction.archive import CallSnapshot, Owner, SessionDetail
 from gateway_compaction.core.conversation.messages import Message, role_of
-from gateway_compaction.core.conversation.transcript import Transcript
+from gateway_compaction.core.conversation.transcript import Transcript, find_turn_starts
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.core.planning.summary_job import SummaryJob, plan_summary_job
@@ -165,8 +165,8 @@ def _rebuild_context(last: CallSnapshot, policy: Policy, count: Callable[[str], 
     messages: list[Message] = [{"role": role, "content": ""} for role, _, _ in last.sent]
     history = tuple(messages[start:])
     openers = find_openers(history, [c - start for c in last.cuts if start < c < len(messages)])
-    asked = next((i for i in reversed(range(len(history))) if role_of(history[i]) == "user"), None)
-    transcript = Transcript(tuple(messages[:start]), history, tuple(openers), openers, asked)
+    turns = tuple(find_turn_starts(history))
+    transcript = Transcript(tuple(messages[:start]), history, tuple(openers), openers, turns)
     measure = Measure(last.fixed, sum(tokens[:start]), (0, *accumulate(tokens[start:])))
     chain = tuple(str(i) for i in range(len(history) + 1))
     digests = tuple(name.encode() for name in chain[1:])

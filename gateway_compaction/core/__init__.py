@@ -6,6 +6,6 @@ same decision in every replica, so all of it is tested without a server.
 
 The packages, from the innermost outwards: ``conversation`` reads messages; ``text`` knows languages and
 sentences; ``tokens`` counts; ``pins``, ``extractive`` and ``recall`` choose what survives; ``policy`` and
-``records`` are values; ``summary`` makes and judges summaries; ``planning`` decides. May import ``errors`` and
-nothing else of ours.
+``records`` are values; ``summary`` makes and judges summaries; ``planning`` decides. May import ``errors``
+and nothing else of ours.
 """

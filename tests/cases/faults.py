@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from tests.cases.context import Stored
+from tests.cases.case_situation import Stored
 from tests.cases.player import Player
 from tests.cases.seeds import put, tenants
 from tests.cases.stage import RECOVERY, RECOVERY_KEY, RECOVERY_TEAM, Stage

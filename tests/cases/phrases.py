@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tests.cases.context import Fallback, RequestContext, Stored, Summariser
+from tests.cases.case_situation import CaseSituation, Fallback, Stored, Summariser
 
 __all__ = ["read"]
 
@@ -33,14 +33,14 @@ class _Reading:
     learned: dict[str, Any] = field(default_factory=dict)
 
 
-def read(policy: str) -> RequestContext:
+def read(policy: str) -> CaseSituation:
     """The situation that a policy text describes."""
     reading = _Reading(policy)
     for pattern, change in RULES:
         _apply(reading, pattern, change)
     parts = (part.strip() for part in re.split(r"[;\x00]|[.,:](?:\s|$)", reading.left))
     unknown = tuple(part for part in parts if part and not FILLER.match(part))
-    return replace(RequestContext(), **reading.learned, unknown=unknown)
+    return replace(CaseSituation(), **reading.learned, unknown=unknown)
 
 
 def _apply(reading: _Reading, pattern: re.Pattern[str], change: Change) -> None:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from tests.cases.case import Case
-from tests.cases.context import RequestContext, Stored, Summariser
+from tests.cases.case_situation import CaseSituation, Stored, Summariser
 from tests.cases.phrases import read
 from tests.cases.weights import counted, scaled
 from tests.lab import Model
@@ -40,7 +40,7 @@ class Prepared:
     index: int
 
     @cached_property
-    def context(self) -> RequestContext:
+    def context(self) -> CaseSituation:
         """What the policy text says."""
         return read(self.case.policy)
 
@@ -175,7 +175,7 @@ def served(group: str) -> str:
     return f"gpt-4o-{group}"
 
 
-def _levels(s: RequestContext) -> dict[str, Any]:
+def _levels(s: CaseSituation) -> dict[str, Any]:
     levels: dict[str, dict[str, Any]] = {"light": {}, "medium": {}, "aggressive": {}}
     if s.rewrites_at is not None:
         levels["medium"]["at"] = s.rewrites_at

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from tests.cases import scenes_apart as apart
-from tests.cases.context import RequestContext
+from tests.cases.case_situation import CaseSituation
 from tests.cases.evidence import Evidence
 from tests.cases.faults import broken
 from tests.cases.measure import hook_time, loop_lag
@@ -38,7 +38,7 @@ async def play(stage: Stage, evidence: Evidence, *, again: bool = False) -> None
         await player.finish()
 
 
-def _scene(s: RequestContext) -> Scene:
+def _scene(s: CaseSituation) -> Scene:
     special: tuple[tuple[object, Scene], ...] = (
         (s.held_turns, apart.held),
         (s.updates, apart.updates),

@@ -7,7 +7,7 @@ import contextlib
 import time
 from typing import Any
 
-from tests.cases.context import Stored
+from tests.cases.case_situation import Stored
 from tests.cases.player import Player
 from tests.cases.seeds import Lineage, put, tenants
 from tests.cases.talk import begun_with, grown, long_chat, next_round, prefixes, told_apart, with_ending

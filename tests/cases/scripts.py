@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tests.cases.context import Summariser
+from tests.cases.case_situation import Summariser
 from tests.cases.weights import prompt_tokens
 from tests.lab import Reply, Seen
 from tests.lab.scripts import tool_call

@@ -13,7 +13,7 @@ from gateway_compaction.core.conversation.digest import OPENING, build_digest_ch
 from gateway_compaction.core.conversation.transcript import Transcript, parse_transcript
 from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
 from gateway_compaction.ports import Buffer
-from tests.cases.context import Stored
+from tests.cases.case_situation import Stored
 from tests.cases.scripts import filler
 
 __all__ = ["Lineage", "covering", "known", "put", "tenants"]

@@ -37,14 +37,19 @@ class Transcript:
         cuts: The indexes at which the history may be divided, ascending, without 0 and the end.
         openers: For each cut the index of the user message that must stand before the tail, or None where
             the cut itself begins a turn.
-        last_user: The index of the last user message, or None.
+        turn_starts: The indexes of the user messages, each of which opens a turn.
     """
 
     preamble: tuple[Message, ...]
     history: tuple[Message, ...]
     cuts: tuple[int, ...]
     openers: Mapping[int, int | None]
-    last_user: int | None
+    turn_starts: tuple[int, ...]
+
+    @property
+    def last_user(self) -> int | None:
+        """The index of the last user message, or None."""
+        return self.turn_starts[-1] if self.turn_starts else None
 
 
 def parse_transcript(messages: Sequence[Any]) -> Transcript:
@@ -61,13 +66,12 @@ def parse_transcript(messages: Sequence[Any]) -> Transcript:
         start += 1
     history = tuple(messages[start:])
     openers = _find_cuts(history)
-    turns = find_turn_starts(history)
     return Transcript(
         preamble=tuple(messages[:start]),
         history=history,
         cuts=tuple(openers),
         openers=openers,
-        last_user=turns[-1] if turns else None,
+        turn_starts=tuple(find_turn_starts(history)),
     )
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from gateway_compaction.core.conversation.messages import Message, declared_role, text_of
-from gateway_compaction.core.conversation.transcript import Transcript, find_turn_starts
+from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.planning.caches import DerivedCaches
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.recall.recall import quote_reserve
@@ -145,8 +145,8 @@ class RequestContext:
     @cached_property
     def has_many_turns(self) -> bool:
         """Whether more turns are without a summary than the policy's trigger allows."""
-        most, history = self.policy.triggers.turns, self.transcript.history
-        return most is not None and sum(i >= self.summarised for i in find_turn_starts(history)) > most
+        most = self.policy.triggers.turns
+        return most is not None and sum(i >= self.summarised for i in self.transcript.turn_starts) > most
 
     @cached_property
     def is_triggered(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from gateway_compaction.core.conversation.transcript import Transcript, find_turn_starts
+from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.planning.context import (
     EARLIEST_LIGHT,
     LevelName,
@@ -57,7 +57,7 @@ def lowest_threshold(policy: Policy, transcript: Transcript, window: int) -> int
     before anything is counted.
     """
     triggers, levels = policy.triggers, policy.levels
-    if triggers.turns is not None and len(find_turn_starts(transcript.history)) > triggers.turns:
+    if triggers.turns is not None and len(transcript.turn_starts) > triggers.turns:
         return 0
     earliest = int(min(levels.light.at, EARLIEST_LIGHT * levels.medium.at) * window)
     return min(earliest, triggers.tokens or earliest)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gateway_compaction.core.conversation.transcript import find_turn_starts
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction
@@ -73,7 +72,7 @@ def _find_cut(views: ViewBuilder) -> int | None:
     context = views.context
     transcript, policy = context.transcript, context.policy
     if context.has_many_turns:
-        starts, step = find_turn_starts(transcript.history), policy.triggers.turns or 1
+        starts, step = transcript.turn_starts, policy.triggers.turns or 1
         blocks = (len(starts) - 1) // step
         start = starts[blocks * step] if blocks else None
         return start if start in transcript.openers else None

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from gateway_compaction.core.conversation.messages import text_of
-from gateway_compaction.core.conversation.transcript import Transcript, find_turn_starts
+from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.records.compaction import Compaction, Segment
 
 
@@ -73,7 +73,7 @@ def build_summary_records(
         rate: the rate that the policy asks for, None where it names none.
         thread_id: a name for the conversation.
     """
-    openers = find_turn_starts(transcript.history)
+    openers = transcript.turn_starts
     ends = [*openers[1:], len(transcript.history)]
     turns = list(zip(openers, ends, strict=True)) if openers else []
     records: list[SummaryRecord] = []

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["Fallback", "RequestContext", "Stored", "Summariser"]
+__all__ = ["CaseSituation", "Fallback", "Stored", "Summariser"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Fallback:
 
 
 @dataclass(frozen=True, slots=True)
-class RequestContext:
+class CaseSituation:
     """The situation of a case.
 
     Attributes:
