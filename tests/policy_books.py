@@ -23,7 +23,7 @@ def book(defaults: Any = None, *policies: Any, **options: Any) -> PolicyBook:
     return PolicyBook({"version": 1, "defaults": defaults, "policies": list(policies)}, SOURCE, **options)
 
 
-def refused(*args: Any, **options: Any) -> tuple[PolicyError, ...]:
+def errors_of(*args: Any, **options: Any) -> tuple[PolicyError, ...]:
     """The problems of a file that must be refused."""
     with pytest.raises(PolicyError) as caught:
         book(*args, **options)

@@ -19,7 +19,7 @@ from gateway_compaction.core.policy.matching import (
 )
 from gateway_compaction.core.policy.model import flatten
 from gateway_compaction.errors import PolicyError
-from tests.policy_books import SOURCE, book, entry, refused, tree
+from tests.policy_books import SOURCE, book, entry, errors_of, tree
 
 EVERYBODY = Identity()
 RANKED = [
@@ -171,7 +171,7 @@ def test_a_stronger_preset_replaces_the_weaker_one_but_not_what_was_written_by_h
 
 
 def test_a_contradiction_with_a_preset_is_told_at_the_preset() -> None:
-    (error,) = refused(
+    (error,) = errors_of(
         {"levels": {"aggressive": {"target": 0.8}}},
         entry("agents", {"team": "a"}, preset="agent"),
     )
@@ -205,7 +205,7 @@ HIGH_LIGHT = {"levels": {"light": {"at": 0.8}}}
     ],
 )
 def test_policies_that_contradict_each_other_together_are_refused(first: Any, second: Any) -> None:
-    (error,) = refused(None, entry("low", first, **LOW), entry("high", second, **HIGH_LIGHT))
+    (error,) = errors_of(None, entry("low", first, **LOW), entry("high", second, **HIGH_LIGHT))
     assert (error.source, error.path) == (SOURCE, "policies[1].levels.light.at")
     assert error.problem == (
         "where 'low' and 'high' match one request, levels.light.at is 0.8 "
@@ -237,14 +237,14 @@ def test_policies_that_no_request_matches_both_may_differ(first: Any, second: An
 
 def test_every_pair_is_told_up_to_a_limit() -> None:
     low = [entry(f"low {i}", {"team": f"t{i}"}, **LOW) for i in range(3)]
-    assert len(refused(None, *low, entry("high", {"key": "k"}, **HIGH_LIGHT))) == 3
+    assert len(errors_of(None, *low, entry("high", {"key": "k"}, **HIGH_LIGHT))) == 3
     low = [entry(f"low {i}", {"team": f"t{i}"}, **LOW) for i in range(40)]
-    assert len(refused(None, *low, entry("high", {"key": "k"}, **HIGH_LIGHT))) == 20
+    assert len(errors_of(None, *low, entry("high", {"key": "k"}, **HIGH_LIGHT))) == 20
 
 
 def test_a_preset_can_contradict_another_policy() -> None:
     agents = entry("agents", {"team": "t"}, preset="agent")
-    (error,) = refused(None, entry("late", {"model": "m"}, levels={"aggressive": {"target": 0.8}}), agents)
+    (error,) = errors_of(None, entry("late", {"model": "m"}, levels={"aggressive": {"target": 0.8}}), agents)
     assert error.path == "policies[1].preset" and "levels.medium.at is 0.75" in error.problem
 
 

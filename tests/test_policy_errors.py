@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.policy.model import find_conflicts, flatten, list_paths
 from gateway_compaction.errors import CompactionError, PolicyError
-from tests.policy_books import SOURCE, book, entry, refused, tree
+from tests.policy_books import SOURCE, book, entry, errors_of, tree
 
 NUMBERISH: list[Any] = ["0.8", "1", True, None, [], {}, float("nan"), float("inf"), 10**400]
 WRONG: dict[str, list[Any]] = {
@@ -55,8 +55,8 @@ WRONG: dict[str, list[Any]] = {
 )
 def test_a_wrong_value_is_named_with_what_to_write(path: str, value: Any) -> None:
     for error in (
-        *refused(tree(path, value)),
-        *refused(None, entry("x", {"team": "x"}, **tree(path, value))),
+        *errors_of(tree(path, value)),
+        *errors_of(None, entry("x", {"team": "x"}, **tree(path, value))),
     ):
         assert error.source == SOURCE
         assert error.path.removeprefix("defaults.").removeprefix("policies[0].").startswith(path)
@@ -149,10 +149,10 @@ def test_the_shape_of_a_file(raw: Any, path: str, problem: str, remedy: str) -> 
 def test_errors_say_where_what_and_what_to_write(
     keys: dict[Any, Any], path: str, problem: str, remedy: str
 ) -> None:
-    (error,) = refused(keys)
+    (error,) = errors_of(keys)
     assert error.path == f"defaults.{path}"
     assert problem in error.problem and error.remedy.startswith(remedy)
-    (error,) = refused(None, entry("x", {"team": "x"}, **keys))
+    (error,) = errors_of(None, entry("x", {"team": "x"}, **keys))
     assert error.path == f"policies[0].{path}"
 
 
@@ -176,19 +176,21 @@ def test_errors_say_where_what_and_what_to_write(
     ],
 )
 def test_an_entry_needs_a_name_and_a_match(item: Any, path: str, remedy: str) -> None:
-    (error,) = refused(None, item)
+    (error,) = errors_of(None, item)
     assert error.path == f"policies[0].{path}" and error.remedy.startswith(remedy)
     if path == "match" and remedy.startswith("Write at least"):
         assert "under defaults" in error.remedy
 
 
 def test_names_are_unique() -> None:
-    (error,) = refused(None, entry("a", {"team": "x"}), entry("b", {"team": "x"}), entry("a", {"team": "y"}))
+    (error,) = errors_of(
+        None, entry("a", {"team": "x"}), entry("b", {"team": "x"}), entry("a", {"team": "y"})
+    )
     assert (error.path, error.problem) == ("policies[2].name", "the name 'a' is taken by policies[0]")
 
 
 def test_all_errors_of_a_file_are_found_at_once() -> None:
-    first, *others = refused(
+    first, *others = errors_of(
         {"mode": "enforce", "levels": {"light": {"at": "0.7"}}, "recal": {}},
         entry("a", {"team": "a"}, keep_last=3, storage={"ttl": "soon"}),
         {"match": {"team": "b"}},
@@ -205,7 +207,7 @@ def test_all_errors_of_a_file_are_found_at_once() -> None:
     }
     paths = [
         error.path
-        for error in refused(
+        for error in errors_of(
             None,
             entry("a", {"team": "a"}, levels={"medium": {"keep_lst": 3}}),
             entry("b", {"team": "b"}, levels={"medium": {"at": 0.7}}),
@@ -234,9 +236,9 @@ LEVELS: list[tuple[dict[str, Any], str, str]] = [
 
 @pytest.mark.parametrize(("levels", "path", "other"), LEVELS)
 def test_values_that_contradict_each_other(levels: dict[str, Any], path: str, other: str) -> None:
-    (error,) = refused({"levels": levels})
+    (error,) = errors_of({"levels": levels})
     assert error.path == f"defaults.{path}"
-    (error,) = refused(None, entry("x", {"team": "x"}, levels=levels))
+    (error,) = errors_of(None, entry("x", {"team": "x"}, levels=levels))
     assert error.path == f"policies[0].{path}"
     assert f"{path} is" in error.problem and other in error.problem
     assert "policies.yaml: policies[0] 'x' (team)" in error.problem
@@ -245,7 +247,7 @@ def test_values_that_contradict_each_other(levels: dict[str, Any], path: str, ot
 
 
 def test_a_contradiction_names_both_places() -> None:
-    (error,) = refused(
+    (error,) = errors_of(
         {"levels": {"light": {"at": 0.8}}}, entry("x", {"team": "x"}, levels={"medium": {"at": 0.78}})
     )
     assert str(error) == (

@@ -33,7 +33,7 @@ def load(path: Path, text: str | bytes) -> PolicyBook:
     return load_policy_file(path)
 
 
-def refused(path: Path, text: str | bytes) -> PolicyError:
+def load_refused(path: Path, text: str | bytes) -> PolicyError:
     with pytest.raises(PolicyError) as caught:
         load(path, text)
     assert caught.value.source == str(path)
@@ -96,7 +96,7 @@ def test_overrides_lie_over_the_defaults_of_a_file(policy_path: Path) -> None:
 def test_what_cannot_be_read_is_told_with_its_place(
     policy_path: Path, text: str | bytes, path: str, problem: str
 ) -> None:
-    error = refused(policy_path, text)
+    error = load_refused(policy_path, text)
     assert error.path == path
     assert problem in error.problem and error.remedy
     assert "\n" not in str(error)
@@ -111,7 +111,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
 def test_aliases_cannot_blow_up(policy_path: Path) -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 12)]
-    error = refused(policy_path, "\n".join([*lines, "version: 1", "defaults: *a11", ""]))
+    error = load_refused(policy_path, "\n".join([*lines, "version: 1", "defaults: *a11", ""]))
     assert "defaults" in {error.path, *(other.path for other in error.others)}
 
 
@@ -146,7 +146,7 @@ def test_prompt_files_stand_beside_the_policy_file(tmp_path: Path, policy_path: 
 def test_a_prompt_file_that_cannot_be_used(policy_path: Path, content: bytes | None, problem: str) -> None:
     if content is not None:
         policy_path.with_name("own.txt").write_bytes(content)
-    error = refused(policy_path, "version: 1\ndefaults: {summary: {prompt: own.txt}}\n")
+    error = load_refused(policy_path, "version: 1\ndefaults: {summary: {prompt: own.txt}}\n")
     assert error.path == "defaults.summary.prompt" and problem in error.problem
 
 

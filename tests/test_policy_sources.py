@@ -10,7 +10,7 @@ import pytest
 from gateway_compaction.core.policy import book as policy_book
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.errors import PolicyError
-from tests.policy_books import SOURCE, book, entry, refused
+from tests.policy_books import SOURCE, book, entry, errors_of
 
 EVERYBODY = Identity()
 
@@ -91,14 +91,14 @@ def test_a_prompt_file_that_cannot_be_read_is_told_once() -> None:
     def reader(name: str) -> str:
         raise ValueError("No such file or directory")
 
-    (error,) = refused(
+    (error,) = errors_of(
         {"summary": {"prompt": "gone.txt"}},
         entry("a", {"team": "a"}, summary={"prompt": "gone.txt"}),
         read_prompt=reader,
     )
     assert error.path == "defaults.summary.prompt"
     assert error.problem == "the prompt file 'gone.txt' cannot be used: No such file or directory"
-    (error,) = refused(None, entry("a", {"team": "a"}, summary={"prompt": "a.md"}))  # no files at hand
+    (error,) = errors_of(None, entry("a", {"team": "a"}, summary={"prompt": "a.md"}))  # no files at hand
     assert (error.path, error.problem) == (
         "policies[0].summary.prompt",
         "the prompt file 'a.md' was not read",
@@ -106,10 +106,10 @@ def test_a_prompt_file_that_cannot_be_read_is_told_once() -> None:
 
 
 def test_errors_of_the_environment_name_the_variable() -> None:
-    (error,) = refused(environment={"levels": {"medium": {"at": "high"}}})
+    (error,) = errors_of(environment={"levels": {"medium": {"at": "high"}}})
     assert error.source == "GATEWAY_COMPACTION_DEFAULTS__LEVELS__MEDIUM__AT"
     assert error.path == "levels.medium.at"
-    (error,) = refused({"levels": {"light": {"at": 0.8}}}, environment={"levels": {"medium": {"at": 0.79}}})
+    (error,) = errors_of({"levels": {"light": {"at": 0.8}}}, environment={"levels": {"medium": {"at": 0.79}}})
     assert error.source == "GATEWAY_COMPACTION_DEFAULTS__LEVELS__MEDIUM__AT"
     assert "(environment)" in error.problem and "(policies.yaml: defaults)" in error.problem
 

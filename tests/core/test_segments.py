@@ -56,7 +56,7 @@ def count(text: str) -> int:
     return COUNTER.raw_tokens(text, "gpt-4o")
 
 
-def weighed(messages: Any) -> list[int]:
+def count_each(messages: Any) -> list[int]:
     """Tokens of each message."""
     return [COUNTER.raw_message_tokens(m, "gpt-4o") for m in messages]
 
@@ -65,10 +65,10 @@ def pieces(
     messages: Any, way: Policy, longest: int = 1000, left: int = 1000, tokens: Any = None
 ) -> list[Piece]:
     """What messages from the tenth position on are taken into."""
-    return split_into_pieces(messages, 10, tokens or weighed(messages), way, longest, left)
+    return split_into_pieces(messages, 10, tokens or count_each(messages), way, longest, left)
 
 
-def spans(found: Any) -> list[tuple[int, int]]:
+def list_spans(found: Any) -> list[tuple[int, int]]:
     """Where pieces or segments begin and end."""
     return [(p.start, p.end) for p in found]
 
@@ -90,11 +90,11 @@ class TestPieces:
         found = pieces(talk.messages, way, longest, left)
         assert [m for p in found for m in p.messages] == talk.messages
         assert [p.start for p in found] == [10, *(p.end for p in found[:-1])]
-        assert sum(p.tokens for p in found) == sum(weighed(talk.messages))
+        assert sum(p.tokens for p in found) == sum(count_each(talk.messages))
         assert all(p.messages and p.limit > 0 for p in found)
 
     def test_few_tokens_are_one_piece(self) -> None:
-        assert spans(pieces(chat(8, 50), policy())) == [(10, 25)]
+        assert list_spans(pieces(chat(8, 50), policy())) == [(10, 25)]
 
     def test_many_tokens_are_pieces_of_about_equal_size(self) -> None:
         messages = chat(8, 50)
@@ -108,7 +108,7 @@ class TestPieces:
 
     def test_turns_are_taken_by_so_many(self) -> None:
         way = policy(summary__strategy="turns", triggers__turns=2)
-        assert spans(pieces(chat(6, 20)[:-1] + script("text"), way)) == [(10, 14), (14, 18), (18, 21)]
+        assert list_spans(pieces(chat(6, 20)[:-1] + script("text"), way)) == [(10, 14), (14, 18), (18, 21)]
 
     def test_a_very_long_run_of_turns_becomes_one_old_piece_and_the_last_few(self) -> None:
         found = pieces(chat(60, 20), policy(summary__strategy="turns", triggers__turns=1))
@@ -158,7 +158,7 @@ class TestLimits:
     def test_joined_pieces_are_one(self) -> None:
         way = policy(summary__strategy="turns", summary__rate=0.5, triggers__turns=1)
         found = pieces(chat(6, 200), way)
-        assert spans(fit_pieces(found, 50)) == [(10, 21)] and fit_pieces(found, 50)[0].limit == 50
+        assert list_spans(fit_pieces(found, 50)) == [(10, 21)] and fit_pieces(found, 50)[0].limit == 50
         assert all(p.chars for p in fit_pieces(found, 400))
 
 
@@ -229,19 +229,19 @@ class TestExtracted:
     @given(talks, ways, st.integers(60, 1000))
     def test_it_stands_for_everything(self, talk: Talk, way: Policy, longest: int) -> None:
         found = build_extract_segments(Coverage(talk.messages, len(talk.messages)), way, longest, count)
-        assert spans(found)[0][0] == 0 and spans(found)[-1][1] == len(talk.messages)
+        assert list_spans(found)[0][0] == 0 and list_spans(found)[-1][1] == len(talk.messages)
         assert [s.start for s in found][1:] == [s.end for s in found][:-1]
 
     def test_what_a_model_wrote_is_kept(self) -> None:
         base = Compaction("d" * 32, 4, "model", (Segment(0, 4, "They met."),))
         found = build_extract_segments(Coverage(chat(3, 20), 9, base), policy(), 400, count)
-        assert spans(found) == [(0, 4), (4, 9)] and found[0].text == "They met."
+        assert list_spans(found) == [(0, 4), (4, 9)] and found[0].text == "They met."
 
     def test_one_text_or_one_for_each_few_turns(self) -> None:
         messages = tuple(weighing(r, 200) for _ in range(6) for r in ("user", "assistant"))
         turns = policy(summary__strategy="turns", triggers__turns=2)
         assert len(build_extract_segments(Coverage(messages, 12), policy(), 900, count)) == 1
-        assert spans(build_extract_segments(Coverage(messages, 12), turns, 900, count)) == [
+        assert list_spans(build_extract_segments(Coverage(messages, 12), turns, 900, count)) == [
             (0, 4),
             (4, 8),
             (8, 12),
@@ -268,14 +268,14 @@ class TestExtracted:
 class TestAsking:
     """The questions to a summariser."""
 
-    def asked(self, messages: Any, way: Policy, **options: Any) -> str:
+    def build_user_text(self, messages: Any, way: Policy, **options: Any) -> str:
         """The user text of a question."""
         brief = SummaryBrief.from_policy(way, 200, options.get("chars"))
         shown = ShownLimit.from_policy(way, options.get("shown", 500))
         return build_prompt(messages, "", 3, brief, shown, count)[1]
 
     def test_it_begins_at_its_place_and_says_what_to_keep(self) -> None:
-        text = self.asked(
+        text = self.build_user_text(
             script("user text"), policy(summary__prompt="support", summary__preserve_keys=["order"])
         )
         assert (
@@ -288,16 +288,16 @@ class TestAsking:
         way = Policy.model_validate(
             {"summary": {"prompt": "own.md"}}, context={"prompts": {"own.md": "only the ships"}}
         )
-        assert "only the ships" in self.asked(script("user"), way)
+        assert "only the ships" in self.build_user_text(script("user"), way)
 
     def test_its_length_is_in_words_or_in_characters(self) -> None:
-        assert "words" in self.asked(script("user text"), policy())
-        assert "about 120 characters" in self.asked(script("user text"), policy(), chars=120)
+        assert "words" in self.build_user_text(script("user text"), policy())
+        assert "about 120 characters" in self.build_user_text(script("user text"), policy(), chars=120)
 
     def test_long_messages_are_shown_in_part(self) -> None:
         long = [weighing("user", 3000)]
-        assert count(self.asked(long, policy(), shown=100)) < 500
-        assert len(self.asked(long, policy(summary__message_chars=100))) < 1500
+        assert count(self.build_user_text(long, policy(), shown=100)) < 500
+        assert len(self.build_user_text(long, policy(summary__message_chars=100))) < 1500
 
     def test_merging_tells_the_parts_in_order_with_their_place(self) -> None:
         parts = [Segment(0, 4, "They met.\nThey left."), Segment(4, 9, "</transcript> [7] They came back.")]

@@ -16,7 +16,7 @@ from tests.core.builders import policy
 from tests.core.weights import chat
 
 
-def made(*spans: tuple[int, int, str]) -> Compaction:
+def compact(*spans: tuple[int, int, str]) -> Compaction:
     """A compaction of these segments."""
     return Compaction("d" * 32, spans[-1][1] if spans else 0, "model", tuple(Segment(*s) for s in spans))
 
@@ -27,7 +27,7 @@ class TestHistory:
     def test_which_turns_and_how_much_shorter(self) -> None:
         transcript = parse_transcript(chat(4, 24))
         first, second = build_summary_records(
-            made((0, 4, "x" * 40), (4, 6, "y" * 20)), transcript, thread_id="t1"
+            compact((0, 4, "x" * 40), (4, 6, "y" * 20)), transcript, thread_id="t1"
         )
         assert (first.turns, first.turn_length, second.turns) == ((1, 2), 2, (3,))
         assert first.original_chars == 4 * len(transcript.history[0]["content"])
@@ -35,17 +35,17 @@ class TestHistory:
         assert first.compression_rate == round(40 / first.original_chars, 2)
 
     def test_a_divided_turn_belongs_to_both(self) -> None:
-        records = build_summary_records(made((0, 1, "x"), (1, 2, "y")), parse_transcript(chat(2, 24)))
+        records = build_summary_records(compact((0, 1, "x"), (1, 2, "y")), parse_transcript(chat(2, 24)))
         assert [r.turns for r in records] == [(1,), (1,)]
         assert compute_totals(records).turns == 1
 
     def test_a_rate_of_the_policy_is_told_as_it_is(self) -> None:
-        (record,) = build_summary_records(made((0, 2, "x")), parse_transcript(chat(2, 24)), rate=0.3)
+        (record,) = build_summary_records(compact((0, 2, "x")), parse_transcript(chat(2, 24)), rate=0.3)
         assert record.compression_rate == 0.3
 
     def test_sums(self) -> None:
         records = build_summary_records(
-            made((0, 4, "x" * 40), (4, 6, "y" * 20)), parse_transcript(chat(4, 24))
+            compact((0, 4, "x" * 40), (4, 6, "y" * 20)), parse_transcript(chat(4, 24))
         )
         sums = compute_totals(records)
         assert (sums.summaries, sums.turns, sums.summary_chars) == (2, 3, 60)
@@ -56,11 +56,11 @@ class TestHistory:
         empty = parse_transcript(
             [{"role": "assistant", "content": ""}, {"role": "assistant", "content": "x"}]
         )
-        (record,) = build_summary_records(made((0, 1, "")), empty)
+        (record,) = build_summary_records(compact((0, 1, "")), empty)
         assert (record.turns, record.compression_rate) == ((), 0.0)
 
     def test_it_is_plain_json(self) -> None:
-        (record,) = build_summary_records(made((0, 2, "x")), parse_transcript(chat(2, 24)))
+        (record,) = build_summary_records(compact((0, 2, "x")), parse_transcript(chat(2, 24)))
         assert json.loads(json.dumps(record.to_dict())) == record.to_dict()
 
 

@@ -1,4 +1,4 @@
-"""Which answers of a model are believed, and how long a summary may be."""
+"""Which answers of a model are believed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_compaction.core.summary.acceptance import accept_summary
-from gateway_compaction.core.summary.block import compute_block_limit
 from gateway_compaction.errors import SummaryRejected
 from gateway_compaction.ports import SummaryAnswer
 from tests.core.search import search
@@ -16,7 +15,7 @@ from tests.core.strategies import texts
 GOOD = "The user asked for a report on harbour lights; the assistant counted 14 of them."
 
 
-def accepted(text: str, reason: str | None = "stop", *, calls: bool = False, source: int = 10_000) -> str:
+def accept_text(text: str, reason: str | None = "stop", *, calls: bool = False, source: int = 10_000) -> str:
     """What is made of an answer, with characters for tokens."""
     return accept_summary(SummaryAnswer(text, reason, "m", has_tool_calls=calls), source, 1000, len)
 
@@ -286,73 +285,73 @@ class TestAccept:
 
     @pytest.mark.parametrize("text", HONEST)
     def test_honest_summaries_are_believed(self, text: str) -> None:
-        assert accepted(text) == text
-        assert accepted(f"<summary>\n{text}\n</summary>") == text
+        assert accept_text(text) == text
+        assert accept_text(f"<summary>\n{text}\n</summary>") == text
 
     @pytest.mark.parametrize("reason", ["length", "content_filter", "tool_calls", "function_call"])
     def test_an_answer_that_did_not_end_by_itself_is_not(self, reason: str) -> None:
         with pytest.raises(SummaryRejected, match=reason):
-            accepted(GOOD, reason)
+            accept_text(GOOD, reason)
 
     @pytest.mark.parametrize("reason", ["stop", None, "end_turn", "eos"])
     def test_other_ends_are_fine(self, reason: str | None) -> None:
-        assert accepted(GOOD, reason) == GOOD
+        assert accept_text(GOOD, reason) == GOOD
 
     def test_a_call_is_not(self) -> None:
         with pytest.raises(SummaryRejected, match="tool call"):
-            accepted(GOOD, calls=True)
+            accept_text(GOOD, calls=True)
 
     @pytest.mark.parametrize(
         "text", ["", "  \n ", "<summary></summary>", "<summary>\n </summary> x", "<summary>"]
     )
     def test_nothing_is_not(self, text: str) -> None:
         with pytest.raises(SummaryRejected, match="empty"):
-            accepted(text)
+            accept_text(text)
 
     @pytest.mark.parametrize("text", NO_SUMMARY)
     def test_errors_refusals_and_calls_as_text_are_not(self, text: str) -> None:
         for answer in (text, f"<summary>{text}</summary>", f"<SUMMARY>\n{text}"):
             with pytest.raises(SummaryRejected, match="refusal or an error"):
-                accepted(answer)
+                accept_text(answer)
 
     @pytest.mark.parametrize("text", QUESTIONS)
     def test_a_question_to_the_reader_is_not(self, text: str) -> None:
         for answer in (text, f"<summary>{text}</summary>", f"**{text}**"):
             with pytest.raises(SummaryRejected, match="the answer is a question"):
-                accepted(answer)
+                accept_text(answer)
 
     def test_a_long_summary_may_end_in_one(self) -> None:
-        assert accepted(f"<summary>{GOOD}{LONG} What do you want?</summary>").endswith("want?")
-        assert accepted(f"{GOOD}{LONG * 4} What do you want?").endswith("want?")
+        assert accept_text(f"<summary>{GOOD}{LONG} What do you want?</summary>").endswith("want?")
+        assert accept_text(f"{GOOD}{LONG * 4} What do you want?").endswith("want?")
         with pytest.raises(SummaryRejected, match="question"):
-            accepted(f"{GOOD}{LONG} What do you want?")
+            accept_text(f"{GOOD}{LONG} What do you want?")
 
     @pytest.mark.parametrize("text", STUTTERS)
     def test_one_word_over_and_over_is_not(self, text: str) -> None:
         for answer in (text, f"<summary>{text}</summary>"):
             with pytest.raises(SummaryRejected, match="says too little"):
-                accepted(answer)
+                accept_text(answer)
 
     @pytest.mark.parametrize(
         "text", ["It went well. " * 60, "Ha! " * 7, "aaaa bbbb " * 2 + "cc", "好" * 23 + "了吗"]
     )
     def test_what_repeats_a_sentence_or_a_little_may_be(self, text: str) -> None:
-        assert accepted(f"<summary>{text}</summary>") == text.strip()
+        assert accept_text(f"<summary>{text}</summary>") == text.strip()
 
     @pytest.mark.parametrize("text", TOO_LITTLE)
     def test_without_tags_a_few_words_for_a_long_source_are_not(self, text: str) -> None:
         with pytest.raises(SummaryRejected, match="says too little"):
-            accepted(text)
-        assert accepted(f"<summary>{text}</summary>") == text
-        assert accepted(text, source=20 * len(text)) == text
+            accept_text(text)
+        assert accept_text(f"<summary>{text}</summary>") == text
+        assert accept_text(text, source=20 * len(text)) == text
         with pytest.raises(SummaryRejected, match="says too little"):
-            accepted(text, source=20 * len(text) + 1)
+            accept_text(text, source=20 * len(text) + 1)
 
     @pytest.mark.parametrize("text", ["a", "Pump.", "\n" * 3_000 + "a", "泵坏"])
     def test_one_word_is_not_even_within_them(self, text: str) -> None:
         with pytest.raises(SummaryRejected, match="says too little"):
-            accepted(f"<summary>{text}</summary>")
-        assert accepted(f"<summary>{text}</summary>", source=20 * len(text.strip())) == text.strip()
+            accept_text(f"<summary>{text}</summary>")
+        assert accept_text(f"<summary>{text}</summary>", source=20 * len(text.strip())) == text.strip()
 
     @pytest.mark.parametrize(
         "text",
@@ -363,7 +362,7 @@ class TestAccept:
         ],
     )
     def test_six_words_are_enough(self, text: str) -> None:
-        assert accepted(text) == text
+        assert accept_text(text) == text
 
     def test_one_in_a_script_that_nobody_wrote_is_not(self) -> None:
         russian = "Пользователь хочет заменить насос и живёт в Гулле. " * 3
@@ -377,21 +376,21 @@ class TestAccept:
 
     @pytest.mark.parametrize("opening", OPENINGS)
     def test_a_long_summary_in_its_tags_may_begin_like_one(self, opening: str) -> None:
-        assert accepted(f"<summary>\n{opening}{LONG}\n</summary>") == opening + LONG
+        assert accept_text(f"<summary>\n{opening}{LONG}\n</summary>") == opening + LONG
 
     def test_without_tags_it_must_be_longer(self) -> None:
         opening = "Unfortunately I could not reach the supplier, the user wrote."
         with pytest.raises(SummaryRejected, match="refusal or an error"):
-            accepted(opening + LONG)
-        assert accepted(opening + LONG * 4).startswith(opening)
+            accept_text(opening + LONG)
+        assert accept_text(opening + LONG * 4).startswith(opening)
 
     @pytest.mark.parametrize(
         "text", ["Traceback (most recent call last):", "<html>", '{"error": "x", "at": "']
     )
     def test_what_a_program_printed_needs_tags_however_long_it_is(self, text: str) -> None:
         with pytest.raises(SummaryRejected, match="refusal or an error"):
-            accepted(text + LONG * 9)
-        assert accepted(f"<summary>{text}{LONG * 2}</summary>").startswith(text)
+            accept_text(text + LONG * 9)
+        assert accept_text(f"<summary>{text}{LONG * 2}</summary>").startswith(text)
 
     @pytest.mark.parametrize(
         ("answer", "summary"),
@@ -403,7 +402,7 @@ class TestAccept:
         ],
     )
     def test_only_what_is_tagged_counts(self, answer: str, summary: str) -> None:
-        assert accepted(answer) == summary
+        assert accept_text(answer) == summary
 
     def test_one_that_is_too_long_is_shortened_to_both_ends(self) -> None:
         text = "First. " + "word " * 1000 + "Last."
@@ -413,10 +412,10 @@ class TestAccept:
     @pytest.mark.parametrize("source", [0, 10, len(GOOD), int(len(GOOD) / 0.95)])
     def test_one_that_saves_nothing_is_not_believed(self, source: int) -> None:
         with pytest.raises(SummaryRejected, match="not smaller"):
-            accepted(GOOD, source=source)
+            accept_text(GOOD, source=source)
 
     def test_one_that_saves_a_little_is(self) -> None:
-        assert accepted(GOOD, source=int(len(GOOD) / 0.89)) == GOOD
+        assert accept_text(GOOD, source=int(len(GOOD) / 0.89)) == GOOD
 
     @search
     @given(texts, st.integers(24, 500), st.integers(0, 2000))
@@ -426,23 +425,3 @@ class TestAccept:
         except SummaryRejected:
             return
         assert summary.strip() and len(summary) <= min(limit, source)
-
-
-class TestBlockTokens:
-    """The longest summary block."""
-
-    @pytest.mark.parametrize(
-        ("window", "tokens"),
-        [(1000, 250), (2000, 500), (16_000, 500), (100_000, 2000), (200_000, 4000), (10**6, 4000)],
-    )
-    def test_auto_is_two_percent_within_bounds(self, window: int, tokens: int) -> None:
-        assert compute_block_limit("auto", None, window, 0) == tokens
-
-    def test_a_number_is_taken_within_the_window(self) -> None:
-        assert compute_block_limit(300, None, 10_000, 0) == 300
-        assert compute_block_limit(5000, None, 4000, 0) < 4000
-
-    @pytest.mark.parametrize(("covered", "tokens"), [(10_000, 3000), (100, 100), (0, 100), (10**6, 25_000)])
-    def test_a_rate_is_a_share_of_what_is_covered(self, covered: int, tokens: int) -> None:
-        assert compute_block_limit("auto", 0.3, 100_000, covered) == tokens
-        assert compute_block_limit(700, 0.3, 100_000, covered) == tokens
