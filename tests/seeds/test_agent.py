@@ -11,7 +11,7 @@ import pytest
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.policy.presets import PRESETS
 from gateway_compaction.core.text.language import get_phrases
-from gateway_compaction.engine.request import Decision, Planned
+from gateway_compaction.engine.request import Decision, Planned, Untouched
 from gateway_compaction.ports import SummaryAnswer
 from tests.engine.histories import grown, loop
 from tests.engine.rig import Rig
@@ -48,14 +48,14 @@ async def told(rig: Rig, rounds: int) -> list[Decision]:
 def rig(rigs: Callable[..., Rig]) -> Rig:
     """The preset, with a summariser that writes the report."""
     rig = rigs(WINDOW, PRESET)
-    rig.summarizer.has_words = [REPORT] * 50
+    rig.summarizer.answers = [REPORT] * 50
     return rig
 
 
 def usage(decision: Decision) -> float:
     """The share of the window that the client's own messages use."""
-    assert isinstance(decision, Planned)
-    return decision.plan.tokens_before / WINDOW
+    assert not isinstance(decision, Untouched)
+    return decision.tokens_before / WINDOW
 
 
 class TestTrigger:
@@ -63,7 +63,7 @@ class TestTrigger:
 
     async def test_it_is_used_from_75_percent(self, rig: Rig) -> None:
         for decision in await told(rig, 80):
-            if isinstance(decision, Planned):
+            if not isinstance(decision, Untouched):
                 assert (decision.messages is not None) == (usage(decision) >= 0.75)
 
     async def test_it_is_ready_by_then(self, rig: Rig) -> None:
@@ -126,14 +126,14 @@ class TestExtraction:
 
     async def test_an_answer_without_tags_is_taken_whole(self, rigs: Callable[..., Rig]) -> None:
         rig = rigs(WINDOW, PRESET)
-        rig.summarizer.has_words = ["  The calculator is written and its tests pass.  "] * 9
+        rig.summarizer.answers = ["  The calculator is written and its tests pass.  "] * 9
         assert "\nThe calculator is written and its tests pass.\n" in (
             summary_in(sent((await told(rig, 80))[-1])) or ""
         )
 
     async def test_one_that_was_cut_off_is_no_report(self, rigs: Callable[..., Rig]) -> None:
         rig = rigs(WINDOW, PRESET)
-        rig.summarizer.has_words = [SummaryAnswer("<summary>The calc", "length", "small")] * 9
+        rig.summarizer.answers = [SummaryAnswer("<summary>The calc", "length", "small")] * 9
         for decision in await told(rig, 80):
             assert "The calc" not in str(sent(decision)[1:3])
 
