@@ -38,7 +38,6 @@ from gateway_compaction.call_state import (
     request_of,
     set_span_attributes,
     set_spend_metadata,
-    tenant_of,
 )
 from gateway_compaction.engine.post_call import Ending, ProviderError
 from gateway_compaction.engine.request import Decision
@@ -46,8 +45,6 @@ from gateway_compaction.errors import CompactionError
 from gateway_compaction.ports import ModelFacts
 from gateway_compaction.runtime import Runtime, build, log_to_stderr, policy_source_from
 from gateway_compaction.settings import Settings
-
-__all__ = ["CompactionHook", "handler", "startup", "tenant_of"]
 
 log = logging.getLogger("gateway_compaction")
 P = ParamSpec("P")
