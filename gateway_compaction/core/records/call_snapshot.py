@@ -82,7 +82,7 @@ def find_bounds(call: CallSnapshot) -> SnapshotBounds:
 
 
 def number_messages(call: CallSnapshot) -> tuple[tuple[int | None, ...], tuple[int | None, ...]]:
-    """Number each message that was sent, and each that was seen, from 1 behind the preamble.
+    """Give each message that was sent, and each that was seen, its number, from 1 behind the preamble.
 
     A message that both sides have has one number. None for those of the preamble, and for what stands in a
     summary's place.
