@@ -39,7 +39,7 @@ STREAM: dict[int | str, dict[str, Any]] = {
 
 @dataclass(slots=True)
 class _StreamCounts:
-    """How many streams this process serves, in all and to whom."""
+    """The number of streams that this process serves, in all (``open``) and to each operator (``of``)."""
 
     open: int = 0
     of: Counter[str] = field(default_factory=Counter)

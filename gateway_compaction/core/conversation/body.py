@@ -1,4 +1,4 @@
-"""What a request asks for beside its messages: tools, the form of the answer, its length.
+"""Reading what a request asks for beside its messages: tools, the form of the answer, its length.
 
 The only reader of the request's body, as ``messages`` is of its messages.
 """

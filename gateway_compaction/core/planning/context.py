@@ -37,7 +37,7 @@ CHARS_PER_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class LevelTokens:
-    """Where each level begins for one request, in tokens.
+    """The usage at which each level begins for one request, in tokens.
 
     Attributes:
         gap: tokens between ``medium`` and ``aggressive``, which quotes may fill.

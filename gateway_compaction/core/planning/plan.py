@@ -29,7 +29,7 @@ LEAST_SAVED = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is sent, why, and what is to be done afterwards.
+    """The decision about one request: which view is sent, why, and what is to be done afterwards.
 
     Attributes:
         view: what is sent; the raw view where nothing is touched.

@@ -1,4 +1,4 @@
-"""What a message costs in tokens, as far as that is known without a tokeniser.
+"""Estimating the tokens of a message, as far as that is possible without a tokeniser.
 
 Rules, per message: 4 tokens of framing; text by the model's encoding; a call its name, arguments and 8; an
 image 85 at low detail, else 1,105; audio one token per 1,600 bytes (about a tenth of a second); a file, and

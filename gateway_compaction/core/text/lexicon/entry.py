@@ -31,7 +31,14 @@ Entries = tuple[Entry, ...]
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """What the gateway says to the model: what a summary is, what is gone or not shown, what a quote is."""
+    """The sentences that the gateway says to the model.
+
+    Attributes:
+        note: that a summary stands for earlier messages.
+        gone: that a picture is no longer visible.
+        quoted: the heading of what is quoted from earlier messages.
+        unseen: that earlier messages are no longer shown.
+    """
 
     note: str
     gone: str
@@ -41,7 +48,7 @@ class Phrases:
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """What is known about a language; a subject that it lacks is empty.
+    """All that is known about one language; a subject that it lacks is empty.
 
     Lists of words are strings with spaces between the words, and cues strings with a stroke between them. All
     else is patterns, each an ``Entry``.
