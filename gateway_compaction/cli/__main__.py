@@ -4,6 +4,4 @@ from __future__ import annotations
 
 from gateway_compaction.cli.main import app
 
-__all__: list[str] = []
-
 app()
