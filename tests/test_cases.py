@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.cases.__main__ import chosen
 from tests.cases.case import Case, load, written_out
 from tests.cases.case_situation import Stored
-from tests.cases.evidence import Evidence
+from tests.cases.evidence import Call, Evidence
 from tests.cases.phrases import read
 from tests.cases.prepared import Prepared
 from tests.cases.report import Result, lines
 from tests.cases.run import run
 from tests.cases.verdict import CHECKS, judge
 from tests.cases.weights import counted
+from tests.lab import Answer, Seen
 from tests.lab.data import shared
 from tests.lab.redis_server import redis_binary
 from tests.lab.skips import skip_loudly
@@ -116,6 +120,56 @@ def test_cases_about_the_summariser_start_without_a_summary(check: str) -> None:
     policy = "stored summary pre-seeded for the prefix unless stated"
     assert Prepared(_case(policy, "unchanged"), 0).passes[0].stored == (Stored(),)
     assert Prepared(_case(policy, check), 0).passes[0].stored == ()
+
+
+def test_cases_are_chosen_by_id_and_by_the_beginning_of_one() -> None:
+    cases = [replace(_case(""), name=name) for name in ("F03", "F03-b", "F18")]
+    assert [c.name for c in chosen(cases)] == ["F03", "F03-b", "F18"]
+    assert [c.name for c in chosen(cases, only="F03")] == ["F03"]
+    assert [c.name for c in chosen(cases, prefix="F03,F1")] == ["F03", "F03-b", "F18"]
+
+
+def _seen(messages: list[dict[str, Any]], **body: object) -> Evidence:
+    """A case whose one request reached the upstream with these messages."""
+    evidence = Evidence(Prepared(_case(""), 0))
+    body = {**body, "messages": messages}
+    seen = Seen("/chat", "m", {}, b"", body, 0.0, 0)
+    evidence.calls.append(Call(messages, {}, Answer(200, {}, {}, 0.0), [seen], 0, 0.0))
+    return evidence
+
+
+@pytest.mark.parametrize(
+    ("tool", "system", "messages", "holds"),
+    [
+        (None, "1h", ["1h", "5m", None], True),
+        (None, "1h", ["5m", "1h"], False),
+        (None, None, ["5m", "5m"], True),
+        ("5m", "1h", [], False),
+        (None, "5m", ["1h"], False),
+    ],
+)
+def test_the_order_of_cache_lifetimes(
+    tool: str | None, system: str | None, messages: list[str | None], holds: bool
+) -> None:
+    def marked(ttl: str | None) -> dict[str, Any]:
+        # A mark without a lifetime has five minutes.
+        mark = {"type": "ephemeral", **({"ttl": ttl} if ttl == "1h" else {})}
+        return {} if ttl is None else {"cache_control": mark}
+
+    sent: list[dict[str, Any]] = [
+        {"role": "user", "content": [{"type": "text", "text": "Hi", **marked(ttl)}]} for ttl in messages
+    ]
+    # Providers read the system's messages first, wherever they stand.
+    sent.append({"role": "system", "content": [{"type": "text", "text": "Be brief.", **marked(system)}]})
+    evidence = _seen(sent, tools=[{"type": "function", **marked(tool)}])
+    assert judge(evidence, "cache_ttl_order").passed is holds
+
+
+def test_a_field_of_every_assistant_message() -> None:
+    thinking = {"role": "assistant", "content": "Yes.", "reasoning_content": "Hm."}
+    assert judge(_seen([thinking]), "assistants_have:reasoning_content").passed
+    bare = _seen([thinking, {"role": "assistant", "content": "OK."}])
+    assert judge(bare, "assistants_have:reasoning_content").passed is False
 
 
 def test_every_check_says_what_it_means() -> None:

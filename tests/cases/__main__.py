@@ -1,4 +1,4 @@
-"""``python -m tests.cases FILE [--only ID,ID] [--verbose]``."""
+"""``python -m tests.cases FILE [--only ID,ID] [--prefix F03,F18] [--verbose]``."""
 
 from __future__ import annotations
 
@@ -7,11 +7,20 @@ import asyncio
 import io
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from tests.cases.case import load
+from tests.cases.case import Case, load
 from tests.cases.report import lines, total
 from tests.cases.run import run
+
+
+def chosen(cases: Sequence[Case], only: str = "", prefix: str = "") -> list[Case]:
+    """The cases with one of these ids, or with an id that begins so; all where neither is asked for."""
+    ids, beginnings = (tuple(filter(None, text.split(","))) for text in (only, prefix))
+    if not ids and not beginnings:
+        return list(cases)
+    return [case for case in cases if case.name in ids or case.name.startswith(beginnings)]
 
 
 def main() -> int:
@@ -19,13 +28,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.cases", description=__doc__)
     parser.add_argument("file", type=Path, help="cases, one JSON object a line")
     parser.add_argument("--only", default="", help="ids, separated by commas")
+    parser.add_argument("--prefix", default="", help="beginnings of ids, separated by commas")
     parser.add_argument("--verbose", action="store_true", help="show what was sent")
     parser.add_argument("--logs", type=Path, help="keep the proxies' logs in this file")
     options = parser.parse_args()
-    wanted = {name for name in options.only.split(",") if name}
-    cases = [case for case in load(options.file) if not wanted or case.name in wanted]
+    cases = chosen(load(options.file), options.only, options.prefix)
     if not cases:
-        print(f"no case in {options.file} has the id {options.only}", file=sys.stderr)
+        print(f"no case in {options.file} has the id {options.only or options.prefix}", file=sys.stderr)
         return 2
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")

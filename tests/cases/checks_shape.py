@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -197,3 +197,43 @@ def ends_like_input(evidence: Evidence, argument: str) -> Verdict:
             None if call.messages[-1]["role"] == call.sent[-1]["role"] else call.messages[-1]["role"]
         ),
     )
+
+
+@check("cache_ttl_order", always=True)
+def cache_ttl_order(evidence: Evidence, argument: str) -> Verdict:
+    """In the order tools, system, messages no cache mark of an hour stands behind one of five minutes."""
+
+    def problem(call: Call) -> str | None:
+        system = [m for m in call.messages if is_preamble(m)]
+        others = [m for m in call.messages if not is_preamble(m)]
+        lifetimes = list(_mark_lifetimes([call.served.body.get("tools"), system, others]))
+        if "5m" in lifetimes and "1h" in lifetimes[lifetimes.index("5m") :]:
+            return f"the marks live for {lifetimes}"
+        return None
+
+    return every(evidence, problem)
+
+
+def _mark_lifetimes(value: Any) -> Iterator[str]:
+    """The lifetimes of the cache marks in a JSON value, in order; one that says none has five minutes."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _mark_lifetimes(item)
+    elif isinstance(value, Mapping):
+        # A mark stands behind all that it is written beside.
+        for name, inner in value.items():
+            if name != "cache_control":
+                yield from _mark_lifetimes(inner)
+        if isinstance(value.get("cache_control"), Mapping):
+            yield str(value["cache_control"].get("ttl") or "5m")
+
+
+@check("assistants_have", always=True)
+def assistants_have(evidence: Evidence, argument: str) -> Verdict:
+    """Every assistant message has the field, and something in it."""
+
+    def problem(call: Call) -> str | None:
+        bare = (m for m in call.messages if m["role"] == "assistant" and not m.get(argument))
+        return next((f"{dumped(m)[:120]} has none" for m in bare), None)
+
+    return every(evidence, problem)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from gateway_compaction.core.tokens.calibration import UNKNOWN, family_of
 from tests.cases.case import Case
 from tests.cases.case_situation import CaseSituation, Stored, Summariser
 from tests.cases.phrases import read
@@ -138,11 +139,12 @@ class Prepared:
         priced = s.budget_tokens is not None
         params = {"input_cost_per_token": PRICE, "output_cost_per_token": PRICE} if priced else {}
         models = [
-            Model(self.group, window, params=params, info=info),
-            Model(self.summariser_group, SUMMARISER_WINDOW, params=params),
+            Model(self.group, window, served(self.group), params=params, info=info),
+            Model(self.summariser_group, SUMMARISER_WINDOW, served(self.summariser_group), params=params),
         ]
         if self.fallback_group:
-            models.append(Model(self.fallback_group, self.fallback_window, params=params))
+            fallback = self.fallback_group
+            models.append(Model(fallback, self.fallback_window, served(fallback), params=params))
         return models
 
     def policies(self) -> list[dict[str, Any]]:
@@ -171,8 +173,11 @@ class Prepared:
 
 
 def served(group: str) -> str:
-    """The name by which the upstream knows a group."""
-    return f"gpt-4o-{group}"
+    """The name by which the upstream knows a group: its own where that tells whose model it is.
+
+    All others are counted as the case's author counted them, with an encoding that is exact.
+    """
+    return f"gpt-4o-{group}" if family_of(group) is UNKNOWN else group
 
 
 def _levels(s: CaseSituation) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class MainModel:
         status = self.failing.pop(0) if self.failing else self.always
         if status:
             return Reply.failing(status, "the upstream fails on purpose", kind="server_error")
-        tokens = prompt_tokens(seen.messages, seen.body)
+        tokens = prompt_tokens(seen.messages, seen.body, seen.model)
         if self.speech:
             self.told += 1
             return Reply(text=self.speech, chunks=40, chunk_delay=0.05, prompt_tokens=tokens)

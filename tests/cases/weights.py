@@ -31,9 +31,9 @@ def counted(messages: Sequence[Message], body: Mapping[str, Any], window: int) -
     return COUNTER.measure(parse_transcript(messages), body, COUNTED_AS, reserve).total
 
 
-def prompt_tokens(messages: Sequence[Message], body: Mapping[str, Any]) -> int:
+def prompt_tokens(messages: Sequence[Message], body: Mapping[str, Any], model: str = COUNTED_AS) -> int:
     """What the upstream reports, so that the product has nothing to correct in its count."""
-    return COUNTER.raw_prompt_tokens(messages, body, COUNTED_AS)
+    return COUNTER.raw_prompt_tokens(messages, body, model)
 
 
 def scaled(
@@ -72,7 +72,7 @@ def _part(part: Any) -> int:
 
 
 def _extras(message: Message) -> int:
-    values = (message.get(key) for key in ("tool_calls", "function_call", "reasoning_content"))
+    values = (message.get(key) for key in ("tool_calls", "function_call", "reasoning", "reasoning_content"))
     return sum(_text(v if isinstance(v, str) else json.dumps(v, ensure_ascii=False)) for v in values if v)
 
 
