@@ -89,6 +89,8 @@ def test_a_list_fits_its_terminal(columns: int) -> None:
     assert max(cell_len(line) for line in plain.splitlines()) <= columns
     # An id that is cut could not be typed.
     assert FIRST.key[:12] in plain and SECOND.key[:12] in plain
+    # Nor could a label, and it is what people know a session by.
+    assert "ticket-4711" in plain or columns < 80
 
 
 def test_texts_of_strangers_stay_texts() -> None:

@@ -64,6 +64,16 @@ WARNINGS = 1_000
 MODELS_KEPT = 50
 """Model names whose derived caches are kept: a client may invent names where a wildcard serves any model."""
 
+WOULD: dict[str, str] = {
+    "none": "would be sent as it came",
+    "prepared": "would be sent as it came",
+    "applied": "would be sent with a stored compaction",
+    "fallback": "would be compacted at once",
+    "passthrough": "would be sent as it came",
+    "bypassed": "would be left alone",
+}
+"""What ``enforce`` would have done to a request that is only observed, in words, by the plan's outcome."""
+
 SWITCHED_OFF = Policy(name="GATEWAY_COMPACTION_ENABLED", mode="off")
 """The policy of everybody while the environment switches compaction off, whatever files and metadata say."""
 
@@ -327,8 +337,7 @@ def plan_and_render(
     plan = make_plan(context)
     outcome, reason, messages = plan.outcome, plan.reason, None
     if context.policy.mode == "observe":
-        action = "stay as it is" if outcome == "none" else f"be {outcome}"
-        outcome, reason = "observed", f"would {action}: {reason}"
+        outcome, reason = "observed", f"{WOULD[outcome]}: {reason}"
     elif plan.view.compaction is not None:
         messages = render(plan.view, context)
     return Planned(request, context.policy, outcome, reason, model, session, context, plan, messages)

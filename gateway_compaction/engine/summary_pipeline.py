@@ -173,7 +173,13 @@ class SummaryPipeline:
         elif segments is None:
             segments = await self._extend_segments(attempt, longest)
         compaction = _build_compaction(task, "model", segments)
-        return replace(compaction, model=attempt.answered, cost=attempt.cost, unsourced=attempt.unsourced)
+        return replace(
+            compaction,
+            model=attempt.answered,
+            asked=attempt.model,
+            cost=attempt.cost,
+            unsourced=attempt.unsourced,
+        )
 
     async def _ask_behind_prefix(
         self, attempt: _Attempt, prefix: SharedPrefix, longest: int

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from gateway_compaction.core.planning.summary_job import can_ask_model
 from gateway_compaction.core.records.compaction import Compaction, SessionRef, is_within
-from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.records.event import EXTRACTIVE, CompactionEvent
 from gateway_compaction.engine.parts import EngineParts
 from gateway_compaction.engine.summary_task import SummaryTask
 from gateway_compaction.errors import StoreBusy, StoreError, SummaryError
@@ -199,7 +200,7 @@ class Worker:
             at=self._clock(),
             outcome=outcome,
             reason=reason,
-            model=made.model if made else task.policy.summary.model,
+            model=_summariser_of(task, made),
             policy=task.policy.name,
             tokens_before=made.tokens_before if made else task.covered_tokens,
             tokens_after=made.tokens_after if made else 0,
@@ -216,6 +217,17 @@ class Worker:
         while True:
             await asyncio.sleep(lease / 3)
             await _log_store_errors(self._store.renew(session, digest, token, lease))
+
+
+def _summariser_of(task: SummaryTask, made: Compaction | None) -> str:
+    """Return the summariser that a summary is counted under: a model group, or ``extractive`` without one.
+
+    Neither the provider's name of the model that answered nor nothing at all: one summariser would be several
+    rows in the counts by model, its failures in another one than what it made.
+    """
+    if (made is not None and made.kind != "model") or not can_ask_model(task.policy):
+        return EXTRACTIVE
+    return (made.asked if made else None) or task.policy.summary.model or task.caller.model
 
 
 def _reason_of(compaction: Compaction) -> str:

@@ -92,6 +92,19 @@ class TestOverview:
     def test_no_longer_time_is_offered_than_counts_are_kept(self) -> None:
         assert sorted(PERIODS) == [24, 72, MOST_HOURS]
 
+    def test_one_summariser_is_one_row(self) -> None:
+        """What a model made and what it failed at stand together; without a model it says so."""
+        owner = Owner(team_id="a")
+        counted = [Hour(0, owner, "small", summaries=3), Hour(0, owner, "small", failures=2)]
+        counted.append(Hour(0, owner, "extractive", summaries=1))
+        rows = {
+            g.label: g.totals for g in make_overview_view(make_overview(0, 1, counted, price), 24, NOW).models
+        }
+        assert {label: (sums.summaries, sums.failures) for label, sums in rows.items()} == {
+            "small": (3, 2),
+            "extractive (no model)": (1, 0),
+        }
+
     def test_money_says_that_discounts_are_not_counted(self) -> None:
         tiles = {t.name: t for t in make_overview_view(make_overview(0, 6, hours(), price), 24, NOW).tiles}
         assert "cache discounts not counted" in tiles["Money saved"].note and tiles["Money saved"].hint
@@ -122,6 +135,23 @@ class TestCharts:
         assert chart is not None
         names = [line.name_y for line in chart.lines]
         assert all(b - a >= 13 for a, b in itertools.pairwise(names))
+
+    @pytest.mark.parametrize("top", [1, 2, 3, 5, 7, 9, 10, 11, 99, 1_000, 9_999, 102_000, 999_999, 10**9])
+    def test_no_two_grid_lines_have_one_label(self, top: int) -> None:
+        labels = [tick.label for tick in make_hour_chart([("a", top, 0, 0)]).ticks]
+        assert labels and len({*labels}) == len(labels)
+
+    @pytest.mark.parametrize("apart", [0.0, 0.4, 1.0, 20.0, 90.0, 4_000.0, 200_000.0])
+    @pytest.mark.parametrize("number", [1, 2, 5, 60])
+    def test_no_two_calls_have_one_label(self, apart: float, number: int) -> None:
+        calls = tuple(
+            CompactionEvent("request", NOW - apart * n, "none", "below every level", tokens_before=900)
+            for n in range(number)
+        )
+        chart = make_session_view(replace(EMPTY, events=calls), NOW).chart
+        assert chart is not None
+        labels = [name for _, name, _ in chart.labels]
+        assert len(labels) == min(number, 4) and len({*labels}) == len(labels)
 
     def test_without_calls_there_is_no_chart(self) -> None:
         assert make_token_chart([], [], [], []) is None

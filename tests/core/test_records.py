@@ -32,6 +32,7 @@ compactions = st.builds(
     tokens_after=numbers,
     cost=st.none() | st.floats(0, 10),
     created_at=st.floats(0, 2e9),
+    asked=st.none() | st.just("cheap"),
 )
 PLAIN = Compaction("d" * 32, 4, "model", (Segment(0, 4, "They met."),), clip=Clip(9, 60, (7,)))
 

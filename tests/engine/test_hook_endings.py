@@ -260,7 +260,7 @@ class TestHeaders:
     async def test_of_one_that_only_was_observed(self, hosts: Callable[..., Host]) -> None:
         told = await hosts(mode="observe").call(list(LONG)).whole()
         assert told is not None and told["x-compaction"] == "observed"
-        assert told["x-compaction-reason"].startswith("would be fallback")
+        assert told["x-compaction-reason"].startswith("would be compacted at once: ")
         assert "x-compaction-version" not in told
 
     async def test_of_one_that_asked_to_be_left_alone(self, host: Host) -> None:

@@ -12,8 +12,10 @@ from gateway_compaction.archive import Owner, Query, Scope
 from gateway_compaction.call_state import CallState, owner_of, request_of
 from gateway_compaction.core.conversation.digest import fingerprint
 from gateway_compaction.engine.request import Planned
+from gateway_compaction.errors import SummaryRejected
+from gateway_compaction.ports import SummaryAnswer
 from tests.engine.histories import chat, grown
-from tests.engine.rig import Rig, values
+from tests.engine.rig import Rig, events, values
 
 NOBODY: dict[str, Any] = dict.fromkeys(
     ("team_id", "team_alias", "user_id", "api_key", "key_alias", "end_user_id", "team_metadata", "metadata")
@@ -112,3 +114,26 @@ async def test_what_calls_saved_is_counted(rig: Rig) -> None:
     assert row.saved == saved > 0 and sum(hour.saved for hour in hours) == saved
     assert sum(hour.requests for hour in hours) == row.calls
     assert sum(hour.summaries for hour in hours) >= 1 and sum(hour.breaks for hour in hours) >= 1
+
+
+@pytest.mark.parametrize(
+    ("summary", "row"),
+    [({"model": "small"}, "small"), ({"model": None}, "gpt-4o"), ({"model": "extractive"}, "extractive")],
+)
+async def test_a_summariser_is_counted_under_one_name(
+    rigs: Callable[..., Rig], summary: dict[str, Any], row: str
+) -> None:
+    """Whatever the provider calls the model that answered, and also where nothing came of it."""
+    rig = rigs(defaults={"summary": summary})
+    text = "<summary>It went well, and the report is written.</summary>"
+    written = SummaryAnswer(text, "stop", "vendor-2026-01")
+    rig.summarizer.answers = [*[written] * 3, *[SummaryRejected("the answer is empty")] * 9]
+    for call in grown(chat(99)):
+        decision = await rig.call(call)
+    assert decision.session is not None
+    made = [event for event in await events(rig.redis, decision.session) if event["type"] == "summary"]
+    hours = await rig.archive.overview(Scope(everything=True), 2)
+    named = {hour.model: (hour.summaries, hour.failures) for hour in hours if hour.summaries or hour.failures}
+    outcomes = [event["outcome"] for event in made]
+    assert named == {row: (outcomes.count("made"), outcomes.count("failed"))}
+    assert "made" in outcomes and ("failed" in outcomes or row == "extractive")

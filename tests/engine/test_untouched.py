@@ -163,7 +163,7 @@ class TestObserve:
         assert all(c.messages is None and c.version is None for c in seen)
         close = [c for c in seen if c.session is not None]
         assert {c.outcome for c in close} == {"observed"}
-        assert close[-1].reason.startswith("would be fallback: made to fit without a model")
+        assert close[-1].reason.startswith("would be compacted at once: made to fit without a model")
         assert close[-1].tokens_after is not None and close[-1].tokens_after < 2_000
         assert rig.summarizer.requests == []
         assert "put" not in rig.store.calls and rig.store.calls["append"] == len(close)
@@ -174,7 +174,7 @@ class TestObserve:
         rig = rigs(2_000, {"mode": "observe", "summary": {"model": "small"}})
         seen = [await rig.call(call) for call in grown(LONG)]
         assert rig.summarizer.requests and all(c.messages is None for c in seen)
-        assert seen[-1].reason == "would be applied: model"
+        assert seen[-1].reason == "would be sent with a stored compaction: model"
 
     async def test_nobody_waits(self, rigs: Callable[..., Rig]) -> None:
         rig = rigs(2_000, {"mode": "observe", "levels": {"aggressive": {"wait_seconds": 600}}})

@@ -231,6 +231,7 @@ def is_sound(record: Compaction) -> bool:
         and IS_MOMENT(record.created_at)
         and _check_optional(_check_number(DEAREST))(record.cost)
         and _check_optional(_check_plain_text(NAME_CHARS))(record.model)
+        and _check_optional(_check_plain_text(NAME_CHARS))(record.asked)
         and _check_optional(_check_plain_text(64))(record.parent)
     )
 

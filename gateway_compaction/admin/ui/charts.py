@@ -128,9 +128,11 @@ def _axis_scale(top: float) -> tuple[float, tuple[Tick, ...]]:
     """Return the value at the top of the drawing and round grid lines below it."""
     if top <= 0:
         return 1.0, ()
-    raw = top / 4
+    # Whole tokens: with smaller steps two grid lines would have one label.
+    raw = max(top / 4, 1.0)
     size = 10 ** math.floor(math.log10(raw))
-    step = next(size * factor for factor in (1, 2, 2.5, 5, 10) if raw <= size * factor * 1.0001)
+    factors = (1, 2, 2.5, 5, 10) if size > 1 else (1, 2, 5, 10)
+    step = next(size * factor for factor in factors if raw <= size * factor * 1.0001)
     count = int(top / step + 0.0001)
     ticks = tuple(Tick(_y_of(step * n, top), format_compact(step * n)) for n in range(1, count + 1))
     return top, ticks
@@ -140,13 +142,15 @@ def _y_of(value: float, top: float) -> float:
     return round(HEIGHT - (HEIGHT - TOP) * min(value / top, 1.05), 1)
 
 
+def choose_labelled(number: int) -> list[int]:
+    """Return the indexes of the few among so many columns or points that have a label under the chart."""
+    steps = min(LABELLED, number)
+    return sorted({round((number - 1) * i / max(steps - 1, 1)) for i in range(steps)})
+
+
 def _axis_labels(names: Sequence[str], xs: Sequence[float]) -> tuple[tuple[float, str, str], ...]:
     """Return a few of ``names`` under a chart, the outer ones turned inwards."""
-    if not names:
-        return ()
-    last = len(names) - 1
-    steps = min(LABELLED, len(names))
-    chosen = sorted({round(last * i / max(steps - 1, 1)) for i in range(steps)})
+    chosen = choose_labelled(len(names))
     anchor = {chosen[-1]: "end", chosen[0]: "start"} if len(chosen) > 1 else {}
     return tuple((xs[i], names[i], anchor.get(i, "middle")) for i in chosen)
 

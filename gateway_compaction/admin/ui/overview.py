@@ -10,6 +10,7 @@ from gateway_compaction.admin.schemas import Overview, Share, Totals
 from gateway_compaction.admin.ui.charts import HourChart, make_hour_chart
 from gateway_compaction.admin.ui.text import format_compact, format_money, format_percent, format_thousands
 from gateway_compaction.archive import Hour
+from gateway_compaction.core.records.event import EXTRACTIVE
 
 PERIODS: Mapping[int, str] = {24: "24 hours", 72: "3 days", 192: "8 days"}
 GROUPS_SHOWN = 50
@@ -159,4 +160,6 @@ def _make_group(share: Share) -> Group:
     before = sums.tokens_before or 1
     label = share.name if share.kind in ("model", "nobody") else f"{share.kind} {share.name}"
     query = share.kind if share.kind in ("team", "model") else ""
+    if share.kind == "model" and share.name == EXTRACTIVE:
+        label, query = f"{EXTRACTIVE} (no model)", ""
     return Group(share.name, label, query, sums, sums.saved / before, sums.would_save / before)

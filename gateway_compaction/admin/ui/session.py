@@ -7,7 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway_compaction.admin.ui.actions import pin_mark
-from gateway_compaction.admin.ui.charts import Strip, TokenChart, make_strip, make_token_chart
+from gateway_compaction.admin.ui.charts import (
+    Strip,
+    TokenChart,
+    choose_labelled,
+    make_strip,
+    make_token_chart,
+)
 from gateway_compaction.admin.ui.contents import Comparison, compare_contents
 from gateway_compaction.admin.ui.history import (
     KINDS,
@@ -213,9 +219,21 @@ def _make_chart(detail: SessionDetail) -> TokenChart | None:
                 (index, f"v{event.version}", f"version {event.version} first sent at call {index + 1}")
             )
         last = event.version or last
-    return make_token_chart(
-        drawn, _level_lines(detail), marks, [format_time(event.at)[11:16] for event in calls]
-    )
+    return make_token_chart(drawn, _level_lines(detail), marks, _name_calls([e.at for e in calls]))
+
+
+def _name_calls(times: Sequence[float]) -> list[str]:
+    """Name calls for the axis: by minute, by second or by number, whichever first tells the labels apart.
+
+    Calls on several days are named with the day.
+    """
+    told = [format_time(at) for at in times]
+    start = 11 if len({text[:10] for text in told}) == 1 else 5
+    shown = choose_labelled(len(told))
+    for end in (16, 19):
+        if len({told[i][start:end] for i in shown}) == len(shown):
+            return [text[start:end] for text in told]
+    return [f"call {number}" for number in range(1, len(told) + 1)]
 
 
 def _level_lines(detail: SessionDetail) -> list[tuple[int, str, str]]:

@@ -23,8 +23,8 @@ from gateway_compaction.core.records.event import CompactionEvent
 
 # Wider than any table: what is no terminal is not squeezed.
 PIPE_WIDTH = 4_000
-# The least width of what may be cut; what a table draws around a cell.
-NARROW, FRAME = 10, 3
+# What a table draws around a cell.
+FRAME = 3
 STATES = {"idle": "", "summarizing": "cyan", "failed": "red"}
 SPANS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
 
@@ -48,10 +48,9 @@ def session_table(rows: Iterable[SessionRow], *, width: int = PIPE_WIDTH, full: 
     shown = {column: [column.shown(row) for row in listed] for column in COLUMNS}
     sessions = [row.session for row in listed]
     shown[COLUMNS[0]] = [one.session_id for one in sessions] if full else [*short_ids(sessions)]
-    columns, room = _choose_columns(shown, width)
+    columns = _choose_columns(shown, width)
     table = Table()
-    for column in columns:
-        widest = room if column.flexible else None
+    for column, widest in columns.items():
         justify: JustifyMethod = "right" if column.right else "left"
         table.add_column(column.name, justify=justify, no_wrap=True, overflow="ellipsis", max_width=widest)
     for cells in zip(*(shown[column] for column in columns), strict=True):
@@ -227,42 +226,52 @@ class _Column:
 
     Attributes:
         rank: the highest goes first where the terminal is too narrow; 0 stays.
-        flexible: it may be cut.
+        least: the least width that it may be cut to; None where it must not be cut.
     """
 
     name: str
     shown: Callable[[SessionRow], str | Text]
     rank: int = 0
     right: bool = False
-    flexible: bool = False
+    least: int | None = None
 
 
 COLUMNS = (
     _Column("session", lambda row: row.session.session_id),
-    _Column("owner", lambda row: format_cell(row.owner.named), 1, flexible=True),
-    _Column("labels", lambda row: format_cell(", ".join(row.labels)), 4, flexible=True),
-    _Column("model", lambda row: format_cell(row.model), 7, flexible=True),
+    _Column("labels", lambda row: format_cell(", ".join(row.labels)), 1, least=20),
+    _Column("owner", lambda row: format_cell(row.owner.named), 2, least=10),
+    _Column("model", lambda row: format_cell(row.model), 7, least=10),
     _Column("state", _format_state),
     _Column("level", lambda row: format_cell(row.level, 12), 6),
     _Column("calls", lambda row: f"{row.calls:,}", 8, right=True),
-    _Column("client → model", lambda row: f"{row.tokens_before:,} → {row.tokens_after:,}", 2, right=True),
+    _Column("client → model", lambda row: f"{row.tokens_before:,} → {row.tokens_after:,}", 3, right=True),
     _Column("saved", _format_saved, 5, right=True),
     _Column("versions", lambda row: str(row.versions or ""), 9, right=True),
-    _Column("seen", lambda row: format_age(row.seen), 3, right=True),
+    _Column("seen", lambda row: format_age(row.seen), 4, right=True),
 )
 
 
-def _choose_columns(shown: dict[_Column, list[str | Text]], width: int) -> tuple[list[_Column], int]:
-    """Return the columns that there is room for, and how wide a flexible one may be."""
-    columns = list(shown)
+def _choose_columns(shown: dict[_Column, list[str | Text]], width: int) -> dict[_Column, int | None]:
+    """Return the columns that there is room for, each with the most it may take; None for all it needs.
+
+    Labels go last: they are the names that people know a session by, and type.
+    """
+    columns, widths = list(shown), {column: _column_width(column, cells) for column, cells in shown.items()}
     while True:
-        flexible = [column for column in columns if column.flexible]
-        taken = sum(_column_width(column, shown[column]) for column in columns if column not in flexible)
-        room = (width - taken - FRAME * len(columns) - 1) // max(1, len(flexible))
+        least = {c: widths[c] if c.least is None else min(widths[c], c.least) for c in columns}
+        room = width - sum(least.values()) - FRAME * len(columns) - 1
         last = max(columns, key=lambda column: column.rank)
-        if room >= (NARROW if flexible else 0) or last.rank == 0:
-            return columns, max(1, room)
+        if room >= 0 or last.rank == 0:
+            break
         columns.remove(last)
+    chosen: dict[_Column, int | None] = dict.fromkeys(columns)
+    # What is left is shared evenly, and what the narrowest do not need is the others'.
+    flexible = sorted((c for c in columns if c.least is not None), key=lambda column: widths[column])
+    for number, column in enumerate(flexible):
+        more = min(max(0, room) // (len(flexible) - number), widths[column] - least[column])
+        chosen[column] = least[column] + more
+        room -= more
+    return chosen
 
 
 def _column_width(column: _Column, cells: Iterable[str | Text]) -> int:

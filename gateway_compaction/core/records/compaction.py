@@ -89,11 +89,12 @@ class Compaction:
             policy bounds that: what did not fit when it was made must not come with a later call.
         parent: digest of the compaction that this one continues.
         version: given by the store, 0 before.
-        model: the model that wrote it.
+        model: the model that wrote it, as its provider names it.
         tokens_before: tokens of the covered messages.
         tokens_after: tokens of the text that replaces them.
         cost: dollars that the model's calls cost, where the host knows.
         created_at: seconds since 1970.
+        asked: the model group that was asked for it, None where none was and in older records.
         unsourced: number of identifiers that a model's text holds and its source does not; it is told once,
             in the event, and not stored.
     """
@@ -114,6 +115,7 @@ class Compaction:
     tokens_after: int = 0
     cost: float | None = None
     created_at: float = 0.0
+    asked: str | None = None
     unsourced: int = 0
 
     @property
@@ -137,6 +139,8 @@ class Compaction:
             record["window"] = self.window
         if self.quotes is not None:
             record["quotes"] = self.quotes
+        if self.asked is not None:
+            record["asked"] = self.asked
         return record | {
             "parent": self.parent,
             "version": self.version,
@@ -174,6 +178,7 @@ class Compaction:
                 tokens_after=int(raw["tokens_after"]),
                 cost=raw["cost"],
                 created_at=float(raw["created_at"]),
+                asked=raw.get("asked"),
             )
         except (KeyError, TypeError, IndexError, AttributeError) as error:
             raise ValueError(f"not a compaction record: {error!r}") from error

@@ -10,6 +10,9 @@ from typing import Any, Literal
 
 Outcome = Literal["none", "prepared", "applied", "fallback", "passthrough", "bypassed", "observed", "failed"]
 
+EXTRACTIVE = "extractive"
+"""The name that summaries made without a model are counted under, in the place of a model group's."""
+
 
 @dataclass(frozen=True, slots=True)
 class CompactionEvent:
@@ -21,7 +24,8 @@ class CompactionEvent:
         outcome: what was done, of a request one of ``Outcome``.
         reason: why it was done.
         level: the level that the request's usage reached.
-        model: the model of the request, or the one that summarised.
+        model: the model group of the request, or the one that was asked for a summary (``EXTRACTIVE``
+            where none was).
         policy: the name of the policy.
         tokens_before: tokens of the request as it came.
         tokens_after: tokens of what was sent.
