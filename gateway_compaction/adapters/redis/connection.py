@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -16,7 +17,15 @@ from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.connection import parse_url
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import NoScriptError, RedisError, ResponseError
+from redis.exceptions import (
+    BusyLoadingError,
+    ClusterDownError,
+    MovedError,
+    NoScriptError,
+    ReadOnlyError,
+    RedisError,
+    ResponseError,
+)
 from redis.exceptions import TimeoutError as SlowError
 
 from gateway_compaction.adapters.redis.breaker import Breaker, deadline
@@ -34,6 +43,18 @@ BACKGROUND_SECONDS = 1.0
 
 # Deadline of what an operator waits for: a person rather waits than reads an error.
 OPERATOR_SECONDS = 5.0
+
+# Answers of a server that is not, or no longer, the one to ask: after a failover the address may lead to
+# another one, but a connection that is open stays with the old one.
+MISPLACED = (ReadOnlyError, BusyLoadingError, ClusterDownError, MovedError)
+
+# The same in what a script answered: Redis 6 puts a text of its own and a dash before it.
+MISPLACED_ANSWER = re.compile(
+    r"(?:^|[ -])(?:READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|MOVED|NOREPLICAS)(?= |$)"
+)
+
+# So often connections are closed at most for such an answer: where it lasts, calls need not all connect anew.
+RENEWAL_SECONDS = 1.0
 
 # All that the driver, the network and an unreadable answer can raise: nothing else leaves a connection.
 FAULTS = (RedisError, OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, RuntimeError)
@@ -98,6 +119,7 @@ class RedisConnection:
         self.round_trips = 0
         # Waiting here can be cancelled safely; the driver's pools raise when full, or lose connections.
         self._gate = asyncio.Semaphore(CONNECTIONS)
+        self._renewed_at = -RENEWAL_SECONDS
 
     async def send(
         self, *commands: Command, seconds: float = OPERATOR_SECONDS, breaker: Breaker | None = None
@@ -194,7 +216,7 @@ class RedisConnection:
         try:
             async with deadline(seconds) as wait, self._gate:
                 asked = True
-                answer = await call()
+                answer = await self._call_and_renew(call)
         except ResponseError as error:
             # It answered: a server that only refuses to write (full, or a replica) stays readable.
             _record_success(breaker, probe)
@@ -209,6 +231,35 @@ class RedisConnection:
             return answer
         finally:
             breaker.leave(probe)
+
+    async def _call_and_renew(self, call: Callable[[], Awaitable[T]]) -> T:
+        """Make a call; where another server is to be asked, close the connections to this one.
+
+        A pool keeps its connections as long as they answer. After a failover they lead to the old primary,
+        which refuses every write, and nothing but a restart would end that.
+        """
+        try:
+            return await call()
+        except RedisError as error:
+            if _is_misplaced(error):
+                await self._renew_connections(error)
+            raise
+
+    async def _renew_connections(self, error: RedisError) -> None:
+        """Close idle connections now, and those in use once their answer is there."""
+        now = asyncio.get_running_loop().time()
+        if now - self._renewed_at < RENEWAL_SECONDS:
+            return
+        self._renewed_at = now
+        log.warning("store: %s; its connections are closed, the next call connects anew", _describe(error))
+        pool = self._client.connection_pool
+        await pool.update_active_connections_for_reconnect()
+        await pool.disconnect(inuse_connections=False)
+
+
+def _is_misplaced(error: RedisError) -> bool:
+    """Tell whether an answer says that another server is the one to ask."""
+    return isinstance(error, MISPLACED) or MISPLACED_ANSWER.search(str(error)) is not None
 
 
 def _record_success(breaker: Breaker, probe: bool) -> None:
