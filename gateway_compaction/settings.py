@@ -15,7 +15,10 @@ PREFIX = "GATEWAY_COMPACTION_"
 class Settings(BaseSettings):
     """The values of the environment; every variable begins with ``GATEWAY_COMPACTION_``."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="ignore", frozen=True)
+    # Values are not repeated in errors: they end in logs, and one of them holds a password.
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_ignore_empty=True, extra="ignore", frozen=True, hide_input_in_errors=True
+    )
 
     enabled: bool = Field(True, description="false: compaction is off for everybody, whatever policies say.")
     redis_url: str | None = Field(None, description="redis:// or rediss:// URL; unset: inside the process.")

@@ -67,7 +67,7 @@ class TestRedis:
 
     def test_no_url(self) -> None:
         [found] = run("--config", written(), "--redis-url", "localhost:6379", code=1)["redis"]
-        assert "scheme" in found["found"] and found["remedy"].startswith("Write redis://")
+        assert "must begin with" in found["found"] and found["remedy"].startswith("Write redis://")
 
     def test_the_url_is_read_from_the_environment(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("GATEWAY_COMPACTION_REDIS_URL", f"redis://127.0.0.1:{free_port()}/7")

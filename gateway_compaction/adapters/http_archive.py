@@ -19,6 +19,7 @@ from urllib.parse import quote
 import httpx
 from pydantic import TypeAdapter, ValidationError
 
+from gateway_compaction.adapters.secrets import find_address_fault
 from gateway_compaction.archive import Hour, Query, Scope, SessionDetail, SessionPage, SessionRow
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import ActionRefused, NotFound, StoreError
@@ -49,6 +50,9 @@ MOST_FAULTS = 5
 
 # Characters of a driver's error that are told.
 ERROR_CHARS = 300
+
+# What was found wrong before anything was sent: these texts repeat the address or a header.
+REPEATING = (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError)
 
 
 class GatewayUnreachable(StoreError):
@@ -98,7 +102,9 @@ class HttpArchive:
                 trust_env=not _is_loopback(url),
             )
         except (ValueError, httpx.InvalidURL) as error:
-            raise StoreError(f"the address cannot be used: {error}") from error
+            # Its text repeats the address, or that of a proxy of the environment.
+            fault = find_address_fault(url) or f"{type(error).__name__}, also of a proxy in the environment"
+            raise StoreError(f"the address cannot be used: {fault}") from None
 
     async def __aenter__(self) -> Self:
         return self
@@ -330,5 +336,6 @@ def _to_transport_error(error: Exception) -> StoreError:
     """Return the exception that no answer at all means."""
     if isinstance(error, httpx.TimeoutException):
         return StoreError("it did not answer in time")
-    text = f"{type(error).__name__}{f': {error}' if str(error) else ''}"[:ERROR_CHARS]
+    told = "" if isinstance(error, REPEATING) else str(error)
+    text = f"{type(error).__name__}{f': {told}' if told else ''}"[:ERROR_CHARS]
     return GatewayUnreachable(text) if isinstance(error, httpx.ConnectError) else StoreError(text)

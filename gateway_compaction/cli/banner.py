@@ -14,8 +14,9 @@ from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Table
 
+from gateway_compaction.adapters.secrets import hide_password
 from gateway_compaction.cli.findings import deployments_in, providers_in
-from gateway_compaction.cli.launch import CALLBACK, ProxyConfig, apply_defaults, hide_password
+from gateway_compaction.cli.launch import CALLBACK, ProxyConfig, apply_defaults
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

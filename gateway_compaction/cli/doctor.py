@@ -18,6 +18,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gateway_compaction.adapters.policy_file import load_policy_file, read_env_overrides
+from gateway_compaction.adapters.secrets import hide_password
 from gateway_compaction.cli import findings
 from gateway_compaction.cli.findings import Finding
 from gateway_compaction.cli.launch import (
@@ -26,13 +27,13 @@ from gateway_compaction.cli.launch import (
     ProxyConfig,
     apply_defaults,
     find_policies_beside,
-    hide_password,
     is_true,
     read_config,
 )
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.errors import PolicyError, StoreError
 
+REDIS_REMEDY = "Write redis://host:6379/0, or rediss:// for TLS; percent-encode the password"
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 # For each encoding that is counted with, a model that it counts for.
 ENCODINGS = {"o200k_base": "gpt-4o", "cl100k_base": "gpt-4"}
@@ -119,7 +120,7 @@ async def _check_store(url: str | None) -> list[Finding]:
     try:
         store = RedisStore(connect(url), timeout_seconds=1.0)
     except StoreError as error:
-        return [Finding("redis", "fail", str(error), "Write redis://host:6379/0, or rediss:// for TLS")]
+        return [Finding("redis", "fail", str(error), REDIS_REMEDY)]
     try:
         return [one async for one in _ask_store(store, url)]
     except StoreError as error:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 import yaml
+
+from gateway_compaction.adapters.secrets import strip_quoted
 
 CALLBACK = "gateway_compaction.hook.handler"
 STARTUP_HOOK = "gateway_compaction.hook:startup"
@@ -83,8 +84,11 @@ def read_config(path: Path) -> ProxyConfig:
         raise LaunchError(
             f"The config {path} cannot be read ({error.strerror}); name one with --config."
         ) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise LaunchError(f"The config {path} is not YAML: {' '.join(str(error).split())}.") from error
+    except UnicodeDecodeError as error:
+        raise LaunchError(f"The config {path} is not UTF-8 at byte {error.start}.") from error
+    except yaml.YAMLError as error:
+        # Its own text shows the lines around the fault, and they may hold keys.
+        raise LaunchError(f"The config {path} is not YAML: {_describe_yaml_error(error)}.") from None
     if not isinstance(raw, dict):
         raise LaunchError(f"The config {path} is empty or not a mapping; LiteLLM expects model_list in it.")
     general = _section(raw, "general_settings")
@@ -101,6 +105,14 @@ def read_config(path: Path) -> ProxyConfig:
         checks_windows=_section(raw, "router_settings").get("enable_pre_call_checks") is True,
         custom_auth=str(custom_auth) if custom_auth else None,
     )
+
+
+def _describe_yaml_error(error: yaml.YAMLError) -> str:
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return "it holds a character that YAML does not allow"
+    mark = error.problem_mark or error.context_mark
+    where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+    return where + strip_quoted(" ".join(filter(None, (error.context, error.problem))))
 
 
 def apply_defaults(env: MutableMapping[str, str]) -> None:
@@ -174,17 +186,6 @@ def check_port(host: str, port: int) -> None:
             f"Cannot listen on {host}:{port} ({reason}); choose another address with --host and --port,"
             f" or with make run HOST=… PORT=…"
         ) from error
-
-
-def hide_password(url: str) -> str:
-    """Return the URL, fit to be shown; nothing of one that cannot be read."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return "an address that cannot be read"
-    user, _, address = parts.netloc.rpartition("@")
-    shown = f"{user.partition(':')[0]}:***@{address}" if user else address
-    return urlunsplit((parts.scheme, shown, parts.path, "", ""))
 
 
 def is_true(value: str | None) -> bool:

@@ -116,7 +116,7 @@ def _check_settings(redis_url: str | None) -> None:
     except ValidationError as error:
         fault = error.errors()[0]
         name = f"{PREFIX}{'_'.join(map(str, fault['loc']))}".upper()
-        raise LaunchError(f"{name} is {fault['input']!r}: {fault['msg']}") from error
+        raise LaunchError(f"{name} cannot be used: {fault['msg']}") from None
     except StoreError as error:
         raise LaunchError(str(error)) from error
 

@@ -19,6 +19,7 @@ from litellm.router import Router
 from pydantic import ValidationError
 
 from gateway_compaction.adapters.litellm.models import ProxyModels
+from gateway_compaction.adapters.secrets import strip_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +70,19 @@ def _find_fault(deployment: Mapping[str, Any]) -> str | None:
         router.discard()
     except ValidationError as error:
         # Its text would show the values, keys among them.
-        return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())[:200]
+        faults = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
+        return _strip_params("; ".join(faults), deployment)[:200]
     except Exception as error:  # LiteLLM raises whatever comes up
-        return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"[:200]
+        text = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+        return _strip_params(text, deployment)[:200]
     return None
+
+
+def _strip_params(text: str, deployment: Mapping[str, Any]) -> str:
+    """Return an error text without any parameter of a deployment but its model: keys are among them."""
+    params = deployment.get("litellm_params")
+    named = params if isinstance(params, Mapping) else {}
+    return strip_values(text, {name: value for name, value in named.items() if name != "model"})
 
 
 def find_master_key_fault(key: str | None, general: Mapping[str, Any], permitted: bool) -> str | None:

@@ -30,10 +30,14 @@ from redis.exceptions import TimeoutError as SlowError
 
 from gateway_compaction.adapters.redis.breaker import Breaker, deadline
 from gateway_compaction.adapters.redis.scripts import Command, Script
+from gateway_compaction.adapters.secrets import find_address_fault
 from gateway_compaction.errors import StoreError
 
 log = logging.getLogger("gateway_compaction")
 T = TypeVar("T")
+
+# How the URL of a server begins.
+SCHEMES = ("redis://", "rediss://", "unix://")
 
 # Connections of one process. More callers than that wait their turn.
 CONNECTIONS = 32
@@ -74,12 +78,8 @@ def connect(url: str | None) -> RedisConnection:
 
         client = FakeAsyncRedis(server=FakeServer(), protocol=2, max_connections=CONNECTIONS)
         return RedisConnection(client, embedded=True)
-    try:
-        options_in_url = parse_url(url)
-    except ValueError as error:
-        raise StoreError(f"the Redis URL cannot be used: {error}") from error
     options: dict[str, Any] = {
-        **options_in_url,
+        **_parse_url(url),
         "max_connections": CONNECTIONS,
         "socket_connect_timeout": BACKGROUND_SECONDS,
         # The deadline is `_ask`'s. One more inside the driver would run through `asyncio.wait_for`, which in
@@ -92,7 +92,31 @@ def connect(url: str | None) -> RedisConnection:
         "protocol": 2,
         "decode_responses": False,
     }
-    return RedisConnection(Redis.from_pool(ConnectionPool(**options)))
+    pool: Any = ConnectionPool(**options)
+    try:
+        pool.make_connection()
+    except TypeError:
+        # The driver's own error, which comes with the first call, repeats a part of the URL.
+        raise StoreError("the Redis URL cannot be used: an option behind its ? is unknown") from None
+    return RedisConnection(Redis.from_pool(pool))
+
+
+def _parse_url(url: str) -> Mapping[str, Any]:
+    """Return the options that a URL stands for.
+
+    Raises:
+        StoreError: it cannot be used. The text repeats nothing of it, and the driver's error is not chained:
+            both may end in a log.
+    """
+    fault = None if url.startswith(SCHEMES) else f"it must begin with {', '.join(SCHEMES)}"
+    fault = fault or find_address_fault(url)
+    if fault is not None:
+        raise StoreError(f"the Redis URL cannot be used: {fault}")
+    try:
+        options: Mapping[str, Any] = parse_url(url)
+    except ValueError:
+        raise StoreError("the Redis URL cannot be used: an option behind its ? has no such value") from None
+    return options
 
 
 class RedisConnection:

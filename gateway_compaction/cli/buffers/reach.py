@@ -16,9 +16,9 @@ from typing import Annotated, Any, NoReturn, TypeVar
 
 import typer
 
+from gateway_compaction.adapters.secrets import find_address_fault, hide_password
 from gateway_compaction.archive import Archive, Query, Scope
-from gateway_compaction.cli.buffers.text import escape_terminal, format_cell, print_json
-from gateway_compaction.cli.launch import hide_password
+from gateway_compaction.cli.buffers.text import escape_terminal, print_json
 from gateway_compaction.errors import ActionRefused, ArchiveError, StoreError
 
 T = TypeVar("T")
@@ -189,7 +189,9 @@ def _resolve_source(ctx: typer.Context, url: str | None, key: str | None, redis:
         raise typer.BadParameter("a key has printable ASCII characters only", param_hint="--key")
     base = (url or DEFAULT_URL).rstrip("/").removesuffix("/v1").rstrip("/")
     if not re.match(r"https?://[^/\s]", base):
-        raise typer.BadParameter(f"not an http address: {format_cell(base)}", param_hint="--url")
+        raise typer.BadParameter("not an http address; write http://host:4000", param_hint="--url")
+    if fault := find_address_fault(base):
+        raise typer.BadParameter(fault, param_hint="--url")
     return Source(base, key or None, redis or None)
 
 

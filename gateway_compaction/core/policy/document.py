@@ -271,6 +271,9 @@ def _describe_value(value: Any) -> str:
         return "found a number that is far too large"
     if isinstance(value, int | float):
         return f"found the number {value}"
+    if isinstance(value, str) and "://" in value:
+        # An address in the wrong place may hold a password, and errors end in logs.
+        return "found an address"
     if isinstance(value, str):
         ending = " (shortened)" if len(value) > 60 else ""
         return f"found the text {value[:60]!r}{ending}"
