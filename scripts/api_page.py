@@ -13,7 +13,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from gateway_compaction.admin.problems import MEANINGS
+from gateway_compaction.admin.problems import STATUS_MEANINGS
 
 Schema = Mapping[str, Any]
 INTRODUCTION = """\
@@ -92,7 +92,7 @@ def specification() -> Schema:
 
 def markdown(document: Schema) -> str:
     """Write the page for an OpenAPI document."""
-    meanings = "".join(f"| {status} | {meaning} |\n" for status, meaning in MEANINGS.items())
+    meanings = "".join(f"| {status} | {meaning} |\n" for status, meaning in STATUS_MEANINGS.items())
     routes = [
         _describe_route(method, path, operation, document)
         for path, operations in document["paths"].items()

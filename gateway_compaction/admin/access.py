@@ -20,9 +20,10 @@ from litellm.proxy._types import (
 from litellm.proxy.auth.user_api_key_auth import is_no_auth_dev_mode, user_api_key_auth
 from starlette.exceptions import HTTPException
 
-from gateway_compaction.admin.origin import COOKIE, PATH, csrf_token, refuse_others, refuse_unmarked
+from gateway_compaction.admin.origin import COOKIE, csrf_token, refuse_cross_origin, require_csrf_token
+from gateway_compaction.admin.paths import PATH
 from gateway_compaction.admin.problems import PROBLEMS, Problem, ProblemRoute
-from gateway_compaction.admin.teams import administered_teams
+from gateway_compaction.admin.teams import find_administered_teams
 from gateway_compaction.archive import Scope
 from gateway_compaction.core.conversation.digest import fingerprint
 
@@ -119,11 +120,11 @@ async def authenticate(request: Request, method: str) -> Viewer:
     by_header = any([await header(request) is not None for header in KEY_HEADERS.values()])
     cookie = None if by_header else request.cookies.get(COOKIE)
     if _asks_nobody():
-        refuse_others(request, open_proxy=True)
+        refuse_cross_origin(request, open_proxy=True)
     elif not by_header:
-        refuse_others(request)
+        refuse_cross_origin(request)
     if cookie is not None and method != "GET":
-        refuse_unmarked(request, cookie)
+        require_csrf_token(request, cookie)
     auth = await _ask_litellm(_without_our_fields(request, method, cookie))
     if auth.key_name == NOBODY:
         raise Problem(503, "LiteLLM cannot reach its database: whose key this is is not known at present.")
@@ -166,7 +167,7 @@ async def _make_viewer(auth: UserAPIKeyAuth, csrf: str | None) -> Viewer:
     if _asks_nobody() or auth.user_role in EVERYTHING:
         role: Role = "proxy admin" if may_act else "proxy admin viewer"
         return Viewer(Scope(everything=True, actor=_actor_name(auth, role)), role, may_act, auth, csrf)
-    teams = await administered_teams(auth)
+    teams = await find_administered_teams(auth)
     # A key of a team says nothing about its maker's own conversations.
     user = auth.user_id if auth.team_id in (None, UI_TEAM_ID) else None
     role = "team admin" if teams else "key"

@@ -1,4 +1,4 @@
-"""Keep other web pages out: the page's cookie, its token, and the origins that are refused.
+"""Guard the page against CSRF and DNS rebinding: its cookie, its token, and the origins that are refused.
 
 LiteLLM answers any origin by default, so a browser would let every page on the web read what the cookie's key
 can see, or anybody on a proxy without keys. A key in a header is safe from that: no other page knows it.
@@ -11,36 +11,31 @@ from ipaddress import ip_address
 
 from fastapi import Request, Response
 
+from gateway_compaction.admin.paths import root_url
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.core.conversation.digest import fingerprint
 
-PATH = "/compaction"
 COOKIE = "gateway_compaction_key"
 CSRF_HEADER = "x-compaction-csrf"
-SECONDS = 12 * 3600
-OTHERS = "Another site's page may not ask this in your browser's name."
-UNMARKED = f"A change from the page needs its {CSRF_HEADER} header; reload the page."
-REBOUND = (
+COOKIE_SECONDS = 12 * 3600
+CROSS_SITE = "Another site's page may not ask this in your browser's name."
+NO_CSRF_TOKEN = f"A change from the page needs its {CSRF_HEADER} header; reload the page."
+DNS_REBINDING = (
     "This proxy serves everybody, so it is looked into by its address only: open it as localhost or by its IP"
     " address, or give it a master key."
 )
 
 
-def root_of(request: Request) -> str:
-    """Return the address below which all routes are, as seen by the browser."""
-    return f"{request.scope.get('root_path', '').rstrip('/')}{PATH}"
-
-
 def set_key_cookie(response: Response, request: Request, key: str | None) -> None:
     """Let the browser hold a key for the page, out of reach of scripts; None takes it back."""
-    path = root_of(request)
+    path = root_url(request)
     forwarded = request.headers.get("x-forwarded-proto", "")
     secure = "https" in (request.scope["scheme"], forwarded.partition(",")[0].strip().lower())
     if key is None:
         response.delete_cookie(COOKIE, path=path, secure=secure, httponly=True, samesite="strict")
     else:
         response.set_cookie(
-            COOKIE, key, max_age=SECONDS, path=path, secure=secure, httponly=True, samesite="strict"
+            COOKIE, key, max_age=COOKIE_SECONDS, path=path, secure=secure, httponly=True, samesite="strict"
         )
 
 
@@ -49,7 +44,7 @@ def csrf_token(key: str) -> str:
     return fingerprint("csrf", key)
 
 
-def refuse_unmarked(request: Request, key: str) -> None:
+def require_csrf_token(request: Request, key: str) -> None:
     """Refuse a change whose sender only has the cookie, and has not read the page.
 
     Raises:
@@ -57,14 +52,15 @@ def refuse_unmarked(request: Request, key: str) -> None:
     """
     sent = request.headers.get(CSRF_HEADER, "")
     if not hmac.compare_digest(sent.encode("utf-8", "replace"), csrf_token(key).encode()):
-        raise Problem(403, UNMARKED)
+        raise Problem(403, NO_CSRF_TOKEN)
 
 
-def refuse_others(request: Request, *, open_proxy: bool = False) -> None:
+def refuse_cross_origin(request: Request, *, open_proxy: bool = False) -> None:
     """Refuse what a page of another origin asks.
 
-    Browsers say so in Sec-Fetch-Site, older ones and those on plain HTTP in Origin. On a proxy without keys
-    a name that resolves to this address would make any page ours: there the host must be no such name.
+    Browsers say so in Sec-Fetch-Site, older ones and those on plain HTTP in Origin. A rebound DNS name (one
+    that its owner has pointed at this proxy) would be same-origin. Where a proxy asks for keys that gains
+    nothing, since the cookie is another name's; without keys, only an address is accepted as the host.
 
     Raises:
         Problem: 403.
@@ -73,19 +69,21 @@ def refuse_others(request: Request, *, open_proxy: bool = False) -> None:
     origin = request.headers.get("origin")
     host = request.headers.get("host", "")
     if site is not None:
-        opened = request.method == "GET" and request.headers.get("sec-fetch-mode") == "navigate"
-        if site not in ("same-origin", "none") and not opened:
-            raise Problem(403, OTHERS)
+        is_navigation = request.method == "GET" and request.headers.get("sec-fetch-mode") == "navigate"
+        if site not in ("same-origin", "none") and not is_navigation:
+            raise Problem(403, CROSS_SITE)
     elif origin is not None and origin.partition("://")[2].lower() != host.lower():
-        raise Problem(403, OTHERS)
+        raise Problem(403, CROSS_SITE)
     if open_proxy and not _is_address(host.lower()):
-        raise Problem(403, REBOUND)
+        raise Problem(403, DNS_REBINDING)
 
 
 def _is_address(host: str) -> bool:
     """Tell whether nobody can point this host at us: an IP address, localhost, or a name without a dot."""
     name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-    if name == "localhost" or name.endswith(".localhost") or (name and not {".", ":"} & set(name)):
+    # No public DNS has names of one label, and an IPv6 address has colons.
+    is_single_label = name != "" and "." not in name and ":" not in name
+    if is_single_label or name.endswith(".localhost"):
         return True
     try:
         ip_address(name)

@@ -7,8 +7,9 @@ from typing import Any
 from gateway_compaction.admin.access import Viewer
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.schemas import Explanation, MatchedPolicy, Value
-from gateway_compaction.admin.teams import BLOCK, team_block
+from gateway_compaction.admin.teams import load_team_block
 from gateway_compaction.archive import SessionRow
+from gateway_compaction.call_state import BLOCK
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 
 NOT_YOURS = "Leave team and key out, or name your own: what holds for others is for proxy admins."
@@ -36,14 +37,14 @@ async def identity_for(viewer: Viewer, team: str | None, key: str | None, model:
         return own
     if not viewer.scope.everything and not (team in viewer.scope.teams and (key is None or own_team)):
         raise Problem(403, NOT_YOURS)
-    block = await team_block(team) if team else None
+    block = await load_team_block(team) if team else None
     return Identity(team_id=team, key_alias=key, model=model, team_block=_mapping(block))
 
 
 async def identity_of_session(row: SessionRow) -> Identity:
     """Return the identity of a stored session; its tags and its key's metadata are not known any more."""
     owner = row.owner
-    block = await team_block(owner.team_id) if owner.team_id else None
+    block = await load_team_block(owner.team_id) if owner.team_id else None
     return Identity(
         owner.team_id, owner.team, owner.key_alias, owner.user_id, row.model, team_block=_mapping(block)
     )

@@ -33,7 +33,7 @@ STORE_DOWN = (
     " where they fit."
 )
 NOT_THERE = "There is no such session, version or pin, or it is not yours to see."
-MEANINGS = {
+STATUS_MEANINGS = {
     401: "No key that LiteLLM accepts was sent.",
     403: "The key may not do this.",
     404: "Not there, or not yours to see: for sessions the two look the same.",
@@ -64,14 +64,14 @@ SCHEMA = {
 }
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {"description": meaning, "content": {MEDIA_TYPE: {"schema": SCHEMA}}}
-    for status, meaning in MEANINGS.items()
+    for status, meaning in STATUS_MEANINGS.items()
 }
 """What every route may answer besides success, for OpenAPI."""
 
 
 @dataclass(slots=True)
 class Problem(Exception):
-    """A request that ends with a status and a sentence; ``errors`` names places and what is wrong there."""
+    """An HTTP error answer: status and sentence; ``errors`` names places and what is wrong there."""
 
     status: int
     detail: str
@@ -86,14 +86,14 @@ class ProblemRoute(APIRoute):
         handle = super().get_route_handler()
         largest = LARGEST_DOCUMENT if self.path.endswith(IMPORT) else LARGEST_BODY
 
-        async def told(request: Request) -> Response:
+        async def answer_or_problem(request: Request) -> Response:
             try:
                 _check_size(request, largest)
                 return await handle(request)
             except Exception as error:  # any fault of ours or of the host's must end as a problem as well
                 return problem_response(problem_of(error))
 
-        return told
+        return answer_or_problem
 
 
 def problem_response(problem: Problem) -> Response:
@@ -115,7 +115,7 @@ def problem_response(problem: Problem) -> Response:
 
 
 def title_of(status: int) -> str:
-    """Name a status; of one that nobody has named, say only whose fault it is."""
+    """Return the standard phrase of a status, or Refused or Failed for an unknown one."""
     try:
         return HTTPStatus(status).phrase
     except ValueError:
@@ -123,7 +123,7 @@ def title_of(status: int) -> str:
 
 
 def problem_of(error: Exception) -> Problem:
-    """Return the problem that an exception means to who asked."""
+    """Map an exception to the problem that the caller sees."""
     match error:
         case Problem():
             return error

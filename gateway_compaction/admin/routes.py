@@ -8,7 +8,7 @@ from fastapi.responses import RedirectResponse
 from gateway_compaction.admin import read_routes as reading
 from gateway_compaction.admin import watch_routes as watching
 from gateway_compaction.admin import write_routes as acting
-from gateway_compaction.admin.origin import PATH, root_of
+from gateway_compaction.admin.paths import PATH, root_url
 from gateway_compaction.admin.problems import Problem, problem_response
 from gateway_compaction.admin.ui import forms as page_forms
 from gateway_compaction.admin.ui import routes as page
@@ -29,7 +29,7 @@ def include_routes(app: FastAPI) -> None:
 
 
 async def _redirect_to_page(request: Request) -> Response:
-    return RedirectResponse(f"{root_of(request)}/ui")
+    return RedirectResponse(f"{root_url(request)}/ui")
 
 
 async def _not_found(request: Request) -> Response:

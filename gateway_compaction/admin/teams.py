@@ -8,17 +8,19 @@ from litellm.proxy._types import LiteLLM_TeamTable, UserAPIKeyAuth
 from litellm.proxy.auth.auth_checks import get_team_object, get_user_object
 from litellm.proxy.management.teams.authz import is_team_admin
 
+from gateway_compaction.call_state import BLOCK
+
 log = logging.getLogger("gateway_compaction")
 MOST_TEAMS = 200
-BLOCK = "compaction"
+"""Teams of one user that are looked up: each may cost a query of LiteLLM's database."""
 
 
-async def administered_teams(auth: UserAPIKeyAuth) -> frozenset[str]:
+async def find_administered_teams(auth: UserAPIKeyAuth) -> frozenset[str]:
     """Return the ids of the teams that the key's user is an admin of; without a database, what the key itself
     says.
 
-    LiteLLM fills ``team_member`` from the team's own list of members, and custom authentication may; the
-    metadata of a key are no such thing, since whoever makes a key writes them.
+    LiteLLM fills ``team_member`` from the team's own list of members, and custom authentication may. A key's
+    metadata are not trusted: whoever makes the key writes them.
     """
     teams = set[str]()
     if auth.team_id and auth.team_member is not None and auth.team_member.role == "admin":
@@ -30,7 +32,7 @@ async def administered_teams(auth: UserAPIKeyAuth) -> frozenset[str]:
     return frozenset(teams)
 
 
-async def team_block(team_id: str) -> object:
+async def load_team_block(team_id: str) -> object:
     """Return the ``compaction`` entry of a team's metadata, None where there is none or no database."""
     team = await _load_team(team_id)
     return (team.metadata or {}).get(BLOCK) if team is not None else None

@@ -13,7 +13,12 @@ from dataclasses import replace
 from typing import TypeVar
 
 from gateway_compaction.core.records.compaction import KIND_RANK, Compaction, SessionRef, is_within
-from gateway_compaction.core.records.controls import SessionControls, is_valid_under, start_of, void_before
+from gateway_compaction.core.records.controls import (
+    SessionControls,
+    is_valid_under,
+    make_generation,
+    read_start,
+)
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -120,14 +125,14 @@ class LocalBuffer:
         told last stand.
         """
         for key in [
-            k for k, (_, _, made) in self._compactions.items() if k[0] == session_id and start_of(made) < at
+            k for k, (_, _, made) in self._compactions.items() if k[0] == session_id and read_start(made) < at
         ]:
             del self._compactions[key]
         known = self._last_controls(session_id)
-        if start_of(known.generation) < at:
+        if read_start(known.generation) < at:
             self._controls[session_id] = (
                 self._clock(),
-                replace(known, generation=void_before(at), rebuild=False),
+                replace(known, generation=make_generation(at), rebuild=False),
             )
             self._trim(self._controls, session_id)
         self._begun[session_id] = (self._clock(), at)
@@ -137,10 +142,10 @@ class LocalBuffer:
         """Tell whether a decision of a generation was made before its session was erased or reset."""
         for name in (session.session_id, session.tenant):
             noted, at = self._forgotten.get(name, (0.0, -1.0))
-            if at >= start_of(generation) and self._clock() - noted <= FORGOTTEN_SECONDS:
+            if at >= read_start(generation) and self._clock() - noted <= FORGOTTEN_SECONDS:
                 return True
         noted, began = self._begun.get(session.session_id, (0.0, -1.0))
-        return start_of(generation) < began and self._clock() - noted <= FORGOTTEN_SECONDS
+        return read_start(generation) < began and self._clock() - noted <= FORGOTTEN_SECONDS
 
     def set_bypass(
         self, session: SessionRef, reason: str | None, seconds: float, generation: str = ""

@@ -9,7 +9,7 @@ import pytest
 from litellm.proxy import proxy_server
 from litellm.proxy._types import LiteLLM_TeamTableCachedObj, LiteLLM_UserTable, UserAPIKeyAuth
 
-from gateway_compaction.admin.teams import administered_teams, team_block
+from gateway_compaction.admin.teams import find_administered_teams, load_team_block
 
 
 class NoRows:
@@ -47,19 +47,19 @@ class TestDatabase:
     """With a database."""
 
     async def test_teams_whose_list_says_admin(self) -> None:
-        assert await administered_teams(UserAPIKeyAuth(user_id="ann")) == {"red"}
+        assert await find_administered_teams(UserAPIKeyAuth(user_id="ann")) == {"red"}
 
     async def test_whatever_the_key_s_own_team_is(self) -> None:
-        assert await administered_teams(UserAPIKeyAuth(user_id="ann", team_id="blue")) == {"red"}
+        assert await find_administered_teams(UserAPIKeyAuth(user_id="ann", team_id="blue")) == {"red"}
 
     @pytest.mark.parametrize("auth", [{"user_id": "nobody"}, {"team_id": "red"}, {}])
     async def test_nobody_else(self, auth: dict[str, Any]) -> None:
-        assert not await administered_teams(UserAPIKeyAuth(**auth))
+        assert not await find_administered_teams(UserAPIKeyAuth(**auth))
 
     async def test_a_team_s_block(self) -> None:
-        assert await team_block("red") == {"mode": "off"}
-        assert await team_block("blue") is None
-        assert await team_block("gone") is None
+        assert await load_team_block("red") == {"mode": "off"}
+        assert await load_team_block("blue") is None
+        assert await load_team_block("gone") is None
 
 
 class TestWithout:
@@ -72,11 +72,11 @@ class TestWithout:
     async def test_what_the_identity_says(self, role: str, team_id: str | None, expected: set[str]) -> None:
         member = {"user_id": "ann", "role": role}
         auth = UserAPIKeyAuth(user_id="ann", team_id=team_id, team_member=member)
-        assert await administered_teams(auth) == expected
+        assert await find_administered_teams(auth) == expected
 
     async def test_metadata_give_no_rights(self) -> None:
         auth = UserAPIKeyAuth(team_id="red", metadata={"compaction": {"admin": True}, "role": "admin"})
-        assert not await administered_teams(auth)
+        assert not await find_administered_teams(auth)
 
     async def test_no_block(self) -> None:
-        assert await team_block("red") is None
+        assert await load_team_block("red") is None

@@ -12,7 +12,7 @@ from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.core.planning.snapshot import build_snapshot
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.records.compaction import Clip, Compaction
-from gateway_compaction.core.records.controls import SessionControls, start_of
+from gateway_compaction.core.records.controls import SessionControls, read_start
 from tests.core.builders import Bench, policy, sent_by, stored
 from tests.core.invariants import text_in
 from tests.core.scripts import script
@@ -125,7 +125,7 @@ class TestPins:
     ("generation", "moment"), [("", 0.0), ("12.5", 12.5), ("+12.5", 12.5), ("12.5*", 12.5), ("odd", 0.0)]
 )
 def test_when_a_generation_began(generation: str, moment: float) -> None:
-    assert start_of(generation) == moment
+    assert read_start(generation) == moment
 
 
 class TestLayout:

@@ -25,7 +25,7 @@ from gateway_compaction.adapters.redis.rows import (
     OWNER_FIELDS,
     ListedRow,
     encode_cursor,
-    limit_page,
+    page_size,
     read_number,
     select_rows,
     to_session_row,
@@ -129,7 +129,7 @@ class RedisArchive:
         tenants, now = await self._fetch_tenants(scope), await self._fetch_time()
         rows = await self._cache.fetch_rows(tenants)
         selected, total = await select_rows(rows, scope, query, now)
-        page, more = selected[: limit_page(query)], len(selected) > limit_page(query)
+        page, more = selected[: page_size(query)], len(selected) > page_size(query)
         existing = await self._drop_evicted(page)
         return SessionPage(
             rows=tuple(to_session_row(row.session, row.fields, now) for row in existing),

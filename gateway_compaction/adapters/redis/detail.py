@@ -17,7 +17,7 @@ from gateway_compaction.adapters.redis.index import build_row_query
 from gateway_compaction.adapters.redis.keys import session_keys
 from gateway_compaction.adapters.redis.rows import (
     Fields,
-    decode_row,
+    decode_object,
     read_number,
     read_owner,
     to_session_row,
@@ -56,7 +56,7 @@ def decode_visible_row(scope: Scope, raw: bytes) -> Fields:
         NotFound: there is none, or it is not in scope. Nobody can tell which: that a session exists is
             nobody else's business.
     """
-    fields = decode_row(raw)
+    fields = decode_object(raw)
     if fields is None or not scope.allows(read_owner(fields)):
         raise NotFound(NO_SESSION)
     return fields
@@ -109,7 +109,7 @@ def _build_detail(session: SessionRef, fields: Fields, answers: list[Any]) -> Se
 
 def _read_digest(raw: bytes) -> bytes:
     """Return the digest that a retired record names itself: such records are kept by version."""
-    record = decode_row(raw) or {}
+    record = decode_object(raw) or {}
     return str(record.get("digest", "")).encode()
 
 

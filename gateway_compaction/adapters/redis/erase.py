@@ -24,7 +24,7 @@ from gateway_compaction.adapters.redis.keys import (
 )
 from gateway_compaction.adapters.redis.scripts import Command
 from gateway_compaction.core.records.compaction import SessionRef
-from gateway_compaction.core.records.controls import start_of
+from gateway_compaction.core.records.controls import read_start
 
 # Keys that Redis looks at in one step of a scan; other clients have their turn between steps.
 KEYS_AT_ONCE = 1_000
@@ -90,7 +90,7 @@ async def note_voided(connection: RedisConnection, session: SessionRef) -> None:
     if generation is None:
         # Erased since: that is noted, and is stronger.
         return
-    moment = start_of(generation.decode("utf-8", "replace"))
+    moment = read_start(generation.decode("utf-8", "replace"))
     await connection.send(
         # Of two actions at once the later stays noted, whoever comes last.
         ("ZADD", VOIDED, "GT", repr(moment), session.session_id),

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from gateway_compaction.adapters.redis.connection import RedisConnection
 from gateway_compaction.adapters.redis.index import MOST_HOURS
 from gateway_compaction.adapters.redis.keys import hours_key, tenant_key
-from gateway_compaction.adapters.redis.rows import OWNER_FIELDS, decode_row, read_number, read_owner
+from gateway_compaction.adapters.redis.rows import OWNER_FIELDS, decode_object, read_number, read_owner
 from gateway_compaction.archive import Hour, Owner, Scope
 
 # Tenants that are asked for at once, so that neither Redis nor the loop stands still.
@@ -66,7 +66,7 @@ def _find_visible_counts(scope: Scope, tenant: str, owner: Owner) -> tuple[str, 
 
 def _decode_hours(start: int, owner: Owner, raw: bytes | None) -> Iterator[Hour]:
     """Yield the counts of one hour, one for each model."""
-    for model, counts in (decode_row(raw or b"{}") or {}).items():
+    for model, counts in (decode_object(raw or b"{}") or {}).items():
         if isinstance(counts, Mapping):
             whole = {name: int(read_number(counts, name)) for name in COUNTS}
             yield Hour(start, owner, model, **whole, cost=read_number(counts, "cost"))

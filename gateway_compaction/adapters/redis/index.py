@@ -22,7 +22,7 @@ from gateway_compaction.adapters.redis.keys import (
     session_keys,
     tenant_key,
 )
-from gateway_compaction.adapters.redis.rows import OWNER_FIELDS, decode_row, read_number
+from gateway_compaction.adapters.redis.rows import OWNER_FIELDS, decode_object, read_number
 from gateway_compaction.adapters.redis.scripts import Command, load_script
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
@@ -129,7 +129,7 @@ def count_event(event: CompactionEvent, view: str | None, broken: bool) -> dict[
 
 def read_seconds_left(row: bytes) -> float:
     """Return the seconds that a session had left to live when its row was written."""
-    fields = decode_row(row) or {}
+    fields = decode_object(row) or {}
     return max(0.001, read_number(fields, "expires") - read_number(fields, "rev"))
 
 
@@ -247,7 +247,7 @@ def _find_owner_keys(owner: Sequence[bytes]) -> list[str]:
 
 def _find_key_hours(session: SessionRef, row: bytes, owner: Sequence[bytes]) -> list[str]:
     """Return the key of the counts of the API key that called, in a team; other tenants have one key."""
-    fields = decode_row(row) or {}
+    fields = decode_object(row) or {}
     called = dict(zip(owner[::2], owner[1::2], strict=True)).get(b"key_hash", b"").decode()
     key_hash = called or str(fields.get("about:key_hash", ""))
     return [hours_key(session.tenant, key_hash)] if key_hash and fields.get("about:team_id") else []

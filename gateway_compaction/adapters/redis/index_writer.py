@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,10 +16,10 @@ from gateway_compaction.adapters.redis.index import (
     read_seconds_left,
 )
 from gateway_compaction.adapters.redis.keys import label_key, session_keys
-from gateway_compaction.adapters.redis.rows import decode_row, read_number
+from gateway_compaction.adapters.redis.rows import decode_object, read_number
 from gateway_compaction.adapters.redis.scripts import Command
 from gateway_compaction.core.records.compaction import SessionRef
-from gateway_compaction.core.records.controls import start_of
+from gateway_compaction.core.records.controls import is_stored, read_start
 from gateway_compaction.errors import StoreError
 
 
@@ -39,19 +38,22 @@ class IndexWriter:
         self._seconds = seconds
 
     async def refresh_row(self, session: SessionRef, generation: str | None = None) -> bool:
-        """Renew a session's row; False where the session was erased meanwhile.
+        """Renew a session's row after a change of the session.
 
-        A row that cannot be renewed is no reason to fail: the next event brings it up to date.
+        Returns False where the session was erased meanwhile. A store that does not answer is no reason to
+        fail, and counts as True: the next event brings the row up to date.
 
         Args:
             generation: under which the change was decided; None where it does not matter.
         """
-        with contextlib.suppress(StoreError):
+        try:
             [row] = await self._connection.send(build_row_query(session), seconds=self._seconds)
-            decided_at = find_decision_time(row, "*" if generation is None else generation)
-            commands = build_listing(session, row, read_seconds_left(row))
-            return bool(row) and await self.write(session, commands, decided_at)
-        return True
+            if not row:
+                return False
+            decided_at = read_revision(row) if generation is None else find_decision_time(row, generation)
+            return await self.write(session, build_listing(session, row, read_seconds_left(row)), decided_at)
+        except StoreError:
+            return True
 
     async def write(
         self,
@@ -62,32 +64,41 @@ class IndexWriter:
     ) -> bool:
         """Send commands that index a session; False where it was erased since, or is gone.
 
-        Everything is erased again then, of a session that began anew too: it may have been erased with what
-        was left of the old one.
+        Everything is erased again then. If the session began anew meanwhile, it is erased too, because its
+        new keys may already be half erased.
 
         Args:
             decided_at: when what is indexed was decided, in seconds (see ``find_decision_time``).
-            call: with what the commands were built, to find the labels and owners to take the session out of.
+            call: the call being indexed; its labels and owners are cleaned up as well.
 
         Raises:
             StoreError: the store did not answer.
         """
-        call = call or IndexedCall()
-        # The in-process server drops expired keys when it counts its keys, and at no other time.
-        reminder: list[Command] = [("DBSIZE",)] if self._connection.embedded else []
-        exists: Command = ("EXISTS", *session_keys(session, "session"))
-        questions = [build_erasure_query(session), exists, *reminder]
-        answers = await self._connection.send(*commands, *questions, seconds=self._seconds)
-        erased, there, *_ = answers[len(commands) :]
-        if there and not is_erased_since(erased, decided_at):
+        if await self._send_and_check(session, commands, decided_at):
             return True
+        await self._erase(session, call or IndexedCall())
+        return False
+
+    async def _send_and_check(
+        self, session: SessionRef, commands: Sequence[Command], decided_at: float
+    ) -> bool:
+        """Send commands, and tell whether the session is still the one that they are about."""
+        exists: Command = ("EXISTS", *session_keys(session, "session"))
+        checks = [build_erasure_query(session), exists]
+        # The in-process server drops expired keys when it counts its keys, and at no other time.
+        expiry_sweep: list[Command] = [("DBSIZE",)] if self._connection.embedded else []
+        answers = await self._connection.send(*commands, *checks, *expiry_sweep, seconds=self._seconds)
+        erasure_scores, is_there = answers[len(commands) : len(commands) + len(checks)]
+        return bool(is_there) and not is_erased_since(erasure_scores, decided_at)
+
+    async def _erase(self, session: SessionRef, call: IndexedCall) -> None:
+        """Erase a session with its places in the indexes, and its tenant's where no session is left."""
         labels = [label_key(session.tenant, label) for label in call.labels]
         erasure = build_erasure(session, labels)
-        _, left, *_ = await self._connection.send(*erasure, seconds=self._seconds)
-        if not left:
+        _, sessions_left, *_ = await self._connection.send(*erasure, seconds=self._seconds)
+        if not sessions_left:
             removal = build_tenant_removal(session.tenant, call.owner)
             await self._connection.send(*removal, seconds=self._seconds)
-        return False
 
 
 def is_erased_since(scores: Sequence[Any], moment: float) -> bool:
@@ -95,16 +106,15 @@ def is_erased_since(scores: Sequence[Any], moment: float) -> bool:
     return any(score is not None and float(score) >= moment for score in scores)
 
 
-def is_known(generation: str) -> bool:
-    """Tell whether a request found its session: one that did not has a ``+`` and the moment of asking."""
-    return bool(generation) and not generation.startswith("+")
-
-
 def find_decision_time(row: bytes, generation: str) -> float:
-    """Return when what was just written was decided, in seconds.
+    """Return when the change that a row shows was decided, in seconds.
 
-    Of a known generation that is the moment of writing, since the script compared it; else that of asking.
+    The script compared the generation of a stored session, so that is the moment of writing. Of any other
+    session it is the moment at which the store was asked.
     """
-    if is_known(generation):
-        return read_number(decode_row(row) or {}, "rev")
-    return start_of(generation)
+    return read_revision(row) if is_stored(generation) else read_start(generation)
+
+
+def read_revision(row: bytes) -> float:
+    """Return when a row was written, in seconds."""
+    return read_number(decode_object(row) or {}, "rev")

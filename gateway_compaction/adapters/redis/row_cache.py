@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from gateway_compaction.adapters.redis.connection import RedisConnection
 from gateway_compaction.adapters.redis.keys import tenant_key
-from gateway_compaction.adapters.redis.rows import ListedRow, decode_row, to_listed_row
+from gateway_compaction.adapters.redis.rows import ListedRow, decode_object, to_listed_row
 from gateway_compaction.adapters.redis.scripts import load_script
 from gateway_compaction.core.records.compaction import SessionRef
 
@@ -125,7 +125,7 @@ class RowCache:
         keys = [tenant_key(tenant, "sessions"), tenant_key(tenant, "rows")]
         for start in range(0, MOST_ROWS, ROWS_AT_ONCE):
             number, text = await self._connection.run(ROWS, keys, [start, ROWS_AT_ONCE, since], tuple)
-            rows = decode_row(text) or {}
+            rows = decode_object(text) or {}
             await asyncio.sleep(0)
             yield [
                 to_listed_row(SessionRef(tenant, key), row)

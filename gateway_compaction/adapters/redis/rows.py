@@ -52,7 +52,7 @@ class ListedRow(NamedTuple):
     calls: float
 
 
-def decode_row(raw: bytes | str) -> Fields | None:
+def decode_object(raw: bytes | str) -> Fields | None:
     """Return a row (or any other JSON object), or None where it is none or empty."""
     try:
         fields = json.loads(raw if isinstance(raw, str) else raw.decode("utf-8", "replace"))
@@ -141,10 +141,10 @@ async def select_rows(
                 behind_cursor.append(row)
         await asyncio.sleep(0)
     take = nsmallest if ascending else nlargest
-    return take(limit_page(query) + 1, behind_cursor, key=place), total
+    return take(page_size(query) + 1, behind_cursor, key=place), total
 
 
-def limit_page(query: Query) -> int:
+def page_size(query: Query) -> int:
     """Return the rows of one page: those asked for, at least 1 and at most 500."""
     return max(1, min(query.limit, LONGEST_PAGE))
 

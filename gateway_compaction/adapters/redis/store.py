@@ -32,12 +32,11 @@ from gateway_compaction.adapters.redis.index_writer import (
     IndexWriter,
     find_decision_time,
     is_erased_since,
-    is_known,
 )
 from gateway_compaction.adapters.redis.keys import FACTORS, FORGOTTEN, REQUESTED, VOIDED, session_keys
 from gateway_compaction.adapters.redis.scripts import Command, Script, load_script
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
-from gateway_compaction.core.records.controls import start_of
+from gateway_compaction.core.records.controls import is_stored, read_start
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.ports import Buffer, CallRecord, Notices
 
@@ -256,10 +255,10 @@ class RedisStore:
 
         The scripts find that out themselves where the request found one.
         """
-        if is_known(generation):
+        if is_stored(generation):
             return False
         [erased] = await self._send(build_erasure_query(session))
-        return is_erased_since(erased, start_of(generation))
+        return is_erased_since(erased, read_start(generation))
 
     async def _run_for_number(self, script: Script, keys: Sequence[str], args: Sequence[Any]) -> int:
         """Run a script that answers with a number, in the background's time."""
@@ -274,4 +273,4 @@ class RedisStore:
 
 def _to_expected(generation: str) -> str:
     """Return the generation that a script must find, empty where any will do."""
-    return generation if is_known(generation) else ""
+    return generation if is_stored(generation) else ""

@@ -13,7 +13,7 @@ from fastapi.responses import RedirectResponse
 from fastapi.routing import APIRoute
 
 from gateway_compaction.admin.problems import Problem, problem_of, title_of
-from gateway_compaction.admin.ui.render import HEADERS, base_of, html_page
+from gateway_compaction.admin.ui.render import HEADERS, pages_url, render_page
 
 TITLES = {
     403: "Not allowed",
@@ -34,7 +34,7 @@ class PageRoute(APIRoute):
         """Wrap FastAPI's own: dependencies and validation run inside it."""
         handle = super().get_route_handler()
 
-        async def told(request: Request) -> Response:
+        async def answer_or_problem(request: Request) -> Response:
             try:
                 return await handle(request)
             except RequestValidationError:
@@ -42,7 +42,7 @@ class PageRoute(APIRoute):
             except Exception as error:  # any fault of ours or of the host's must end as a page as well
                 return _problem_page(request, problem_of(error))
 
-        return told
+        return answer_or_problem
 
 
 async def not_found_page(request: Request) -> Response:
@@ -54,7 +54,7 @@ async def not_found_page(request: Request) -> Response:
 
 
 def _problem_page(request: Request, problem: Problem) -> Response:
-    base = base_of(request)
+    base = pages_url(request)
     if problem.status == HTTPStatus.UNAUTHORIZED:
         return _redirect_to_sign_in(request, base)
     values = {
@@ -67,7 +67,7 @@ def _problem_page(request: Request, problem: Problem) -> Response:
         again = (str(request.url.path), "Try again")
     else:
         again = (f"{base}/sessions", "To the session list")
-    return html_page(
+    return render_page(
         request, "problem.html", problem.status, None, again=again[0], again_label=again[1], **values
     )
 

@@ -13,12 +13,13 @@ from fastapi import APIRouter, Request, Response
 from gateway_compaction.admin.access import LOOK_ONLY, Reader, Viewer, authenticate
 from gateway_compaction.admin.dependencies import Parts, PartsDep
 from gateway_compaction.admin.json_response import json_response_off_loop
-from gateway_compaction.admin.origin import PATH, refuse_others, set_key_cookie
+from gateway_compaction.admin.origin import refuse_cross_origin, set_key_cookie
+from gateway_compaction.admin.paths import PATH
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.read_routes import Id, ref_of
 from gateway_compaction.admin.ui.actions import OperatorAction, explain_missing, find_action
 from gateway_compaction.admin.ui.errors import PageRoute
-from gateway_compaction.admin.ui.render import HEADERS, base_of, html_page
+from gateway_compaction.admin.ui.render import HEADERS, pages_url, render_page
 from gateway_compaction.admin.ui.sessions import make_line
 from gateway_compaction.archive import SessionDetail
 from gateway_compaction.core.records.compaction import SessionRef
@@ -37,13 +38,13 @@ WRONG_KEY = "This proxy does not accept that key."
 @router.get("/signin")
 async def show_sign_in(request: Request, next: str = "") -> Response:
     """Show the page that asks for a key."""
-    return html_page(request, "signin.html", next=_safe_redirect(request, next))
+    return render_page(request, "signin.html", next=_safe_redirect(request, next))
 
 
 @router.post("/signin")
 async def sign_in(request: Request) -> Response:
     """Keep a key that this proxy accepts in the browser's cookie."""
-    refuse_others(request)
+    refuse_cross_origin(request)
     form = await _read_form(request)
     wanted, key = _safe_redirect(request, form.get("next", "")), form.get("key", "").strip()
     try:
@@ -52,7 +53,7 @@ async def sign_in(request: Request) -> Response:
         await authenticate(_with_key_header(request, key), "GET")
     except Problem as problem:
         told = WRONG_KEY if problem.status == 401 else problem.detail
-        return html_page(request, "signin.html", problem.status, next=wanted, problem=told)
+        return render_page(request, "signin.html", problem.status, next=wanted, problem=told)
     response = _redirect(wanted)
     set_key_cookie(response, request, key)
     return response
@@ -62,7 +63,7 @@ async def sign_in(request: Request) -> Response:
 async def sign_out(request: Request, viewer: Reader) -> Response:
     """Take the cookie back."""
     _check_form_origin(viewer, await _read_form(request))
-    response = _redirect(f"{base_of(request)}/signin")
+    response = _redirect(f"{pages_url(request)}/signin")
     set_key_cookie(response, request, None)
     return response
 
@@ -114,9 +115,9 @@ async def run_action(request: Request, viewer: Reader, parts: PartsDep, id: Id, 
     except ActionRefused as refusal:
         return await _confirmation_page(request, viewer, detail, action, str(refusal), 409)
     if name == "forget":
-        return _redirect(f"{base_of(request)}/sessions")
+        return _redirect(f"{pages_url(request)}/sessions")
     return _redirect(
-        f"{base_of(request)}/sessions/{session.session_id}?{urlencode({'done': _done_word(action)})}"
+        f"{pages_url(request)}/sessions/{session.session_id}?{urlencode({'done': _done_word(action)})}"
     )
 
 
@@ -161,10 +162,10 @@ async def _confirmation_page(
         "action": action,
         "problem": problem,
         "name": make_line(detail.row, 0.0).name,
-        "here": f"{base_of(request)}/sessions/{detail.row.session.session_id}",
+        "here": f"{pages_url(request)}/sessions/{detail.row.session.session_id}",
     }
     template = "_action.html" if "hx-request" in request.headers else "action.html"
-    return await asyncio.to_thread(html_page, request, template, status, None, **values)
+    return await asyncio.to_thread(render_page, request, template, status, None, **values)
 
 
 async def _read_form(request: Request) -> Mapping[str, str]:
@@ -195,7 +196,7 @@ def _with_key_header(request: Request, key: str) -> Request:
 
 def _safe_redirect(request: Request, wanted: str) -> str:
     """Return ``wanted`` where it is one of our pages, else the first one."""
-    base = base_of(request)
+    base = pages_url(request)
     plain = wanted.isascii() and wanted.isprintable() and not set("\\ ") & set(wanted)
     return wanted if plain and (wanted == base or wanted.startswith((f"{base}/", f"{base}?"))) else base
 

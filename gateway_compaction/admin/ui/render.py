@@ -11,13 +11,15 @@ from typing import Any
 from fastapi import Request, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from gateway_compaction.admin.origin import root_of
+from gateway_compaction.admin.paths import root_url
 from gateway_compaction.admin.ui import text
 
 FOLDER = Path(__file__).parent
 THEME_COOKIE = "gateway_compaction_theme"
 THEMES = ("light", "dark")
-POLICY = "; ".join(
+PAGE_DEFAULTS: Mapping[str, Any] = {"actor": None, "csrf": None, "page": "", "may_act": False, "problem": ""}
+"""Values of a page that is shown to nobody in particular."""
+CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'none'",
         "script-src 'self'",
@@ -30,7 +32,7 @@ POLICY = "; ".join(
     )
 )
 HEADERS = {
-    "Content-Security-Policy": POLICY,
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
@@ -81,35 +83,39 @@ def assets_version() -> str:
     return hashlib.sha256(b"".join(read_asset(name) for name in sorted(STATIC))).hexdigest()[:12]
 
 
-def base_of(request: Request) -> str:
+def pages_url(request: Request) -> str:
     """Return the address of the pages, as seen by the browser."""
-    return f"{root_of(request)}/ui"
+    return f"{root_url(request)}/ui"
 
 
 def render(template: str, **values: Any) -> str:
     """Fill a template with its values, and return the text."""
-    # Text of strangers may hold what no encoding has: it was made visible, this is for what was not shown.
+    # Lone surrogates cannot be encoded: those that the filter "visible" did not show become "?".
     return _make_environment().get_template(template).render(values).encode("utf-8", "replace").decode()
 
 
-def html_page(
+def render_page(
     request: Request, template: str, status: int = 200, etag: str | None = None, **values: Any
 ) -> Response:
-    """Return an answer in HTML."""
+    """Return an answer in HTML.
+
+    Args:
+        values: of the template. What a page leaves out of ``PAGE_DEFAULTS`` is as there; what every page
+            says alike (its address, the assets, the theme) cannot be given.
+    """
     theme = request.cookies.get(THEME_COOKIE, "")
-    shown = {
-        "actor": None,
-        "csrf": None,
-        "page": "",
-        "may_act": False,
-        "problem": "",
+    context = {
+        **PAGE_DEFAULTS,
         "etag": etag or "",
-    } | values
-    shown |= {"base": base_of(request), "assets": assets_version(), "theme": theme if theme in THEMES else ""}
+        **values,
+        "base": pages_url(request),
+        "assets": assets_version(),
+        "theme": theme if theme in THEMES else "",
+    }
     headers = HEADERS | ({"ETag": etag} if etag else {})
-    return Response(render(template, **shown), status, headers, "text/html; charset=utf-8")
+    return Response(render(template, **context), status, headers, "text/html; charset=utf-8")
 
 
-def etag_of(*values: Any) -> str:
-    """Return a name for what a page shows: the same values, the same name."""
+def make_etag(*values: Any) -> str:
+    """Return an ETag: equal values have equal tags."""
     return hashlib.sha256(repr(values).encode("utf-8", "backslashreplace")).hexdigest()[:24]

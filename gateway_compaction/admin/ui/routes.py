@@ -14,7 +14,7 @@ from gateway_compaction.admin.access import Reader, Viewer
 from gateway_compaction.admin.dependencies import Parts, PartsDep
 from gateway_compaction.admin.details import find_version
 from gateway_compaction.admin.measures import load_overview
-from gateway_compaction.admin.origin import PATH
+from gateway_compaction.admin.paths import PATH
 from gateway_compaction.admin.policy_view import explain_policy, identity_of_session
 from gateway_compaction.admin.preview import preview_call
 from gateway_compaction.admin.problems import Problem
@@ -30,7 +30,7 @@ from gateway_compaction.admin.ui.policy import (
     make_preview_view,
     read_preview_form,
 )
-from gateway_compaction.admin.ui.render import HEADERS, STATIC, etag_of, html_page, read_asset
+from gateway_compaction.admin.ui.render import HEADERS, STATIC, make_etag, read_asset, render_page
 from gateway_compaction.admin.ui.session import make_session_view
 from gateway_compaction.admin.ui.sessions import (
     AGES,
@@ -60,12 +60,12 @@ async def _page_off_loop(
     request: Request, template: str, status: int, etag: str | None, values: Mapping[str, Any]
 ) -> Response:
     """Return a page, made on a thread: a long one takes a while, and requests must not wait for it."""
-    return await asyncio.to_thread(html_page, request, template, status, etag, **values)
+    return await asyncio.to_thread(render_page, request, template, status, etag, **values)
 
 
 async def _live_fragment(request: Request, template: str, values: Mapping[str, Any], *named: Any) -> Response:
     """Return a part that follows what happens; nothing is sent where nothing has changed."""
-    etag = await asyncio.to_thread(etag_of, *named)
+    etag = await asyncio.to_thread(make_etag, *named)
     if request.headers.get("if-none-match") == etag:
         return Response(status_code=304, headers={**HEADERS, "ETag": etag})
     return await _page_off_loop(request, template, 200, etag, values)

@@ -1,23 +1,36 @@
-"""Requests of operators about a session, and the memory that their actions make void.
+"""Operators' standing wishes for a session, and the generation that voids older memory.
 
 Every process remembers compactions. Where an operator takes one back, each memory of it must end without a
 word between the processes: so whatever is remembered bears the generation it was made under, and the next
-call brings the session's present one.
+call brings the session's present one. A generation is a text in one of these forms:
+
+===========  =======================================================================================
+``s``        the session is stored; it began at ``s``, and no operator has acted on it since
+``s*``       an operator acted at ``s``: everything made under another generation is void
+``s**``      the same, of a second action within the same microsecond (the store writes it)
+``+s``       the store knew no such session when it was asked at ``s``
+(empty)      unknown: the store did not answer, or the generation does not matter
+===========  =======================================================================================
+
+``s`` is in seconds since 1970 by the store's clock, with six decimals. A store writes all forms but the last.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+UNSTORED_MARK, ACTION_MARK = "+", "*"
+
 
 @dataclass(frozen=True, slots=True)
 class SessionControls:
-    """Requests of operators about a session, with its generation.
+    """The standing wishes of operators for a session, with its generation.
 
     Attributes:
         generation: changes with every action of an operator and with a new beginning; what a process
-            remembers of another generation is void. Of a session that the store does not know it begins
-            with ``+`` and names the moment of the question; empty where the store did not answer.
+            remembers of another generation is void. It names the second in which it began; ``*`` behind that
+            says that an operator acted then, ``+`` before it that the store did not know the session. Empty
+            where the store did not answer.
         pins: facts that stand in every summary block, verbatim.
         compact: compact at the next call, whatever its usage.
         rebuild: make a summary from the source that the next call brings.
@@ -29,34 +42,34 @@ class SessionControls:
     rebuild: bool = False
 
 
-def is_unstored(generation: str) -> bool:
-    """Tell whether a generation is that of a session that the store did not know."""
-    return generation.startswith("+")
+def is_stored(generation: str) -> bool:
+    """Tell whether a generation is that of a stored session: neither unknown nor marked as not stored."""
+    return bool(generation) and not generation.startswith(UNSTORED_MARK)
 
 
-def void_before(at: float) -> str:
-    """Return the generation that begins where what was made before ``at`` is void.
+def make_generation(at: float) -> str:
+    """Return the generation that an operator's action at ``at`` begins.
 
     Args:
         at: seconds since 1970 by the store's clock.
     """
-    return f"{at:.6f}*"
+    return f"{at:.6f}{ACTION_MARK}"
 
 
 def is_valid_under(made_under: str, generation: str) -> bool:
-    """Tell whether what was made under one generation holds under another.
+    """Tell whether a record made under one generation may be used under another.
 
-    An empty generation is compared with nothing. What was made before the store knew the session holds in
-    what began with it, but not after an operator's action.
+    An unknown generation voids nothing. A record made before the session was stored stays valid until an
+    operator acts: the store cannot have named the generation that began with it.
     """
     if not generation or made_under == generation:
         return True
-    return (not made_under or is_unstored(made_under)) and not generation.endswith("*")
+    return not is_stored(made_under) and not generation.endswith(ACTION_MARK)
 
 
-def start_of(generation: str) -> float:
+def read_start(generation: str) -> float:
     """Return the start of a generation in seconds since 1970 by the store's clock; 0 where it is unknown."""
     try:
-        return float(generation.strip("+*"))
+        return float(generation.strip(UNSTORED_MARK + ACTION_MARK))
     except ValueError:
         return 0.0
