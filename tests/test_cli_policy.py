@@ -57,6 +57,34 @@ def test_check_says_in_one_line_what_a_file_holds() -> None:
     ]
 
 
+def test_check_shows_what_a_prompt_file_asks() -> None:
+    """The page's example, word for word: nothing of ours stands around the file's text."""
+    page = (Path(__file__).resolve().parents[1] / "docs" / "policies.md").read_text("utf-8")
+    prompt, shown = re.findall(r"```text\n(.*?)```", page.partition("## Prompt files")[2], re.DOTALL)[:2]
+    write("house.txt", prompt)
+    text = "{version: 1, defaults: {mode: observe, summary: {prompt: house.txt, preserve_keys: [order_id]}}}"
+    told = run("check", write("policies.yaml", text)).stdout
+    assert told == f"policies.yaml: ok, mode observe, 0 policies\n{shown}"
+
+
+def test_check_shows_the_prompt_of_each_policy_that_names_a_file() -> None:
+    write("a.txt", "Short, please."), write("b.txt", "In {length}: {transcript}")
+    text = """
+        version: 1
+        defaults: {mode: observe, summary: {prompt: a.txt}}
+        policies:
+          - {name: long, match: {team: a}, summary: {prompt: b.txt, max_tokens: 1000}}
+          - {name: same, match: {team: b}, levels: {medium: {keep_last: 3}}}
+          - {name: ours, match: {team: c}, summary: {prompt: coding}}
+    """
+    told = run("check", write("policies.yaml", text)).stdout
+    assert re.findall(r"yaml: (\w+): summary.prompt (\S+)", told) == [
+        ("defaults", "a.txt"),
+        ("long", "b.txt"),
+    ]
+    assert "  | In at most 650 words: <transcript>" in told and "  | Short, please." in told
+
+
 def test_check_warns_only_where_nobody_wrote_the_mode() -> None:
     bare = write(
         "bare.yaml",

@@ -14,9 +14,10 @@ from rich.table import Table
 from gateway_compaction.adapters.policy_file import load_policy_file, read_env_overrides
 from gateway_compaction.cli.findings import describe_default_mode, describe_modes
 from gateway_compaction.cli.launch import POLICIES, find_policies_beside
-from gateway_compaction.core.policy.book import ExplainedValue, Identity, MatchReport
+from gateway_compaction.core.policy.book import ExplainedValue, Identity, MatchReport, PolicyBook
 from gateway_compaction.core.policy.document import build_policy_schema
 from gateway_compaction.core.policy.fields import UNIT_SECONDS
+from gateway_compaction.core.summary.prompts import preview_prompt
 from gateway_compaction.errors import PolicyError
 
 CONFIG, TTL = Path("config/litellm.yaml"), "storage.ttl"
@@ -56,6 +57,7 @@ def check(
         unwritten = describe_default_mode(book)
         if unwritten:
             typer.echo(f"{file}: warning: {unwritten}")
+        _print_prompts(file, book)
     raise typer.Exit(0 if sound else 1)
 
 
@@ -119,6 +121,13 @@ def _parse_json_option(name: str, text: str | None) -> Any:
         return None if text is None else json.loads(text)
     except (ValueError, RecursionError) as error:
         raise typer.BadParameter(f"not JSON: {error}", param_hint=name) from None
+
+
+def _print_prompts(file: Path, book: PolicyBook) -> None:
+    """Print what a summariser is asked by each prompt file, with everything that stands around its text."""
+    for place, policy in book.list_prompt_files():
+        typer.echo(f"{file}: {place}: summary.prompt {policy.summary.prompt} asks a summariser this:")
+        typer.echo("\n".join(f"  | {line}".rstrip() for line in preview_prompt(policy).splitlines()))
 
 
 def _print_errors(error: PolicyError, *, to_stderr: bool = False) -> bool:

@@ -9,10 +9,14 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway_compaction.core.records.compaction import Segment
 from gateway_compaction.core.summary.prompts import (
+    MERGE,
     PACKS,
+    PLACEHOLDERS,
     ShownLimit,
     SummaryBrief,
+    build_merge_prompt,
     build_prompt,
     render_messages,
 )
@@ -34,6 +38,48 @@ def ask(messages: list[Any], previous: str = "", **options: Any) -> str:
 def render(message: Json, limit: int = 10_000) -> str:
     """One message, as a summariser sees it."""
     return render_messages([message], 0, ShownLimit(limit), len)
+
+
+class TestPromptFile:
+    """The text of an operator's file is the whole prompt."""
+
+    def test_nothing_of_ours_stands_around_it(self) -> None:
+        brief = SummaryBrief("the facts", 100, template="Say in {length} what was said: {transcript}")
+        asked = build_prompt(script("user text"), "", 0, brief, ShownLimit(1000), len)
+        shown = "<transcript>\n[0] user wrote: Hello?\n[1] assistant wrote: Hello.\n</transcript>"
+        assert asked == ("", f"Say in at most 100 words what was said: {shown}")
+
+    def test_what_it_has_no_place_for_stands_before_it(self) -> None:
+        first, _, last = ask(script("user text"), "They met.", template="Be brief.").partition(MERGE)
+        assert first == "<previous_summary>\nThey met.\n</previous_summary>\n\n"
+        assert last.startswith("\n\n<transcript>") and last.endswith("</transcript>\n\nBe brief.")
+        assert MERGE not in ask(script("user"), template="Be brief.")
+
+    @pytest.mark.parametrize("name", PLACEHOLDERS)
+    def test_each_placeholder_is_replaced(self, name: str) -> None:
+        text = ask(script("user"), "They met.", keys=("order_id",), template=f"[{{{name}}}]")
+        assert f"{{{name}}}" not in text and "[]" not in text
+
+    def test_other_braces_stay(self) -> None:
+        template = 'Answer as {"facts": [], "{unknown}": {}} in {language}.'
+        assert ask(script("user"), template=template).endswith(template.replace("{language}", "English"))
+
+    def test_what_a_conversation_says_is_no_placeholder(self) -> None:
+        text = ask(
+            [{"role": "user", "content": "{keys} {length}"}], keys=("secret",), template="{transcript}"
+        )
+        assert "{keys} {length}" in text and "secret" not in text
+
+    def test_behind_the_conversation_itself_it_is_the_conversation_above(self) -> None:
+        brief = SummaryBrief("x", 50, template="Summarise {transcript} in {length}.")
+        assert brief.write_behind("Stop here.", "en") == (
+            "Stop here.\n\nSummarise the conversation above in at most 50 words."
+        )
+
+    def test_condensing_asks_it_too(self) -> None:
+        parts = [Segment(0, 4, "They met."), Segment(4, 8, "They ate.")]
+        system, user = build_merge_prompt(parts, SummaryBrief("x", 50, template="Short. {transcript}"))
+        assert (system, user) == ("", "Short. <transcript>\n[0] They met.\n[4] They ate.\n</transcript>")
 
 
 class TestPrompt:

@@ -131,15 +131,19 @@ Ask = Callable[..., Any]
 def ask(upstream: Upstream) -> Ask:
     """Asks a group named ``small`` for a summary, as somebody; what is known of the deployment is given."""
 
-    def asking(caller: UserAPIKeyAuth | None = None, *, seconds: float = 5.0, **info: Any) -> Any:
+    def asking(
+        caller: UserAPIKeyAuth | None = None,
+        *,
+        seconds: float = 5.0,
+        system: str = "You sum up.",
+        **info: Any,
+    ) -> Any:
         # LiteLLM keeps prices for each name: what has one has a name of its own.
         deployment = entry("small", f"{NAME}-for-money" if info else NAME, **info)
         deployment["litellm_params"]["api_base"] = upstream.url
         router = router_of(deployment)
         metadata = {"user_api_key_auth": caller, "tags": ["chat"]} if caller else {"tags": ["chat"]}
-        request = SummaryRequest(
-            "small", "You sum up.", "They met. " * 40, 100, seconds, Caller("g", metadata)
-        )
+        request = SummaryRequest("small", system, "They met. " * 40, 100, seconds, Caller("g", metadata))
         return RouterSummarizer(lambda: router).complete(request)
 
     upstream.reset()
@@ -161,6 +165,13 @@ class TestSummaries:
         [seen] = upstream.requests
         assert [m["role"] for m in seen.messages] == ["system", "user"] and seen.body["max_tokens"] == 100
         assert "tools" not in seen.body
+
+    async def test_without_a_system_text_there_is_no_system_message(
+        self, ask: Ask, upstream: Upstream
+    ) -> None:
+        says(upstream, Reply(text="A summary."))
+        await ask(system="")
+        assert [m["role"] for m in upstream.requests[0].messages] == ["user"]
 
     async def test_calls_of_tools_are_told(self, ask: Ask, upstream: Upstream) -> None:
         says(upstream, Reply(text=None, tool_calls=[tool_call("look_up", {})]))

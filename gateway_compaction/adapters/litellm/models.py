@@ -164,7 +164,8 @@ async def _complete(
         SummaryTimeout, SummaryLimited, SummaryError: as in ``ports.Summarizer``.
     """
     system = {"role": "system", "content": request.system}
-    before = request.prefix or (system,)
+    # A prompt file is the whole prompt; an empty system message is refused by some providers.
+    before = request.prefix or ((system,) if request.system else ())
     messages = [*(dict(m) for m in before), {"role": "user", "content": request.user}]
     try:
         async with asyncio.timeout(request.timeout_seconds + EXTRA_SECONDS):

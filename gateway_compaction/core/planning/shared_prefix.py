@@ -46,7 +46,7 @@ class SharedPrefix:
         elif self.summarised:
             first += " It begins with a summary of what came before: leave that out, it stays as it is."
         code = detect_conversation_language(self.messages)
-        return SummaryBrief.from_policy(policy, limit).write(first + " Use no tool.", code)
+        return SummaryBrief.from_policy(policy, limit).write_behind(first + " Use no tool.", code)
 
 
 def find_shared_prefix(

@@ -220,6 +220,14 @@ class PolicyBook:
             modes.append(EntryMode(entry.name, entry.describe_match(), settings["mode"].value))
         return tuple(modes)
 
+    def list_prompt_files(self) -> tuple[tuple[str, Policy], ...]:
+        """List the places that name a prompt file (``defaults`` or a policy), each with what holds there."""
+        own = [e for e in self._entries if "summary.prompt" in e.layer.values]
+        places = [("defaults", self._base), *((e.name, [*self._base, e.layer]) for e in own)]
+        stacks = [(place, stack_layers(layers)) for place, layers in places]
+        found = [(place, s) for place, s in stacks if is_prompt_file(s["summary.prompt"].value)]
+        return tuple((place, build_policy(settings, self._prompts)) for place, settings in found)
+
     def _parse_common_layers(
         self, raw: Mapping[str, Any], source: str, environment: Mapping[str, Any], errors: list[PolicyError]
     ) -> list[Layer | None]:

@@ -108,7 +108,8 @@ class Summary(Section):
         description="How it grows: segments, one rolling text, one per group of turns, or a note only.",
     )
     prompt: Prompt = Field(
-        default="general", description="A built-in prompt, or a text file beside the policy file."
+        default="general",
+        description="A built-in prompt, or a text file beside the policy file that is the whole prompt.",
     )
     max_tokens: Annotated[
         Literal["auto"] | Annotated[int, Field(ge=50, le=LARGEST)],

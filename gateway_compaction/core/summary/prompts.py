@@ -69,6 +69,14 @@ PACKS: Mapping[str, str] = {
     + "; claims with their sources and figures; what is established, what is disputed; search terms tried;"
     " sources still to be read",
 }
+# What a prompt file may write in braces, each to be replaced; other braces stay as they are.
+PLACEHOLDERS = ("transcript", "previous_summary", "language", "length", "keys")
+PLACEHOLDER = regex.compile(r"\{(" + "|".join(PLACEHOLDERS) + r")\}")
+# A prompt file that has no place for the summary so far would otherwise lose it.
+MERGE = "Merge the new summary with the previous one; drop nothing of it that still matters."
+# What a prompt file is shown with where it is only looked at: a length that the policy leaves open.
+SAMPLE_TOKENS = 500
+SAMPLE_MESSAGES = ({"role": "user", "content": "…"}, {"role": "assistant", "content": "…"})
 # Languages written without spaces, where a number of words means nothing.
 UNSPACED = frozenset({"ja", "zh", "th"})
 # Characters of those languages that say as much as an English word.
@@ -96,19 +104,57 @@ class SummaryBrief:
         words: most words, in a language whose words are as long as English ones.
         keys: names whose values must be kept.
         chars: a length to aim at in characters; it takes the place of ``words``.
+        template: the text of a prompt file, which is the whole prompt, ``instructions`` included.
     """
 
     instructions: str
     words: int
     keys: Sequence[str] = ()
     chars: int | None = None
+    template: str | None = None
 
     @classmethod
     def from_policy(cls, policy: Policy, limit: int, chars: int | None = None) -> SummaryBrief:
         """Build the brief for a summary of at most ``limit`` tokens, or about ``chars`` characters."""
         summary = policy.summary
-        instructions = summary.prompt_text or PACKS.get(summary.prompt, PACKS["general"])
-        return cls(instructions, to_words(limit), summary.preserve_keys, chars)
+        instructions = PACKS.get(summary.prompt, PACKS["general"])
+        return cls(instructions, to_words(limit), summary.preserve_keys, chars, summary.prompt_text)
+
+    def write_prompt(self, transcript: str, previous: str, first: str, language: str) -> tuple[str, str]:
+        """Write system and user text of a question about a transcript.
+
+        Args:
+            transcript: what is to be summarised, within its tags.
+            previous: the summary so far, within its tags; empty where there is none.
+            first: sentences that the order begins with, where no prompt file takes its place.
+            language: code of the language to write in.
+        """
+        if self.template is None:
+            before = [part for part in (previous, transcript) if part]
+            return SYSTEM, "\n\n".join([*before, self.write(first, language)])
+        before = []
+        if previous and "{previous_summary}" not in self.template:
+            before += [previous, MERGE]
+        if "{transcript}" not in self.template:
+            before.append(transcript)
+        return "", "\n\n".join([*before, self._fill(self.template, transcript, previous, language)])
+
+    def write_behind(self, first: str, language: str) -> str:
+        """Write the order about a conversation that stands before it as messages."""
+        if self.template is None:
+            return self.write(first, language)
+        return f"{first}\n\n{self._fill(self.template, 'the conversation above', '', language)}"
+
+    def _fill(self, template: str, transcript: str, previous: str, language: str) -> str:
+        """Return a prompt file's text with its placeholders replaced, once: what is put in is only data."""
+        values = {
+            "transcript": transcript,
+            "previous_summary": previous,
+            "language": NAMES[language],
+            "length": self._describe_length(language).removeprefix("in "),
+            "keys": ", ".join(self.keys),
+        }
+        return PLACEHOLDER.sub(lambda found: values[found[1]], template)
 
     def write(self, first: str, language: str) -> str:
         """Write the order, beginning with the sentences ``first``, for a summary in a language (its code)."""
@@ -164,14 +210,20 @@ def build_prompt(
     """
     language = detect_conversation_language(messages)
     transcript = f"<transcript>\n{render_messages(messages, start, shown, count)}\n</transcript>"
+    first = "Summarise the transcript above."
     if not previous:
-        return SYSTEM, f"{transcript}\n\n{brief.write('Summarise the transcript above.', language)}"
-    first = (
-        "Summarise the transcript above. Merge it with the previous summary; drop nothing of it that still"
-        " matters."
-    )
+        return brief.write_prompt(transcript, "", first, language)
+    first += " Merge it with the previous summary; drop nothing of it that still matters."
     before = f"<previous_summary>\n{escape_tags(previous)}\n</previous_summary>"
-    return SYSTEM, f"{before}\n\n{transcript}\n\n{brief.write(first, language)}"
+    return brief.write_prompt(transcript, before, first, language)
+
+
+def preview_prompt(policy: Policy) -> str:
+    """Return the text that a summariser gets by a policy, with dots for what comes from the conversation."""
+    limit = policy.summary.max_tokens
+    brief = SummaryBrief.from_policy(policy, limit if isinstance(limit, int) else SAMPLE_TOKENS)
+    system, user = build_prompt(SAMPLE_MESSAGES, "…", 0, brief, ShownLimit(SAMPLE_TOKENS), len)
+    return "\n\n".join(part for part in (system, user) if part)
 
 
 def build_merge_prompt(segments: Sequence[Segment], brief: SummaryBrief) -> tuple[str, str]:
@@ -189,7 +241,7 @@ def build_merge_prompt(segments: Sequence[Segment], brief: SummaryBrief) -> tupl
         " the number of the first message that it stands for. Condense them into one summary without these"
         " numbers."
     )
-    return SYSTEM, f"<transcript>\n{transcript}\n</transcript>\n\n{brief.write(first, language)}"
+    return brief.write_prompt(f"<transcript>\n{transcript}\n</transcript>", "", first, language)
 
 
 def to_words(tokens: int) -> int:
