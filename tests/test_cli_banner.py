@@ -112,3 +112,26 @@ def test_it_says_how_the_command_line_reaches_an_unusual_port(
 ) -> None:
     lines, _ = said(tmp_path, capsys, text, host="0.0.0.0", port=port)
     assert lines.get("sessions") == shown and f":{port}/v1" in lines["address"]
+
+
+DEMO = """
+model_list:
+  - {model_name: demo, litellm_params: {model: demo/demo}, model_info: {max_input_tokens: 9}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("port", "host", "text", "shown"),
+    [
+        (4000, "127.0.0.1", DEMO + PLUGIN, "gateway-compaction demo"),
+        (4001, "0.0.0.0", DEMO + PLUGIN, "gateway-compaction demo --port 4001"),
+        (4001, "localhost", DEMO + PLUGIN, "gateway-compaction demo --url http://localhost:4001"),
+        (4000, "127.0.0.1", MODELS + PLUGIN, None),
+        (4000, "127.0.0.1", DEMO, None),
+    ],
+)
+def test_it_has_one_line_by_which_a_conversation_is_sent(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], port: int, host: str, text: str, shown: str | None
+) -> None:
+    lines, _ = said(tmp_path, capsys, text, host=host, port=port)
+    assert lines.get("demo") == shown

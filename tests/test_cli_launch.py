@@ -19,6 +19,7 @@ from gateway_compaction.cli.launch import (
     Launch,
     LaunchError,
     check_port,
+    program_name,
     proxy_environment,
     read_config,
 )
@@ -241,3 +242,38 @@ class TestLaunch:
 
     def test_version(self) -> None:
         assert CliRunner().invoke(app, ["--version"]).output.strip() == f"gateway-compaction {__version__}"
+
+
+class TestProgramName:
+    """The words by which the reader of a message can start the program again."""
+
+    @pytest.fixture
+    def checkout(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        """A checkout whose environment holds the program, which was started by its path."""
+        program = tmp_path / ".venv" / "bin" / "gateway-compaction"
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("PATH", "/nowhere")
+        monkeypatch.setattr(sys, "argv", [".venv/bin/gateway-compaction", "serve"])
+        return program
+
+    def test_is_a_path_where_the_program_is_not_found_by_its_name(self, checkout: Path) -> None:
+        assert program_name() == ".venv/bin/gateway-compaction"
+
+    def test_is_a_whole_path_from_elsewhere(self, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sys, "argv", [str(checkout)])
+        for folder in (checkout.parent, Path(__file__).parent):
+            monkeypatch.chdir(folder)
+            assert program_name() == str(checkout)
+
+    def test_is_the_name_where_the_environment_is_active(
+        self, checkout: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("PATH", str(checkout.parent))
+        assert program_name() == "gateway-compaction"
+
+    def test_is_the_name_where_it_was_started_as_a_module(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sys, "argv", ["/site-packages/gateway_compaction/cli/__main__.py"])
+        assert program_name() == "gateway-compaction"

@@ -99,7 +99,7 @@ class HttpArchive:
                 base_url=f"{url}/compaction",
                 headers=headers,
                 timeout=httpx.Timeout(SECONDS, connect=CONNECT_SECONDS),
-                trust_env=not _is_loopback(url),
+                trust_env=not is_loopback(url),
             )
         except (ValueError, httpx.InvalidURL) as error:
             # Its text repeats the address, or that of a proxy of the environment.
@@ -231,7 +231,7 @@ def _build_path(session: SessionRef, action: str = "") -> str:
     return f"{path}/{action}" if action else path
 
 
-def _is_loopback(url: str) -> bool:
+def is_loopback(url: str) -> bool:
     """Tell whether an address is this machine's own."""
     host = httpx.URL(url).host
     try:

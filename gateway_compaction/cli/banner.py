@@ -16,11 +16,12 @@ from rich.table import Table
 
 from gateway_compaction.adapters.secrets import hide_password
 from gateway_compaction.cli.findings import deployments_in, providers_in
-from gateway_compaction.cli.launch import CALLBACK, ProxyConfig, apply_defaults
+from gateway_compaction.cli.launch import CALLBACK, ProxyConfig, apply_defaults, program_name
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 USUAL_PORT = 4000
+DEMO_MODEL = "demo"
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 
 
@@ -82,9 +83,14 @@ def _banner_lines(
     yield "address", f"{wanted.url}/v1"
     if on:
         yield "page", f"{wanted.url}/compaction/ui"
-    if on and wanted.port != USUAL_PORT:
-        # Without it the command asks at the usual port.
-        yield "sessions", f"gateway-compaction buffers ls --url {wanted.url}"
+    # Without the address a command asks at the usual port.
+    usual = wanted.port == USUAL_PORT
+    if on and any(one.name == DEMO_MODEL for one in loaded.deployments):
+        local = f"http://127.0.0.1:{wanted.port}" == wanted.url
+        where = "" if local and usual else f" --port {wanted.port}" if local else f" --url {wanted.url}"
+        yield "demo", f"{program_name()} demo{where}"
+    if on and not usual:
+        yield "sessions", f"{program_name()} buffers ls --url {wanted.url}"
     yield "config", str(wanted.config)
     yield "models", _describe_models(windows)
     # Without the plugin there is nothing that would read them or write there.

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import socket
+import sys
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +20,7 @@ STARTUP_HOOK = "gateway_compaction.hook:startup"
 STARTUP_HOOKS = "LITELLM_WORKER_STARTUP_HOOKS"
 POLICIES = "GATEWAY_COMPACTION_POLICIES"
 METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+PROGRAM = "gateway-compaction"
 MASTER_KEY = "LITELLM_MASTER_KEY"
 PERMIT_NO_KEY = "LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY"
 FROM_ENVIRONMENT = "os.environ/"
@@ -25,6 +29,8 @@ DEFAULTS = {
     # LiteLLM would fetch these tables at every start; the copies it ships serve as well and need no network.
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
+    # LiteLLM asks for feedback at every start, and pushes what was said before off the screen.
+    "LITELLM_DONT_SHOW_FEEDBACK_BOX": "true",
     # A worker imports LiteLLM for longer than uvicorn's five seconds, and would be killed for it.
     "TIMEOUT_WORKER_HEALTHCHECK": "180",
 }
@@ -186,6 +192,23 @@ def check_port(host: str, port: int) -> None:
             f"Cannot listen on {host}:{port} ({reason}); choose another address with --host and --port,"
             f" or with make run HOST=… PORT=…"
         ) from error
+
+
+def program_name() -> str:
+    """Return the words by which this program was started, and can be started again in the same folder.
+
+    Where it is not on the PATH, as in a checkout whose environment is not active, its path is among them.
+    """
+    started = Path(sys.argv[0])
+    if started.name != PROGRAM:
+        return PROGRAM
+    found = shutil.which(PROGRAM)
+    if found is not None and os.path.realpath(found) == os.path.realpath(started):
+        return PROGRAM
+    whole = started.absolute()
+    # Without a slash a shell would look for it on the PATH.
+    inside = whole.is_relative_to(Path.cwd()) and whole.parent != Path.cwd()
+    return str(whole.relative_to(Path.cwd())) if inside else str(whole)
 
 
 def is_true(value: str | None) -> bool:

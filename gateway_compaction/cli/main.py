@@ -13,6 +13,7 @@ from dotenv import load_dotenv
 from gateway_compaction import __version__
 from gateway_compaction.cli import policy
 from gateway_compaction.cli.buffers import commands as buffers
+from gateway_compaction.cli.demo import demo
 from gateway_compaction.cli.doctor import doctor
 from gateway_compaction.cli.eval import evaluate
 from gateway_compaction.cli.replay import replay
@@ -25,6 +26,7 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
 )
 app.command()(serve)
+app.command()(demo)
 app.command()(doctor)
 app.command()(replay)
 app.command("eval")(evaluate)
