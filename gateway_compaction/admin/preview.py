@@ -16,7 +16,7 @@ from gateway_compaction.admin.schemas import Preview, PreviewBody
 from gateway_compaction.archive import CallSnapshot, Owner, SessionDetail
 from gateway_compaction.core.conversation.messages import Message, role_of
 from gateway_compaction.core.conversation.transcript import Transcript, find_turn_starts
-from gateway_compaction.core.planning.context import RequestContext
+from gateway_compaction.core.planning.context import RequestContext, SessionState
 from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.core.planning.summary_job import SummaryJob, plan_summary_job
 from gateway_compaction.core.planning.views import NOTE_AND_PINS_TOKENS, ViewBuilder
@@ -52,7 +52,7 @@ def preview_call(
     tried = _with_values(policy, changed)
     model = detail.row.model or ""
     context = _rebuild_context(last, tried, lambda text: count(text, model))
-    context = replace(context, controls=detail.steering)
+    context = context.with_session(SessionState(controls=detail.steering))
     views = ViewBuilder(context)
     job = plan_summary_job(views, None)
     sent, cut = context.measure.total, job.covers if job else None
@@ -115,7 +115,9 @@ def _would_compact(s: RequestContext, job: SummaryJob | None) -> bool:
     """Tell whether planning would send a summary, were the one it asks for there, however short."""
     plan = make_plan(s)
     if job is not None and plan.job is not None:
-        plan = make_plan(replace(s, compactions=(Compaction(job.digest, job.covers, "model"),)))
+        plan = make_plan(
+            s.with_session(replace(s.session, compactions=(Compaction(job.digest, job.covers, "model"),)))
+        )
     return plan.view.compaction is not None or plan.level in OVER
 
 

@@ -175,7 +175,7 @@ class Planned(DecisionBase):
     @property
     def generation(self) -> str:
         """The session's generation when this was decided."""
-        return self.context.controls.generation
+        return self.context.session.controls.generation
 
     @property
     def used(self) -> Compaction | None:

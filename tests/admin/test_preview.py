@@ -16,7 +16,7 @@ from gateway_compaction.admin.ui.policy import make_preview_view
 from gateway_compaction.archive import CallSnapshot, Owner, SessionControls, SessionDetail
 from gateway_compaction.core.conversation.digest import build_digest_chain, digest_history
 from gateway_compaction.core.conversation.transcript import parse_transcript
-from gateway_compaction.core.planning.context import RequestContext
+from gateway_compaction.core.planning.context import RequestContext, SessionState
 from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.core.planning.snapshot import build_snapshot
 from gateway_compaction.core.planning.summary_job import plan_summary_job
@@ -125,7 +125,7 @@ def once_made(real: RequestContext) -> RequestContext:
         return real
     text = "Ships lie in harbours. " * 9
     made = Compaction(job.digest, job.covers, "model", (Segment(0, job.covers, text),), job.block, version=1)
-    return replace(real, compactions=(made,))
+    return real.with_session(replace(real.session, compactions=(made,)))
 
 
 @pytest.mark.parametrize("rounds", [1, 3, 4, 6, 12, 16, 24])
@@ -141,7 +141,7 @@ def test_each_preset_compacts_where_planning_does(
     body = {"summary": {"model": "small"}, "triggers": triggers, "recall": {"max_tokens": 0}}
     defaults = {"preset": preset, **body}
     policy = PolicyBook({"version": 1, "defaults": defaults}, "test").resolve(Identity())
-    real = replace(context(policy, rounds, 6000), controls=controls)
+    real = context(policy, rounds, 6000).with_session(SessionState(controls=controls))
     last = build_snapshot(real, make_plan(real), None, 1.0)
     found = asked(last, policy, controls=controls)
     sent = make_plan(once_made(real))
@@ -219,7 +219,7 @@ def sent_with(policy: Policy, rounds: int, *, rate: float) -> tuple[RequestConte
     while count(text) < wanted:
         text += f" Ship {len(text)} lies there."
     made = Compaction(job.digest, job.covers, "model", (Segment(0, job.covers, text),), job.block, version=3)
-    plan = make_plan(replace(real, compactions=(made,)))
+    plan = make_plan(real.with_session(replace(real.session, compactions=(made,))))
     last = build_snapshot(real, plan, render(plan.view, real), 1.0)
     assert (last.covers, last.version) == (job.covers, 3)
     [block] = [tokens for _, tokens, origin in last.saw if origin == "summary"]

@@ -10,7 +10,7 @@ from gateway_compaction.core.conversation.digest import build_digest_chain, dige
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.planning.caches import DerivedCaches
-from gateway_compaction.core.planning.context import RequestContext
+from gateway_compaction.core.planning.context import RequestContext, SessionState
 from gateway_compaction.core.planning.plan import Plan, make_plan
 from gateway_compaction.core.planning.views import render
 from gateway_compaction.core.policy.model import Policy
@@ -80,8 +80,7 @@ class Bench:
             raw_tokens=self.raw_tokens,
             wants_json=self.wants_json,
             caches=self.caches,
-            compactions=tuple(compactions),
-            **rest,
+            session=SessionState(tuple(compactions), **rest),
         )
 
     def plan(self, messages: Sequence[Any], compactions: Sequence[Compaction] = (), **rest: Any) -> Plan:

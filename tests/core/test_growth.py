@@ -74,7 +74,7 @@ def test_a_compaction_stays_in_use_until_it_no_longer_fits(case: Case) -> None:
     medium = case.bench.policy.levels.medium.at * case.bench.window
     used: Compaction | None = None
     for context, plan, _ in told(case):
-        kept = next((c for c in context.compactions if used and said(c) == said(used)), None)
+        kept = next((c for c in context.session.compactions if used and said(c) == said(used)), None)
         if kept is not None and case.bench.policy.triggers.then == "prepare":
             raw = context.measure.total
             assert raw >= medium

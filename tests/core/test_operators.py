@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.fit import compact_early
 from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.core.planning.snapshot import build_snapshot
@@ -26,12 +27,17 @@ def bench(window: int = 8_000, **paths: Any) -> Bench:
     return Bench(window, policy(**{"summary__max_tokens": 150, "recall__max_tokens": 0, **paths}))
 
 
+def steered(context: RequestContext, controls: SessionControls) -> RequestContext:
+    """The same request where operators asked this of its session."""
+    return context.with_session(replace(context.session, controls=controls))
+
+
 class TestCompactNow:
     """An operator asks, though there is room."""
 
     def test_all_but_the_last_messages_are_covered(self) -> None:
         setup = bench()
-        context = replace(setup.context(chat(14, 60)), controls=NOW)
+        context = steered(setup.context(chat(14, 60)), NOW)
         plan = make_plan(context)
         assert (plan.level, plan.outcome) == (None, "fallback") and "an operator" in plan.reason
         assert plan.made is not None and plan.view.tokens < plan.tokens_before
@@ -40,7 +46,7 @@ class TestCompactNow:
     def test_above_the_target_no_more_is_covered_than_it_takes(self) -> None:
         messages = chat(40, 60)
         setup = bench(levels__aggressive__target=0.4)
-        context = replace(setup.context(messages), controls=NOW)
+        context = steered(setup.context(messages), NOW)
         made = make_plan(context).made
         assert made is not None and made.covers < len(messages) - 11
         assert ViewBuilder(context).tokens_beside_block(made.covers) <= 3_200
@@ -50,16 +56,14 @@ class TestCompactNow:
         """A hundred tokens at least, and no more than the policy says."""
         facts = [" ".join(f"Crate {9 * n + k} went to pier {k}." for k in range(crates)) for n in range(4)]
         talk = [{"role": ("user", "assistant")[n % 2], "content": text} for n, text in enumerate(facts)]
-        context = replace(
-            bench(levels__medium__keep_last=1).context([*talk, weighing("user", 60)]), controls=NOW
-        )
+        context = steered(bench(levels__medium__keep_last=1).context([*talk, weighing("user", 60)]), NOW)
         made = make_plan(context).made
         assert made is not None and (made.covers, made.limit) == (4, limit)
         assert limit in (100, context.measure.between(0, 4) // 2, 150)
 
     @pytest.mark.parametrize("messages", [chat(1, 60), chat(2, 10), script("user text user")])
     def test_where_nothing_would_be_saved_nothing_is_done(self, messages: list[Any]) -> None:
-        plan = make_plan(replace(bench().context(messages), controls=NOW))
+        plan = make_plan(steered(bench().context(messages), NOW))
         assert plan.made is None and "little would be saved" in plan.reason
 
     def test_once_asked_it_is_made_once(self) -> None:
@@ -70,7 +74,7 @@ class TestCompactNow:
         kept: list[Compaction] = []
         outcomes: list[str] = []
         for length in range(1, len(talk) + 1, 2):
-            context = replace(setup.context(talk[:length], kept), controls=NOW)
+            context = steered(setup.context(talk[:length], kept), NOW)
             plan = make_plan(context)
             outcomes.append(plan.outcome)
             kept += [replace(plan.made, version=1)] if plan.made is not None else []
@@ -87,7 +91,7 @@ class TestCompactNow:
 
     def test_a_conversation_is_not_rewritten_to_save_next_to_nothing(self) -> None:
         setup = bench(levels__medium__keep_last=10, levels__aggressive__keep_last=10)
-        context = replace(setup.context([*chat(2, 120), *chat(5, 300)]), controls=NOW)
+        context = steered(setup.context([*chat(2, 120), *chat(5, 300)]), NOW)
         covering = compact_early(ViewBuilder(context), 10, 2_000)
         assert covering is not None and covering[1].tokens < context.measure.total
         plan = make_plan(context)
@@ -95,7 +99,7 @@ class TestCompactNow:
 
     def test_what_is_ready_is_used(self) -> None:
         plain = bench().context(chat(200, 60))
-        plan = make_plan(replace(bench().context(chat(200, 60), [stored(plain, 380)]), controls=NOW))
+        plan = make_plan(steered(bench().context(chat(200, 60), [stored(plain, 380)]), NOW))
         assert plan.outcome == "applied" and plan.made is None
 
 
@@ -106,9 +110,9 @@ class TestPins:
         context = bench(2_000).context(chat(40, 60))
         kept = stored(context, 60)
         plain = ViewBuilder(context).build_view(kept)
-        pinned = ViewBuilder(
-            replace(context, controls=SessionControls(pins=("The gate code is 4711.",)))
-        ).build_view(kept)
+        pinned = ViewBuilder(steered(context, SessionControls(pins=("The gate code is 4711.",)))).build_view(
+            kept
+        )
         assert plain.summary_message is not None and pinned.summary_message is not None
         assert "- The gate code is 4711." in text_in(pinned.summary_message)
         assert "4711" not in text_in(plain.summary_message) and pinned.tokens > plain.tokens
@@ -116,7 +120,7 @@ class TestPins:
     def test_of_too_many_the_newest_stay(self) -> None:
         context = bench(400).context(chat(40, 60))
         facts = tuple(f"Fact {n}: " + "word " * 40 for n in range(5))
-        pinned = ViewBuilder(replace(context, controls=SessionControls(pins=facts)))
+        pinned = ViewBuilder(steered(context, SessionControls(pins=facts)))
         shown = text_in(pinned.build_view(stored(context, 60)).summary_message or {})
         assert "Fact 4:" in shown and "Fact 0:" not in shown
 

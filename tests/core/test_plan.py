@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_compaction.core.conversation.transcript import parse_transcript
+from gateway_compaction.core.planning.context import SessionState
 from gateway_compaction.core.planning.plan import (
     lowest_threshold,
     make_plan,
@@ -289,9 +290,11 @@ class TestOtherWindows:
     def test_it_is_used_where_no_more_can_stay(self, kind: Any, window: int, usable: bool) -> None:
         s = bench().context(filled(900))
         made = replace(stored(s, 4, kind=kind), window=window)
-        assert bool(replace(s, compactions=(made,)).fitting_compactions) is usable
+        assert bool(s.with_session(SessionState((made,))).fitting_compactions) is usable
 
     def test_of_a_models_only_the_clipping_is_left_out(self) -> None:
         s = bench().context(filled(900))
         made = replace(stored(s, 4, clip=Clip(4, 50, (), s.chain[4])), window=500)
-        assert replace(s, compactions=(made,)).fitting_compactions == (replace(made, clip=None, window=0),)
+        assert s.with_session(SessionState((made,))).fitting_compactions == (
+            replace(made, clip=None, window=0),
+        )

@@ -285,7 +285,7 @@ def test_a_job_has_a_reason_and_moves_forward(case: Case) -> None:
         return
     sent = plan.view.compaction
     assert plan.level is not None or context.is_triggered or (sent is not None and sent.kind == "extractive")
-    written = [c.covers for c in context.compactions if c.kind == "model" and fits(c, context)]
+    written = [c.covers for c in context.session.compactions if c.kind == "model" and fits(c, context)]
     assert plan.job.covers > max(written, default=0)
     assert plan.job.base is None or (plan.job.base.kind == "model" and plan.job.base.covers in written)
     assert plan.job.block == ViewBuilder(context).summary_block_limit(plan.job.covers)

@@ -44,7 +44,7 @@ class TestQuestion:
         first, second = rig.summarizer.requests[:2]
         assert "It begins with a summary" not in first.user and "It begins with a summary" in second.user
         assert "Summary number 1" in str(second.prefix[1]["content"])
-        [stored] = [c for c in decision.context.compactions if c.version == 2]  # type: ignore[union-attr]
+        [stored] = [c for c in decision.context.session.compactions if c.version == 2]  # type: ignore[union-attr]
         texts = [s.text for s in stored.segments]
         assert texts == ["Summary number 2: all went well."] if strategy == "rolling" else len(texts) == 2
         assert stored.segments[0].start == 0 and stored.segments[-1].end == stored.covers

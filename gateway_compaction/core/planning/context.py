@@ -57,13 +57,32 @@ class LevelTokens:
         return "light" if tokens >= self.light else None
 
 
+@dataclass(frozen=True, slots=True)
+class SessionState:
+    """All that the store and this process know of a request's session; nothing before they were asked.
+
+    Attributes:
+        compactions: what is stored for beginnings of this history.
+        in_flight: a summary of the session is being made.
+        bypass: why the session is sent as it came, or None.
+        backoff: why no summary is to be started now, or None.
+        controls: what operators asked of the session.
+    """
+
+    compactions: tuple[Compaction, ...] = ()
+    in_flight: bool = False
+    bypass: str | None = None
+    backoff: str | None = None
+    controls: SessionControls = field(default_factory=SessionControls)
+
+
 @dataclass(frozen=True)
 class RequestContext:
     """Everything that a plan for one request depends on; equal contexts give equal plans on every replica.
 
-    The request, its policy and how its tokens are counted come first; what the store tells of its session
-    comes last and is filled in by ``replace`` once the store has answered. What follows from these facts is
-    derived on first use and kept, so that no two rules derive it differently.
+    The request, its policy and how its tokens are counted come first; what is known of its session comes
+    last, once the store has answered (``with_session``). What follows from these facts is derived on first
+    use and kept, so that no two rules derive it differently.
 
     Attributes:
         chain: names of the beginnings of the history; ``chain[k]`` stands for its first k messages.
@@ -76,11 +95,7 @@ class RequestContext:
         wants_json: the request asks for JSON mode, where providers demand the word in a message.
         index_tokens: covered tokens up to which an index is built while the request waits.
         caches: results kept from earlier requests. No fact: empty ones give the same plan, later.
-        compactions: what is stored for beginnings of this history.
-        in_flight: a summary of the session is being made.
-        bypass: why the session is sent as it came, or None.
-        backoff: why no summary is to be started now, or None.
-        controls: what operators asked of the session.
+        session: what is known of the session.
     """
 
     transcript: Transcript
@@ -94,11 +109,11 @@ class RequestContext:
     wants_json: bool = False
     index_tokens: int = INDEX_TOKENS
     caches: DerivedCaches = field(default_factory=DerivedCaches)
-    compactions: tuple[Compaction, ...] = ()
-    in_flight: bool = False
-    bypass: str | None = None
-    backoff: str | None = None
-    controls: SessionControls = field(default_factory=SessionControls)
+    session: SessionState = field(default_factory=SessionState)
+
+    def with_session(self, session: SessionState) -> RequestContext:
+        """Return the same request with what is known of its session."""
+        return replace(self, session=session)
 
     @cached_property
     def levels(self) -> LevelTokens:
@@ -125,7 +140,7 @@ class RequestContext:
         such a model's summary only the shortening of the other messages is dropped.
         """
         fitting = []
-        for compaction in self.compactions:
+        for compaction in self.session.compactions:
             covers = compaction.covers
             if covers not in self.transcript.openers and covers != 0:
                 continue

@@ -74,8 +74,8 @@ def plan_without_store(context: RequestContext) -> Plan | None:
 def make_plan(context: RequestContext) -> Plan:
     """Decide about one request: choose a view, make one where none will do, and plan the next summary."""
     views, total = ViewBuilder(context), context.measure.total
-    if context.bypass is not None:
-        return Plan(View(tokens=total), None, "bypassed", context.bypass, total)
+    if context.session.bypass is not None:
+        return Plan(View(tokens=total), None, "bypassed", context.session.bypass, total)
     view = _choose_view(views)
     level = context.levels.level_of(view.tokens)
     plan = Plan(view, level, "none", f"at level {level}" if level else "below every level", total)
@@ -86,7 +86,7 @@ def make_plan(context: RequestContext) -> Plan:
         plan = replace(plan, outcome="passthrough", reason=f"{ready}; it still fits")
     if level == "aggressive":
         plan = _make_fit(views, plan)
-    elif context.controls.compact and view.compaction is None:
+    elif context.session.controls.compact and view.compaction is None:
         plan = _compact_on_request(views, plan)
     elif level == "medium" and view.compaction is None:
         plan = _clear_old_results(views, plan)
@@ -104,7 +104,7 @@ def _choose_view(views: ViewBuilder) -> View:
     context = views.context
     medium, raw = context.levels.medium, View(tokens=context.measure.total)
     by_trigger = context.policy.triggers.then == "apply" and has_triggers(context.policy)
-    at_once = context.controls.compact or by_trigger
+    at_once = context.session.controls.compact or by_trigger
     if raw.tokens < medium and not at_once:
         return raw
     # By cover, and on a tie the better kind first.
@@ -187,7 +187,9 @@ def _make_fit(views: ViewBuilder, plan: Plan) -> Plan:
         return as_chosen
     compaction = made.compaction
     rank = KIND_RANK[compaction.kind]
-    same = (c for c in context.compactions if c.digest == compaction.digest and KIND_RANK[c.kind] >= rank)
+    same = (
+        c for c in context.session.compactions if c.digest == compaction.digest and KIND_RANK[c.kind] >= rank
+    )
     stored = next(same, None)
     if stored is not None:
         compaction = replace(compaction, since=stored.since, quotes=stored.quotes)
@@ -235,11 +237,11 @@ def _add_summary_job(views: ViewBuilder, plan: Plan) -> Plan:
     """
     context = views.context
     used = plan.made or plan.view.compaction
-    is_asked_for = context.is_triggered or context.controls.rebuild
+    is_asked_for = context.is_triggered or context.session.controls.rebuild
     if plan.level is None and not is_asked_for and not is_replaceable(used, context.policy):
         return plan
-    if context.in_flight or context.backoff is not None:
-        why = "a summary is being made" if context.in_flight else context.backoff
+    if context.session.in_flight or context.session.backoff is not None:
+        why = "a summary is being made" if context.session.in_flight else context.session.backoff
         return replace(plan, reason=f"{plan.reason}; {why}") if plan.level else plan
     job = plan_summary_job(views, used)
     if job is None:

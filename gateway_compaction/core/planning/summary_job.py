@@ -53,7 +53,7 @@ def plan_summary_job(views: ViewBuilder, used: Compaction | None) -> SummaryJob 
     covered = 0 if base is None else base.covers
     if cut is None or (base is not None and covered >= cut):
         return None
-    if not (replaces or context.is_triggered or context.controls.rebuild):
+    if not (replaces or context.is_triggered or context.session.controls.rebuild):
         if context.measure.between(covered, cut) < LEAST_GAIN * context.window:
             return None
         enough = (levels.medium.target + levels.light.at) / 2 * context.window
@@ -84,7 +84,7 @@ def _find_cut(views: ViewBuilder) -> int | None:
         cuts = whole or cuts
     target = level.target * context.window
     # A trigger does not look at usage, and what operators want rebuilt may be far below the target.
-    is_small = context.controls.rebuild and context.measure.total <= target
+    is_small = context.session.controls.rebuild and context.measure.total <= target
     if not is_small and not context.is_triggered:
         for cut in cuts:
             if views.tokens_with_full_block(cut) <= target:

@@ -240,7 +240,7 @@ class ViewBuilder:
     @cached_property
     def _pinned_facts(self) -> tuple[tuple[str, ...], int]:
         """What operators pinned, and its tokens: of what would fill a quarter of the window, the newest."""
-        context, facts = self.context, self.context.controls.pins
+        context, facts = self.context, self.context.session.controls.pins
 
         def choose() -> tuple[tuple[str, ...], int]:
             chosen, tokens = facts, 0
@@ -366,7 +366,7 @@ class ViewBuilder:
                 context.raw_tokens,
             )
 
-        asked, pins = context.chain[number + 1], context.controls.pins
+        asked, pins = context.chain[number + 1], context.session.controls.pins
         key = ("recall", compaction.digest, compaction.text, pins, asked, room, quoted)
         return context.caches.frames.get(key, find)
 
