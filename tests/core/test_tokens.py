@@ -48,7 +48,8 @@ class TestRules:
             (["Hello", None, " world"], 2),
             ([{"type": "image_url", "image_url": {"url": "https://x.y/a.png"}}], 1105),
             ([{"type": "image_url", "image_url": {"url": "https://x.y/a.png", "detail": "low"}}], 85),
-            ([{"type": "image_url", "image_url": f"data:image/png;base64,{PIXEL * 500}"}], 1105),
+            ([{"type": "image_url", "image_url": f"data:image/png;base64,{PIXEL * 500}"}], 85 + 170),
+            ([{"type": "image_url", "image_url": f"data:image/png;base64,{'A' * 50_000}"}], 1105),
             ([{"type": "input_image", "detail": "low"}], 85),
             ([{"type": "input_audio", "input_audio": {"data": "A" * 6400}}], 1 + 4800 // 1600),
             ([{"type": "input_audio", "input_audio": None}], 1),
@@ -67,6 +68,43 @@ class TestRules:
         assert raw("", refusal="I will not.") == raw("I will not.")
         assert raw("", reasoning_content="Let me think.") == raw("Let me think.")
         assert raw("", thinking_blocks=[{"type": "thinking", "thinking": "Let me think."}]) > 3
+
+    @pytest.mark.parametrize(
+        "name", ["reasoning", "reasoning_content", "reasoning_text", "thought_summary", "a_name_of_tomorrow"]
+    )
+    def test_of_thoughts_under_any_name(self, name: str) -> None:
+        thought = "Let me think about the museum labels first. " * 30
+        assert raw("", **{name: thought}) == raw(thought)
+        assert raw("", **{name: [{"type": "reasoning.text", "text": thought}]}) == raw(thought)
+        assert raw("", **{name: {"steps": [[thought]]}}) == raw(thought)
+
+    def test_a_thought_under_two_names_is_paid_once(self) -> None:
+        thought = "Let me think about the museum labels first. " * 30
+        details = [{"type": "reasoning.text", "text": thought, "format": "some-v1", "index": 0}]
+        assert raw("", reasoning=thought, reasoning_details=details) == raw(thought)
+
+    def test_of_an_encrypted_thought_is_what_its_length_says(self) -> None:
+        sealed = "gAAAAA" * 1_000
+        assert raw("", reasoning_details=[{"type": "reasoning.encrypted", "data": sealed}]) == 6_000 * 3 // 16
+
+    @pytest.mark.parametrize(
+        "beside",
+        [
+            {"tool_call_id": "call_2b1c9d3e4f5a6b7c8d9e0f1a2b3c4d5e" * 2},
+            {"id": "msg_0123456789abcdef", "timestamp": "2026-11-28T16:05:44Z", "index": 7},
+            {"cache_control": {"type": "ephemeral", "ttl": "1h"}},
+            {"reasoning": None, "thinking_blocks": [], "annotations": {}},
+            {"audio": {"id": "audio_1", "data": "A" * 100_000}},
+        ],
+    )
+    def test_ids_marks_and_what_is_empty_are_free(self, beside: Json) -> None:
+        assert raw("Hello", **beside) == raw("Hello")
+
+    def test_thoughts_in_no_end_of_lists_stop_nobody(self) -> None:
+        deep: Any = "two words"
+        for _ in range(900):
+            deep = [deep]
+        assert raw("Hello", reasoning=deep) == raw("Hello")
 
     def test_of_unknown_content_is_that_of_its_json(self) -> None:
         assert raw({"a": [1, 2]}) == raw('{"a": [1, 2]}')
@@ -215,6 +253,10 @@ class TestBound:
         counted = counter.raw_prompt_tokens(messages, {}, model)
         assert counter.upper_bound(messages, {}, model, 10**9) >= counted
 
+    def test_it_holds_for_what_stands_beside_the_content(self) -> None:
+        message = {"role": "assistant", "content": "1", "reasoning": "So so. " * 99, "sealed": "x" * 999}
+        assert TokenCounter().upper_bound([message], {}, GPT, 10**9) >= total([message], GPT, {}) > 400
+
     @search
     @given(plain_talks, st.integers(0, 5000))
     def test_it_may_stop_as_soon_as_it_is_enough(self, talk: Talk, enough: int) -> None:
@@ -271,11 +313,11 @@ class TestCache:
         counter = TokenCounter()
         messages = [
             *script("user text"),
-            {"role": "assistant", "content": "Yes.", "reasoning_content": "So."},
+            {"role": "assistant", "content": "Yes.", "reasoning_content": "So so."},
         ]
         digests = [digest_message(m) for m in messages]
         assert counter.uncached_characters(messages, digests, GPT) == len(
-            "Hello?" + "Hello." + "Yes." + "So."
+            "Hello?" + "Hello." + "Yes." + "So so."
         )
         counter.measure(parse_transcript(messages), {}, GPT, 0)
         assert counter.uncached_characters(messages, digests, GPT) == 0

@@ -21,7 +21,6 @@ from gateway_compaction.core.conversation.parts import (
     has_type,
     is_call,
     is_thinking,
-    without_cache_mark,
 )
 
 Message = Mapping[str, Any]
@@ -29,6 +28,10 @@ Message = Mapping[str, Any]
 
 PREAMBLE_ROLES = frozenset({"system", "developer"})
 RESULT_ROLES = frozenset({"tool", "function"})
+READ_FIELDS = frozenset(
+    {"role", "content", "name", "refusal", "tool_calls", "function_call", "tool_call_id", "audio"}
+)
+"""Fields of a message that are read as what they are, or cost nothing: of a sound only its id is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +113,18 @@ def labels_of(message: Message) -> Sequence[str]:
     return [str(label) for label in (name, refusal) if label] if name or refusal else ()
 
 
-def thinking_of(message: Message) -> Sequence[Any]:
-    """Return what the model thought before it wrote a message: strings, or blocks without their cache marks.
+def beside_content(message: Message) -> Sequence[Any]:
+    """Return what is sent beside all that the other functions read, and the parts that hold thinking.
 
-    It is sent again and paid for like text, and it is no part of what the message means.
+    Providers' names for what a model thought differ and new ones come (``reasoning_content``, ``reasoning``,
+    ``reasoning_details``, ``thinking_blocks``), so whatever is not known to be something else is returned. It
+    is sent again and paid for like text, and it is no part of what the message means.
     """
-    beside, blocks = message.get("reasoning_content"), message.get("thinking_blocks")
-    thoughts = [thought for thought in (beside, blocks) if thought] if beside or blocks else []
+    # Asked of every message, most of which have nothing beside: these must not cost a loop.
+    beside = [] if message.keys() <= READ_FIELDS else [message[k] for k in message if k not in READ_FIELDS]
     if parts := parts_of(message):
-        thoughts += [without_cache_mark(part) for part in parts if is_thinking(part)]
-    return thoughts
+        beside += [part for part in parts if is_thinking(part)]
+    return beside
 
 
 def has_thinking(message: Message) -> bool:

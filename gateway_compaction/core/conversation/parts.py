@@ -7,8 +7,9 @@ another form is a change of one package. Functions that take ``Any`` take string
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
 THINKING_PARTS = frozenset({"thinking", "redacted_thinking"})
@@ -17,6 +18,84 @@ RESULT_PARTS = frozenset({"tool_result"})
 IMAGE_PARTS = frozenset({"image_url", "input_image", "image"})
 AUDIO_PARTS = frozenset({"input_audio"})
 FILE_PARTS = frozenset({"file", "input_file", "document"})
+
+# How deep in a part something embedded is looked for: a source in a result's part lies three levels down.
+DEPTH = 4
+DATA_URL = re.compile(r"data:([\w/+.-]{0,100})[\w;=.+-]{0,100};base64,")
+# So much in the alphabet of base64 without a space is no word.
+BARE_BASE64 = re.compile(r"[A-Za-z0-9+/=_-]{1000}")
+MEDIA_TYPE = re.compile(r"[a-z]{2,20}/[\w.+-]{1,80}")
+# How files of common kinds begin, in base64.
+BEGINNINGS = (
+    ("iVBORw0KGgo", "image/png"),
+    ("/9j/", "image/jpeg"),
+    ("R0lGOD", "image/gif"),
+    ("JVBERi", "application/pdf"),
+)
+
+
+class Embedded(NamedTuple):
+    """Something that a part carries in base64.
+
+    Attributes:
+        media_type: what it is, as the data URL, a field beside it or its own beginning tells; empty where
+            nothing does.
+        payload: the base64 itself.
+    """
+
+    media_type: str
+    payload: str
+
+    @property
+    def size(self) -> int:
+        """Its size in bytes."""
+        return len(self.payload) * 3 // 4
+
+
+def embedded_in(part: Any, depth: int = DEPTH) -> Iterator[Embedded]:
+    """Yield what a part carries in base64, wherever in it that stands.
+
+    What a part is called does not tell what it holds: PDFs come as images, and images in results.
+    """
+    if isinstance(part, str):
+        if (found := _read_embedded(part, "")) is not None:
+            yield found
+    elif isinstance(part, Mapping) and depth:
+        told = next((v for v in part.values() if isinstance(v, str) and MEDIA_TYPE.fullmatch(v)), "")
+        for value in part.values():
+            if isinstance(value, str):
+                if (found := _read_embedded(value, told)) is not None:
+                    yield found
+            else:
+                yield from embedded_in(value, depth - 1)
+    elif isinstance(part, list) and depth:
+        for item in part:
+            yield from embedded_in(item, depth - 1)
+
+
+def without_embedded(part: Any, depth: int = DEPTH) -> Any:
+    """Return a part without what ``embedded_in`` finds in it, and without its cache mark."""
+    if isinstance(part, Mapping) and depth:
+        items = ((k, without_embedded(v, depth - 1)) for k, v in part.items() if k != "cache_control")
+        # What held nothing else is not told either.
+        return {k: v for k, v in items if v is not None and (v != {} or part[k] == {})}
+    if isinstance(part, list) and depth:
+        return [without_embedded(item, depth - 1) for item in part]
+    return None if isinstance(part, str) and _read_embedded(part, "") is not None else part
+
+
+def _read_embedded(text: str, told: str) -> Embedded | None:
+    if len(text) < 20:
+        return None
+    if (url := DATA_URL.match(text)) is not None:
+        payload, told = text[url.end() :], url[1]
+    elif BARE_BASE64.match(text):
+        payload = text
+    else:
+        return None
+    if not told or told == "application/octet-stream":
+        told = next((kind for beginning, kind in BEGINNINGS if payload.startswith(beginning)), told)
+    return Embedded(told, payload)
 
 
 def part_type(part: Any) -> Any:

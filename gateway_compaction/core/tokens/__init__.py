@@ -1,7 +1,8 @@
 """Tokens: the only place that counts them.
 
 Messages and texts come in, numbers go out: ``counter`` counts and remembers, ``estimate`` says what a
-message consists of and what it embeds costs, ``calibration`` by how much an encoding is off for a model.
+message consists of and what it embeds costs, ``pictures`` what a picture does, ``calibration`` by how much an
+encoding is off for a model.
 Counted in two places, a view that fits by one count would be too long by the other.
 
 Its words: *raw* tokens are those of the encoding; *calibrated* ones are raw tokens times the model's

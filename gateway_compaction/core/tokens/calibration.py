@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
+
+from gateway_compaction.core.tokens.pictures import PictureRule
 
 # The bounds of a factor: beyond them a fault is likelier than such a tokeniser.
 MIN_FACTOR = 0.85
@@ -30,11 +32,18 @@ class Family:
         encoding: The name of tiktoken's encoding.
         factor: The factor before any report: a margin, so that a prompt is not too long at the first call.
         exact: True where the encoding is the models' own; then no factor below 1 is believed.
+        pictures: The rule by which pictures are priced.
+        key: Names the way of counting: models of one key count every message alike.
     """
 
     encoding: str
     factor: float
     exact: bool
+    pictures: PictureRule = "tiles"
+    key: str = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", f"{self.encoding} {self.pictures}")
 
 
 FAMILIES: tuple[tuple[str, Family], ...] = (
@@ -43,9 +52,11 @@ FAMILIES: tuple[tuple[str, Family], ...] = (
         Family("o200k_base", 1.0, True),
     ),
     (r"gpt-4|gpt-3\.5|gpt-35|text-embedding", Family("cl100k_base", 1.0, True)),
-    (r"claude", Family("o200k_base", 1.2, False)),
+    (r"claude", Family("o200k_base", 1.2, False, "area")),
     (r"mistral|mixtral|codestral|llama-?2", Family("o200k_base", 1.2, False)),
-    (r"gemini|gemma|llama|qwen|deepseek|command|grok|nova", Family("o200k_base", 1.08, False)),
+    (r"gemini|gemma", Family("o200k_base", 1.08, False, "crops")),
+    (r"qwen", Family("o200k_base", 1.08, False, "patches")),
+    (r"llama|deepseek|command|grok|nova", Family("o200k_base", 1.08, False)),
 )
 UNKNOWN = Family("o200k_base", 1.0, False)
 

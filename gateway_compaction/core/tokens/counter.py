@@ -24,7 +24,12 @@ from gateway_compaction.core.conversation.digest import digest_message, fingerpr
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.tokens.calibration import Calibration, family_of
-from gateway_compaction.core.tokens.estimate import has_media, price_message, serialize_thinking
+from gateway_compaction.core.tokens.estimate import (
+    has_media,
+    price_beside,
+    price_content,
+    price_message,
+)
 
 # What the chat format adds to a prompt for the answer's beginning, by OpenAI's own recipe.
 PER_REQUEST = 3
@@ -92,24 +97,24 @@ class TokenCounter:
         No token is shorter than a byte. A request that is short by this bound needs no more. Counting
         ends as soon as ``enough`` is reached: the number is then a bound of what was counted so far.
         """
-        factor = max(1.0, self.calibration.factor(model))
+        factor, rule = max(1.0, self.calibration.factor(model)), family_of(model).pictures
         total = PER_REQUEST + sum(map(_count_bytes, _serialize_schemas(body)))
         for message in messages:
             if total * factor >= enough:
                 break
-            total += sum(map(_count_bytes, price_message(message)))
+            total += sum(map(_count_bytes, price_message(message, rule)))
         # Each message is rounded up for itself.
         return math.ceil(total * factor) + len(messages)
 
     def uncached_characters(self, messages: Sequence[Message], digests: Sequence[bytes], model: str) -> int:
         """Return the characters that ``measure`` would have to encode now: what its time depends on."""
-        encoding = family_of(model).encoding
-        cold = (
-            m
-            for m, d in zip(messages, digests, strict=True)
-            if (encoding, d) not in self._cache and (encoding, _key_of(m, d)) not in self._cache
-        )
-        return sum(len(p) for m in cold for p in price_message(m) if isinstance(p, str))
+        way, total = family_of(model).key, 0
+        for message, digest in zip(messages, digests, strict=True):
+            if (way, digest) not in self._cache:
+                total += sum(len(p) for p in price_content(message) if isinstance(p, str))
+            beside = (p for p in price_beside(message) if isinstance(p, str))
+            total += sum(len(p) for p in beside if (way, _name_text(p)) not in self._cache)
+        return total
 
     def measure(
         self,
@@ -130,26 +135,24 @@ class TokenCounter:
         """
         fixed = self._calibrate(PER_REQUEST + self._count_schemas(body, model), model) + reserve
         names = digests or [digest_message(m) for m in transcript.history]
-        counts = (
-            self._count(m, _key_of(m, n), model) for m, n in zip(transcript.history, names, strict=True)
-        )
+        counts = (self._count(m, n, model) for m, n in zip(transcript.history, names, strict=True))
         history = accumulate((self._calibrate(c, model) for c in counts), initial=0)
         preamble = sum(self.calibrated_tokens(m, model) for m in transcript.preamble)
         return Measure(fixed, preamble, tuple(history))
 
     def calibrated_tokens(self, message: Message, model: str, digest: bytes | None = None) -> int:
         """Return the calibrated tokens of a message; its ``digest``, where at hand, is not computed again."""
-        return self._calibrate(self._count(message, _key_of(message, digest), model), model)
+        return self._calibrate(self._count(message, digest or digest_message(message), model), model)
 
     def raw_tokens(self, text: str, model: str) -> int:
         """Return the tokens of a text, before calibration."""
-        key = fingerprint(text).encode()
-        count = self._cache.get((family_of(model).encoding, key))
+        key = _name_text(text)
+        count = self._cache.get((family_of(model).key, key))
         return count if count is not None else self._encode(key, (text,), model)
 
     def raw_message_tokens(self, message: Message, model: str) -> int:
         """Return the tokens of a message, before calibration."""
-        return self._count(message, _key_of(message), model)
+        return self._count(message, digest_message(message), model)
 
     def raw_prompt_tokens(self, messages: Sequence[Message], body: Mapping[str, Any], model: str) -> int:
         """Return the tokens of a prompt before calibration: what a provider's report is compared with."""
@@ -163,19 +166,25 @@ class TokenCounter:
     def _count_schemas(self, body: Mapping[str, Any], model: str) -> int:
         return sum(self.raw_tokens(text, model) for text in _serialize_schemas(body))
 
-    def _count(self, message: Message, key: bytes, model: str) -> int:
-        count = self._cache.get((family_of(model).encoding, key))
-        return count if count is not None else self._encode(key, tuple(price_message(message)), model)
+    def _count(self, message: Message, digest: bytes, model: str) -> int:
+        """Count a message by its digest; what it carries beside its content is no part of that."""
+        family = family_of(model)
+        count = self._cache.get((family.key, digest))
+        if count is None:
+            count = self._encode(digest, tuple(price_content(message, family.pictures)), model)
+        for piece in price_beside(message):
+            count += piece if isinstance(piece, int) else self.raw_tokens(piece, model)
+        return count
 
     def _encode(self, key: bytes, pieces: Sequence[str | int], model: str) -> int:
-        encoding = family_of(model).encoding
-        encode = _get_encoder(encoding)
+        family = family_of(model)
+        encode = _get_encoder(family.encoding)
         tokens = sum(p if isinstance(p, int) else _count_tokens(p, encode) for p in pieces)
         self.encodings += 1
         if len(self._cache) >= self._entries:
             for old in list(self._cache)[: self._entries // 4]:
                 self._cache.pop(old, None)
-        self._cache[encoding, key] = tokens
+        self._cache[family.key, key] = tokens
         return tokens
 
     def _calibrate(self, tokens: int, model: str) -> int:
@@ -234,8 +243,5 @@ def _serialize_schemas(body: Mapping[str, Any]) -> Iterator[str]:
     return (json.dumps(value, ensure_ascii=False, default=repr) for value in paid_fields_of(body))
 
 
-def _key_of(message: Message, digest: bytes | None = None) -> bytes:
-    # Thinking is sent and paid for, but two messages that differ in it alone mean the same.
-    thinking = serialize_thinking(message)
-    digest = digest or digest_message(message)
-    return digest + fingerprint(*thinking).encode() if thinking else digest
+def _name_text(text: str) -> bytes:
+    return fingerprint(text).encode()

@@ -1,9 +1,10 @@
 """Estimating the tokens of a message, as far as that is possible without a tokeniser.
 
-Rules, per message: 4 tokens of framing; text by the model's encoding; a call its name, arguments and 8; an
-image 85 at low detail, else 1,105; audio one token per 1,600 bytes (about a tenth of a second); a file, and
-whatever else is embedded, one token per 20 bytes and at least 1,500; base64 never as text; anything else by
-the length of its JSON.
+Rules, per message: 4 tokens of framing; text by the model's encoding; a call its name, arguments and 8; a
+picture by its size and detail where its header tells the size (see ``pictures``), else 1,105; audio one token
+per 1,600 bytes (about a tenth of a second); a text file one token per 4 bytes; any other file, and whatever
+else is embedded, one token per 20 bytes and at least 1,500; base64 never as text; anything else by the length
+of its JSON. What is embedded is what its media type says, whatever the part is called that carries it.
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ from gateway_compaction.core.conversation.messages import (
     Message,
     ToolCall,
     bare_calls_of,
+    beside_content,
     content_of,
     has_parts,
     labels_of,
     parts_of,
-    thinking_of,
 )
 from gateway_compaction.core.conversation.parts import (
+    Embedded,
     audio_bytes,
+    embedded_in,
     file_bytes,
     image_detail,
     is_audio,
@@ -33,22 +36,27 @@ from gateway_compaction.core.conversation.parts import (
     is_result,
     is_thinking,
     part_text,
-    without_cache_mark,
+    without_embedded,
 )
+from gateway_compaction.core.tokens.pictures import PictureRule, price_picture
 
 # The framing of a message (role, separators), and of a call.
 PER_MESSAGE = 4
 PER_CALL = 8
-# OpenAI's price of an image at low detail, and of a large one at high detail (85, and 170 a tile, of six).
-# What an image really costs depends on its size in pixels, which nobody tells.
-IMAGE_LOW = 85
-IMAGE_HIGH = 1105
 AUDIO_BYTES_PER_TOKEN = 1600
 # A page of a PDF is a text and an image to some providers: what is embedded is never taken for cheap.
 FILE_BYTES_PER_TOKEN = 20
 FILE_LEAST = 1500
-# A data URL, or so much in the alphabet of base64 without a space that it is no word.
-EMBEDDED = re.compile(r"data:[\w/+.;=-]{0,200};base64,|[A-Za-z0-9+/=_-]{1000}")
+TEXT_BYTES_PER_TOKEN = 4
+TEXT_FILE = re.compile(r"text/.*|.*[/+](json|xml|yaml|csv|javascript)")
+# One word, no longer than ids, marks and timestamps are: it costs nothing, and clients make these anew.
+LABEL = re.compile(r"[!-~]{0,100}")
+# A longer one is what a model thought, encrypted: three quarters of it are bytes, and a token has four.
+ENCRYPTED = re.compile(r"[!-~]+")
+# A longer text in a file that is not embedded is no name of it, but what it says.
+FILE_NAME_CHARS = 200
+# How deep in a field texts are looked for; nobody may make us recurse without end.
+DEEPEST = 20
 
 
 class Estimate(int):
@@ -59,22 +67,26 @@ class Estimate(int):
     """
 
 
-def serialize_thinking(message: Message) -> list[str]:
-    """Return what the model thought before it wrote a message, as texts, which is how it is paid for."""
-    return [_to_text(thought) for thought in thinking_of(message)]
+def price_message(message: Message, rule: PictureRule = "tiles") -> Iterator[str | int]:
+    """Yield what a message costs: texts to encode, and tokens known without encoding.
+
+    Args:
+        message: the message.
+        rule: how the model that it is sent to prices pictures.
+    """
+    yield from price_content(message, rule)
+    yield from price_beside(message)
 
 
-def price_message(message: Message) -> Iterator[str | int]:
-    """Yield what a message costs: texts to encode, and tokens known without encoding."""
+def price_content(message: Message, rule: PictureRule = "tiles") -> Iterator[str | int]:
+    """Yield what the part of a message costs that its digest stands for."""
     yield PER_MESSAGE
     for part in content_of(message):
         if isinstance(part, str):
             yield part
         else:
-            yield from _price_part(part)
+            yield from _price_part(part, rule)
     yield from labels_of(message)
-    for thought in thinking_of(message):
-        yield _to_text(thought)
     for call in bare_calls_of(message):
         yield PER_CALL
         if isinstance(call, ToolCall):
@@ -83,46 +95,91 @@ def price_message(message: Message) -> Iterator[str | int]:
             yield json.dumps(call, default=repr)
 
 
+def price_beside(message: Message) -> list[str | int]:
+    """Return what else of a message costs: what the model thought before it wrote it, under whatever name.
+
+    A thought that stands there under two names is read once.
+    """
+    beside = beside_content(message)
+    if not beside:
+        return []
+    texts = dict.fromkeys(text for value in beside for text in _find_texts(value))
+    return [len(text) * 3 // 16 if ENCRYPTED.fullmatch(text) else text for text in texts]
+
+
 def has_media(message: Message) -> bool:
     """Tell whether something in a message is priced by a rule of thumb: an image, a sound or a file."""
-    return any(isinstance(p, Estimate) for p in price_message(message))
+    return has_parts(message) and any(isinstance(p, Estimate) for p in price_content(message))
 
 
-def _price_part(part: Any) -> Iterator[str | int]:
+def _find_texts(value: Any, depth: int = DEEPEST) -> Iterator[str]:
+    """Yield the strings in a JSON value that are no labels."""
+    if not depth:
+        return
+    if isinstance(value, str):
+        if not LABEL.fullmatch(value):
+            yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _find_texts(inner, depth - 1)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _find_texts(inner, depth - 1)
+
+
+def _price_part(part: Any, rule: PictureRule) -> Iterator[str | int]:
     if part is None:
         return
     text = part if isinstance(part, str) else part_text(part)
     if text is not None:
         yield text
-    elif is_image(part):
-        yield Estimate(IMAGE_LOW if image_detail(part) == "low" else IMAGE_HIGH)
-    elif is_audio(part):
-        yield Estimate(1 + audio_bytes(part) // AUDIO_BYTES_PER_TOKEN)
-    elif is_file(part):
-        yield _price_file(file_bytes(part))
     elif is_result(part) and has_parts(part):
         yield PER_CALL
         for inner in parts_of(part):
-            yield from _price_part(inner)
+            yield from _price_part(inner, rule)
     elif not is_thinking(part):
-        yield from _price_strange(part)
+        yield from _price_media(part, rule)
 
 
-def _price_strange(part: Any) -> Iterator[str | int]:
-    """Price a part of an unknown kind: its JSON, and what it embeds by the rule for files."""
-    if not isinstance(part, Mapping):
-        yield _to_json(part)
-        return
-    left: dict[Any, Any] = {}
-    for name, value in part.items():
-        inner = dict(value) if isinstance(value, Mapping) else {name: value}
-        embedded = {k: v for k, v in inner.items() if isinstance(v, str) and EMBEDDED.match(v)}
-        for data in embedded.values():
-            yield _price_file(len(data) * 3 // 4)
-        kept = {k: v for k, v in inner.items() if k not in embedded}
-        if kept or not embedded:
-            left[name] = kept if isinstance(value, Mapping) else value
-    yield _to_json(without_cache_mark(left))
+def _price_media(part: Any, rule: PictureRule) -> Iterator[str | int]:
+    """Price what a part embeds, and what else is in it where its kind is not known."""
+    found = list(embedded_in(part))
+    for item in found:
+        yield _price_embedded(item, part, rule)
+    if not (is_image(part) or is_audio(part) or is_file(part)):
+        yield _to_json(without_embedded(part))
+    elif not found:
+        yield from _price_named(part, rule)
+
+
+def _price_embedded(item: Embedded, part: Any, rule: PictureRule) -> Estimate:
+    kind = item.media_type.partition("/")[0]
+    if kind == "image" or (not kind and is_image(part)):
+        is_low = isinstance(part, Mapping) and image_detail(part) == "low"
+        return Estimate(price_picture(rule, item.payload, is_low=is_low))
+    if kind == "audio" or (not kind and is_audio(part)):
+        return _price_sound(item.size)
+    if TEXT_FILE.fullmatch(item.media_type):
+        return Estimate(item.size // TEXT_BYTES_PER_TOKEN)
+    return _price_file(item.size)
+
+
+def _price_named(part: Mapping[str, Any], rule: PictureRule) -> Iterator[str | int]:
+    """Price a picture, a sound or a file that is not embedded, or too short to be known as base64."""
+    if is_image(part):
+        yield Estimate(price_picture(rule, None, is_low=image_detail(part) == "low"))
+    elif is_audio(part):
+        yield _price_sound(audio_bytes(part))
+    else:
+        # The text of a document may stand in it as it is.
+        texts = [text for text in _find_texts(part) if len(text) > FILE_NAME_CHARS]
+        yield from texts
+        if not texts:
+            yield _price_file(file_bytes(part))
+
+
+def _price_sound(size: int) -> Estimate:
+    return Estimate(1 + size // AUDIO_BYTES_PER_TOKEN)
 
 
 def _price_file(size: int) -> Estimate:
