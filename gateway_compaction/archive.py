@@ -33,6 +33,9 @@ __all__ = [
 State = Literal["idle", "summarizing", "failed"]
 Sort = Literal["seen", "created", "saved", "tokens", "calls"]
 
+LARGEST_DOCUMENT = 32_000_000
+"""Bytes of an exported session as JSON, so that one import cannot fill the memory."""
+
 
 @dataclass(frozen=True, slots=True)
 class Owner:
@@ -146,6 +149,11 @@ class Query:
     ascending: bool = False
     cursor: str | None = None
     limit: int = 50
+
+    @property
+    def has_filters(self) -> bool:
+        """True where some sessions may be left out: everything but order and place is a filter."""
+        return self != Query(sort=self.sort, ascending=self.ascending, cursor=self.cursor, limit=self.limit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -25,9 +25,12 @@ from gateway_compaction.errors import (
 )
 
 log = logging.getLogger("gateway_compaction")
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 MEDIA_TYPE = "application/problem+json"
-LARGEST_BODY, LARGEST_DOCUMENT = 65_536, 32_000_000
-IMPORT = "/import"
+BODY_LIMIT = "largest_body"
+"""The attribute of an endpoint that ``limit_body`` sets."""
+LARGEST_BODY = 65_536
+"""Bytes of a request body, unless ``limit_body`` says otherwise of the route."""
 STORE_DOWN = (
     "The store does not answer: nothing can be shown or done at present. Requests go on without it, unchanged"
     " where they fit."
@@ -84,7 +87,7 @@ class ProblemRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Wrap FastAPI's own: dependencies and validation run inside it."""
         handle = super().get_route_handler()
-        largest = LARGEST_DOCUMENT if self.path.endswith(IMPORT) else LARGEST_BODY
+        largest = getattr(self.endpoint, BODY_LIMIT, LARGEST_BODY)
 
         async def answer_or_problem(request: Request) -> Response:
             try:
@@ -94,6 +97,16 @@ class ProblemRoute(APIRoute):
                 return problem_response(problem_of(error))
 
         return answer_or_problem
+
+
+def limit_body(most: int) -> Callable[[Endpoint], Endpoint]:
+    """Return a decorator that lets the body of a route have up to ``most`` bytes."""
+
+    def decorate(endpoint: Endpoint) -> Endpoint:
+        setattr(endpoint, BODY_LIMIT, most)
+        return endpoint
+
+    return decorate
 
 
 def problem_response(problem: Problem) -> Response:

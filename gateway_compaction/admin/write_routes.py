@@ -11,9 +11,10 @@ from fastapi import Body, Path, Response
 from gateway_compaction.admin.access import Doer, Reader, new_router
 from gateway_compaction.admin.dependencies import PartsDep
 from gateway_compaction.admin.json_response import json_response, json_response_off_loop
-from gateway_compaction.admin.problems import Problem
+from gateway_compaction.admin.problems import Problem, limit_body
 from gateway_compaction.admin.read_routes import Id, ref_of
 from gateway_compaction.admin.schemas import Done, Erased, Imported, PinBody, RollbackBody
+from gateway_compaction.archive import LARGEST_DOCUMENT
 from gateway_compaction.call_state import owner_of, tenant_of
 from gateway_compaction.errors import NotFound
 
@@ -125,6 +126,7 @@ async def export(viewer: Reader, parts: PartsDep, id: Id) -> Response:
 
 
 @router.post("/import", operation_id="compaction_import", response_model=Imported, status_code=201)
+@limit_body(LARGEST_DOCUMENT)
 async def load(viewer: Doer, parts: PartsDep, document: Document) -> Response:
     """Store an exported session under its own id; refused where one is there already.
 

@@ -25,7 +25,6 @@ from gateway_compaction.adapters.redis.rows import (
     OWNER_FIELDS,
     ListedRow,
     encode_cursor,
-    page_size,
     read_number,
     select_rows,
     to_session_row,
@@ -128,12 +127,11 @@ class RedisArchive:
         """See ``Archive.sessions``."""
         tenants, now = await self._fetch_tenants(scope), await self._fetch_time()
         rows = await self._cache.fetch_rows(tenants)
-        selected, total = await select_rows(rows, scope, query, now)
-        page, more = selected[: page_size(query)], len(selected) > page_size(query)
+        page, has_more, total = await select_rows(rows, scope, query, now)
         existing = await self._drop_evicted(page)
         return SessionPage(
             rows=tuple(to_session_row(row.session, row.fields, now) for row in existing),
-            cursor=encode_cursor(page[-1], query) if more and page else None,
+            cursor=encode_cursor(page[-1], query) if has_more and page else None,
             total=total - (len(page) - len(existing)),
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from typing import Any
 
 from gateway_compaction.adapters.redis.codec import (
@@ -20,6 +19,7 @@ from gateway_compaction.adapters.redis.rows import (
     decode_object,
     read_number,
     read_owner,
+    read_pause,
     to_session_row,
 )
 from gateway_compaction.adapters.redis.scripts import Command
@@ -100,8 +100,8 @@ def _build_detail(session: SessionRef, fields: Fields, answers: list[Any]) -> Se
         claims=tuple((digest, deadline) for digest, deadline in leases if deadline > now),
         events=tuple(event for raw in events if (event := decode_event(raw))),
         steering=decode_controls(controls),
-        bypass=_read_pause(fields, "bypass", now),
-        backoff=_read_pause(fields, "backoff", now),
+        bypass=read_pause(fields, "bypass", now),
+        backoff=read_pause(fields, "backoff", now),
         last_call=None if last is None or find_snapshot_fault(last) else decode_snapshot(last),
         ttl=max(0.0, ttl / 1000),
     )
@@ -121,9 +121,3 @@ def _sort_records(records: list[Compaction | None]) -> tuple[Compaction, ...]:
 def _read_deadline(lease: bytes) -> float:
     """Return the deadline of a lease ``token:deadline``, in seconds."""
     return read_number({"ms": lease.rpartition(b":")[2]}, "ms") / 1000
-
-
-def _read_pause(fields: Mapping[str, Any], kind: str, now: float) -> tuple[float, str] | None:
-    """Return until when a session is paused, and why, or None where it is not."""
-    until = read_number(fields, f"{kind}_until") / 1000
-    return (until, str(fields.get(f"{kind}_reason") or "unspecified")) if until > now else None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gateway_compaction.adapters.redis.connection import RedisConnection
@@ -21,33 +22,43 @@ ROWS_AT_ONCE = 200
 # Tenants whose state is asked for in one round trip.
 TENANTS_AT_ONCE = 100
 
-# What nobody asked for so long is dropped.
+# Seconds after which an unused tenant is dropped.
 KEPT_SECONDS = 30.0
 
-# Rows that are kept in all. The tenants asked for last stay.
+# Rows that are kept in all; the least recently used tenants go first.
 KEPT_ROWS = 50_000
 
-# A bound for a loop that ends long before.
+# Safety bound of the paging loop, which ends long before.
 MOST_ROWS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class _CachedTenant:
-    """Rows of one tenant, as of ``second``.
+class ListState:
+    """State of a tenant's list in Redis: while it is unchanged, no row need be read again.
 
     Attributes:
-        begun: when the list began, as Redis has it; another value means another list.
-        counts: rows written to the list and dropped from it since then; what is unchanged need not be read.
-        second: when it was read, by the clock of Redis.
-        asked: when somebody last asked for it, by this process's clock.
-        rows: by session hash.
+        begun: when the list began; another value means another list.
+        written: rows written to it since then.
+        dropped: rows dropped from it since then. Expired rows are not counted.
+        read_at: the second at which this was read, by the clock of Redis; 0 where it never was.
     """
 
     begun: bytes = b""
-    counts: tuple[int, int] = (0, 0)
-    second: int = 0
-    asked: float = 0.0
+    written: int = 0
+    dropped: int = 0
+    read_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CachedTenant:
+    """Rows of one tenant by session hash, and the state of the list when they were read.
+
+    ``asked_at`` is when somebody last asked for them, by this process's clock.
+    """
+
+    state: ListState = field(default_factory=ListState)
     rows: Mapping[str, ListedRow] = field(default_factory=dict)
+    asked_at: float = 0.0
 
 
 class RowCache:
@@ -61,7 +72,7 @@ class RowCache:
     def __init__(self, connection: RedisConnection, clock: Callable[[], float] = time.monotonic) -> None:
         self._connection = connection
         self._clock = clock
-        self._tenants: dict[str, _CachedTenant] = {}
+        self._tenants: OrderedDict[str, CachedTenant] = OrderedDict()
 
     async def fetch_rows(self, tenants: Sequence[str]) -> list[ListedRow]:
         """Return all rows of some tenants; expired sessions among them."""
@@ -78,47 +89,55 @@ class RowCache:
 
     def clear(self) -> None:
         """Forget everything: what is not in the store any more must not be here."""
-        # Who is reading just now goes on with what was there, and leaves it behind.
-        self._tenants = {}
+        # A reader that is under way goes on filling the old cache, which nobody sees any more.
+        self._tenants = OrderedDict()
 
-    def drop_unused(self) -> None:
-        """Forget what nobody asked for lately."""
+    def _drop_unused(self) -> None:
+        """Forget the tenants that nobody asked for lately."""
         oldest = self._clock() - KEPT_SECONDS
-        for tenant in [t for t, cached in self._tenants.items() if cached.asked < oldest]:
+        for tenant in [t for t, cached in self._tenants.items() if cached.asked_at < oldest]:
             del self._tenants[tenant]
 
-    async def _refresh(self, tenants: Sequence[str]) -> list[_CachedTenant]:
-        """Return some tenants as they are now."""
-        self.drop_unused()
-        cache, refreshed = self._tenants, list[_CachedTenant]()
-        questions = [("HMGET", tenant_key(t, "rows"), "begun", "written", "dropped") for t in tenants]
-        clock, *answers = await self._connection.send(("TIME",), *questions)
-        for tenant, (begun, written, dropped) in zip(tenants, answers, strict=True):
-            present = _CachedTenant(begun or b"", (int(written or 0), int(dropped or 0)), int(clock[0]))
-            updated = await self._update(tenant, cache.get(tenant, _CachedTenant()), present)
-            refreshed.append(replace(updated, asked=self._clock()))
-            # The last asked for stands last.
-            cache.pop(tenant, None)
-            cache[tenant] = refreshed[-1]
-        total, needed = sum(len(cached.rows) for cached in cache.values()), frozenset(tenants)
-        while total > KEPT_ROWS and (first := next(iter(cache))) not in needed:
-            total -= len(cache.pop(first).rows)
+    async def _refresh(self, tenants: Sequence[str]) -> list[CachedTenant]:
+        """Return some tenants as they are now, and make them the most recently used ones of the cache."""
+        self._drop_unused()
+        # This one even if ``clear`` puts another in its place meanwhile.
+        cache = self._tenants
+        states = await self._fetch_states(tenants)
+        refreshed: list[CachedTenant] = []
+        for tenant, state in zip(tenants, states, strict=True):
+            updated = await self._update(tenant, cache.get(tenant, CachedTenant()), state)
+            cache[tenant] = replace(updated, asked_at=self._clock())
+            cache.move_to_end(tenant)
+            refreshed.append(cache[tenant])
+        _evict(cache, frozenset(tenants))
         return refreshed
 
-    async def _update(self, tenant: str, cached: _CachedTenant, present: _CachedTenant) -> _CachedTenant:
-        """Return a tenant with the rows that were written until ``present``, which has no rows itself."""
-        # Where rows were dropped, or the list began anew, all are read again.
-        if (cached.begun, cached.counts[1]) != (present.begun, present.counts[1]):
-            cached = _CachedTenant(present.begun, (0, present.counts[1]))
-        if cached.counts[0] == present.counts[0]:
+    async def _fetch_states(self, tenants: Sequence[str]) -> list[ListState]:
+        """Return the present state of each tenant's list, in one round trip."""
+        questions = [("HMGET", tenant_key(t, "rows"), "begun", "written", "dropped") for t in tenants]
+        clock, *answers = await self._connection.send(("TIME",), *questions)
+        return [
+            ListState(begun or b"", int(written or 0), int(dropped or 0), read_at=int(clock[0]))
+            for begun, written, dropped in answers
+        ]
+
+    async def _update(self, tenant: str, cached: CachedTenant, present: ListState) -> CachedTenant:
+        """Return a tenant with the rows that were written until ``present``."""
+        known = cached.state
+        if (known.begun, known.dropped) != (present.begun, present.dropped):
+            # Rows were dropped, or the list began anew: all are read again.
+            known = ListState(present.begun, dropped=present.dropped)
+            cached = CachedTenant(known)
+        if known.written == present.written:
             return cached
-        # Of the second in which it was read last, some rows may have come after.
-        since = str(cached.second - 1) if cached.second else "-inf"
-        # The store drops what expired, and does not say so.
-        rows = {key: row for key, row in cached.rows.items() if row.expires > present.second}
+        # Other rows may have been written later in the second at which the list was read last.
+        since = str(known.read_at - 1) if known.read_at else "-inf"
+        # Expired rows are not counted as dropped, so they are filtered here.
+        rows = {key: row for key, row in cached.rows.items() if row.expires > present.read_at}
         async for page in self._fetch_pages(tenant, since):
             rows.update((row.session.key, row) for row in page)
-        return replace(present, rows=rows)
+        return CachedTenant(present, rows)
 
     async def _fetch_pages(self, tenant: str, since: str) -> AsyncIterator[list[ListedRow]]:
         """Yield the rows written since a second, or all since ``-inf``, the latest first."""
@@ -135,3 +154,12 @@ class RowCache:
             if number < ROWS_AT_ONCE:
                 return
             await asyncio.sleep(0)
+
+
+def _evict(cache: OrderedDict[str, CachedTenant], needed: Collection[str]) -> None:
+    """Drop the least recently used tenants while too many rows are kept, but none that is needed now."""
+    total = sum(len(cached.rows) for cached in cache.values())
+    for tenant in list(cache):
+        if total <= KEPT_ROWS or tenant in needed:
+            return
+        total -= len(cache.pop(tenant).rows)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields as fields_of
 from heapq import nlargest, nsmallest
 from math import isfinite
-from operator import attrgetter
+from operator import attrgetter, gt, lt
 from typing import Any, NamedTuple
 
 from gateway_compaction.adapters.redis.codec import decode_texts
@@ -30,15 +30,15 @@ OWNER_FIELDS = tuple(f.name for f in fields_of(Owner))
 # Rows of a page, whatever a client asks for.
 LONGEST_PAGE = 500
 
-# Greater numbers are no count, time or size, and not every reader of JSON can take them.
+# Readers of JSON that take numbers for floats lose exactness above it.
 LARGEST_NUMBER = 2**53
 
-# So many rows are looked at before other tasks have their turn: a millisecond or two.
+# Rows scanned before yielding to other tasks: a millisecond or two.
 ROWS_AT_ONCE = 1_000
 
 
 class ListedRow(NamedTuple):
-    """A row, with what is needed of each to select and order thousands; decoded once for all lists."""
+    """A row with its sort keys parsed, once for all lists that show it."""
 
     session: SessionRef
     session_id: str
@@ -53,7 +53,7 @@ class ListedRow(NamedTuple):
 
 
 def decode_object(raw: bytes | str) -> Fields | None:
-    """Return a row (or any other JSON object), or None where it is none or empty."""
+    """Return a JSON object (a row, a page of rows, an hour's counts), or None where it is none or empty."""
     try:
         fields = json.loads(raw if isinstance(raw, str) else raw.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
@@ -89,18 +89,25 @@ def to_session_row(session: SessionRef, fields: Fields, now: float) -> SessionRo
 
 def to_listed_row(session: SessionRef, fields: Fields) -> ListedRow:
     """Return a row with the numbers that lists are ordered by."""
-    names = ("expires", "seen", "created", "saved", "tokens_before", "calls")
     return ListedRow(
-        session,
-        session.session_id,
-        read_owner(fields),
-        fields,
-        *(read_number(fields, name) for name in names),
+        session=session,
+        session_id=session.session_id,
+        owner=read_owner(fields),
+        fields=fields,
+        expires=read_number(fields, "expires"),
+        seen=read_number(fields, "seen"),
+        created=read_number(fields, "created"),
+        saved=read_number(fields, "saved"),
+        tokens=read_number(fields, "tokens_before"),
+        calls=read_number(fields, "calls"),
     )
 
 
 def read_owner(fields: Fields, prefix: str = "about:") -> Owner:
-    """Return the owner that some fields name; what several users or keys share is empty, and so None."""
+    """Return the owner that some fields name.
+
+    A fact shared by several users or keys is stored empty, and read as None.
+    """
     return Owner(**{name: _read_text(fields, f"{prefix}{name}") for name in OWNER_FIELDS})
 
 
@@ -113,35 +120,54 @@ def read_number(fields: Fields, name: str) -> float:
     return value if isfinite(value) and abs(value) < LARGEST_NUMBER else 0.0
 
 
-async def select_rows(
-    rows: Sequence[ListedRow], scope: Scope, query: Query, now: float
-) -> tuple[list[ListedRow], int]:
-    """Return the rows of a page, in order, and how many match in all.
+class Selection(NamedTuple):
+    """The rows of one page in order, whether others follow them, and how many match in all."""
 
-    Where others follow, there is one row more than the page holds.
+    page: list[ListedRow]
+    has_more: bool
+    total: int
+
+
+async def select_rows(rows: Sequence[ListedRow], scope: Scope, query: Query, now: float) -> Selection:
+    """Return the page of rows that a query asks for.
 
     Raises:
         ActionRefused: the cursor is not one of this list.
     """
-    after, ascending = _decode_cursor(query), query.ascending
-    unfiltered = query == Query(sort=query.sort, ascending=ascending, cursor=query.cursor, limit=query.limit)
-    text = None if query.text is None else query.text.casefold()
+    after, size = _decode_cursor(query), page_size(query)
     # Two rows of the same second are told apart by their names: a cursor must mean one place.
     place: Callable[[ListedRow], tuple[float, str]] = attrgetter(query.sort, "session_id")
-    behind_cursor: list[ListedRow] = []
-    total = 0
+    matching = await _filter_rows(rows, _build_filter(scope, query, now))
+    following = matching
+    if after is not None:
+        compare = gt if query.ascending else lt
+        following = await _filter_rows(matching, lambda row: compare(place(row), after))
+    take = nsmallest if query.ascending else nlargest
+    # One more than a page shows whether others follow.
+    selected = take(size + 1, following, key=place)
+    return Selection(selected[:size], len(selected) > size, len(matching))
+
+
+async def _filter_rows(rows: Sequence[ListedRow], test: Callable[[ListedRow], bool]) -> list[ListedRow]:
+    """Return the rows that pass a test, with a turn for other tasks every now and then."""
+    passed: list[ListedRow] = []
     for start in range(0, len(rows), ROWS_AT_ONCE):
-        for row in rows[start : start + ROWS_AT_ONCE]:
-            if row.expires <= now or not (scope.everything or scope.allows(row.owner)):
-                continue
-            if not (unfiltered or _matches(row, query, text, now)):
-                continue
-            total += 1
-            if after is None or (place(row) > after if ascending else place(row) < after):
-                behind_cursor.append(row)
+        passed += filter(test, rows[start : start + ROWS_AT_ONCE])
         await asyncio.sleep(0)
-    take = nsmallest if ascending else nlargest
-    return take(page_size(query) + 1, behind_cursor, key=place), total
+    return passed
+
+
+def _build_filter(scope: Scope, query: Query, now: float) -> Callable[[ListedRow], bool]:
+    """Build the test of a row: it has not expired, may be seen, and is one that the query asks for."""
+    text = None if query.text is None else query.text.casefold()
+    has_filters = query.has_filters
+
+    def passes(row: ListedRow) -> bool:
+        if row.expires <= now or not (scope.everything or scope.allows(row.owner)):
+            return False
+        return not has_filters or _matches(row, query, text, now)
+
+    return passes
 
 
 def page_size(query: Query) -> int:
@@ -199,15 +225,23 @@ def _build_search_text(row: ListedRow) -> str:
 
 def _read_state(fields: Fields, now: float) -> tuple[State, str | None]:
     """Return the state of a session, and why it failed, is bypassed or backs off."""
-    paused = None
-    for kind in ("bypass", "backoff"):
-        if paused is None and read_number(fields, f"{kind}_until") > now * 1000:
-            paused = _read_text(fields, f"{kind}_reason") or "unspecified"
+    pause = read_pause(fields, "bypass", now) or read_pause(fields, "backoff", now)
+    reason = pause[1] if pause else None
     if read_number(fields, "claimed") > now * 1000:
-        return "summarizing", paused
+        return "summarizing", reason
     if read_number(fields, "failures") > 0:
-        return "failed", _read_text(fields, "backoff_reason") or paused
-    return "idle", paused
+        return "failed", _read_text(fields, "backoff_reason") or reason
+    return "idle", reason
+
+
+def read_pause(fields: Fields, kind: str, now: float) -> tuple[float, str] | None:
+    """Return until when (in seconds) a session is paused, and why; None where it is not.
+
+    Args:
+        kind: ``bypass`` or ``backoff``.
+    """
+    until = read_number(fields, f"{kind}_until") / 1000
+    return (until, _read_text(fields, f"{kind}_reason") or "unspecified") if until > now else None
 
 
 def _read_text(fields: Fields, name: str) -> str | None:

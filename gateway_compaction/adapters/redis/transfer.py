@@ -26,6 +26,7 @@ from gateway_compaction.adapters.redis.transfer_checks import (
     find_snapshot_fault,
     find_text_fault,
 )
+from gateway_compaction.archive import LARGEST_DOCUMENT
 from gateway_compaction.core.policy.fields import LONGEST_TTL
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import ActionRefused, InvalidDocument
@@ -33,9 +34,6 @@ from gateway_compaction.errors import ActionRefused, InvalidDocument
 # How a document names itself; another version is refused.
 SCHEMA = "gateway-compaction/session"
 VERSION = 1
-
-# A document as JSON, so that one import cannot fill the memory.
-MOST_BYTES = 32_000_000
 
 # Compactions, and retired ones, of one document.
 MOST_RECORDS = 2_000
@@ -120,7 +118,7 @@ def build_document(session: SessionRef, stored: Sequence[Any]) -> dict[str, Any]
     if versions:
         # Where the number itself was evicted: import refuses records of versions yet to come.
         document["fields"]["version"] = str(max(*versions, int(document["fields"].get("version", "0"))))
-    if len(json.dumps(document)) > MOST_BYTES:
+    if len(json.dumps(document)) > LARGEST_DOCUMENT:
         raise ActionRefused("The session is larger than 32 MB as a document")
     return document
 
@@ -133,7 +131,7 @@ def read_document(raw: Mapping[str, Any]) -> Document:
     """
     try:
         size = len(json.dumps(raw))
-        if size > MOST_BYTES:
+        if size > LARGEST_DOCUMENT:
             raise InvalidDocument("document", "it is larger than 32 MB")
         document = Document.model_validate(dict(raw))
     except ValidationError as error:
