@@ -19,7 +19,15 @@ from gateway_compaction.adapters.redis.hours import fetch_hours, fetch_owners
 from gateway_compaction.adapters.redis.importing import NO_TENANT, import_session
 from gateway_compaction.adapters.redis.index import build_request_notice, build_unlisting, encode_owner
 from gateway_compaction.adapters.redis.index_writer import IndexWriter
-from gateway_compaction.adapters.redis.keys import REQUESTED, TENANTS, owner_key, session_keys
+from gateway_compaction.adapters.redis.keys import (
+    EXPORTED_PARTS,
+    REQUESTED,
+    SESSION_PARTS,
+    TENANTS,
+    build_part_query,
+    owner_key,
+    session_keys,
+)
 from gateway_compaction.adapters.redis.row_cache import RowCache
 from gateway_compaction.adapters.redis.rows import (
     OWNER_FIELDS,
@@ -29,7 +37,7 @@ from gateway_compaction.adapters.redis.rows import (
     select_rows,
     to_session_row,
 )
-from gateway_compaction.adapters.redis.scripts import Script, load_script
+from gateway_compaction.adapters.redis.scripts import Command, Script, load_script
 from gateway_compaction.adapters.redis.transfer import build_document
 from gateway_compaction.adapters.redis.transfer_checks import LONGEST_PIN, MOST_PINS
 from gateway_compaction.archive import Hour, Query, Scope, SessionDetail, SessionPage, SessionRow
@@ -205,18 +213,11 @@ class RedisArchive:
     async def export(self, scope: Scope, session: SessionRef) -> Mapping[str, Any]:
         """See ``Archive.export``."""
         await fetch_fields(self._connection, scope, session)
-        parts = ("session", "compactions", "used", "retired", "events", "last")
-        fields, compactions, used, retired, events, last = session_keys(session, *parts)
-        stored = await self._connection.send(
-            ("HGETALL", fields),
-            ("HGETALL", compactions),
-            ("ZRANGE", used, 0, -1, "WITHSCORES"),
-            ("HGETALL", retired),
-            ("LRANGE", events, 0, -1),
-            ("GET", last),
-            ("PTTL", fields),
-        )
-        return await asyncio.to_thread(build_document, session, stored)
+        questions = [build_part_query(session, part) for part in EXPORTED_PARTS]
+        life: Command = ("PTTL", *session_keys(session, "session"))
+        *answers, milliseconds = await self._connection.send(*questions, life)
+        stored = dict(zip(EXPORTED_PARTS, answers, strict=True))
+        return await asyncio.to_thread(build_document, session, stored, milliseconds / 1000)
 
     async def load(self, scope: Scope, document: Mapping[str, Any]) -> SessionRef:
         """See ``Archive.load``."""
@@ -249,10 +250,7 @@ class RedisArchive:
             ActionRefused: it has too many pins.
         """
         await fetch_fields(self._connection, scope, session)
-        parts = ["session", "claims", "events"]
-        if action.script is not STEER:
-            parts += ["compactions", "used", "retired"]
-        keys = session_keys(session, *parts)
+        keys = session_keys(session, *SESSION_PARTS)
         event = self._build_audit_event(scope, action.name, action.reason, action.version)
         answer = await self._connection.run(action.script, keys, [encode_event(event), *action.args], int)
         if answer == NO_SESSION_ANSWER:
@@ -264,7 +262,7 @@ class RedisArchive:
         if action.script is not STEER:
             await note_voided(self._connection, session)
         if action.name in ("compact", "rebuild"):
-            [left] = await self._connection.send(("PTTL", keys[0]))
+            [left] = await self._connection.send(("PTTL", *session_keys(session, "session")))
             # Erased meanwhile, it wants nothing.
             if left > 0:
                 await self._connection.send(build_request_notice(session, left / 1000))

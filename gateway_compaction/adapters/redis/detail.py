@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from gateway_compaction.adapters.redis.codec import (
@@ -13,7 +15,7 @@ from gateway_compaction.adapters.redis.codec import (
 )
 from gateway_compaction.adapters.redis.connection import RedisConnection
 from gateway_compaction.adapters.redis.index import build_row_query
-from gateway_compaction.adapters.redis.keys import session_keys
+from gateway_compaction.adapters.redis.keys import build_part_query, session_keys
 from gateway_compaction.adapters.redis.rows import (
     Fields,
     decode_object,
@@ -33,10 +35,22 @@ NO_SESSION = "There is no such session, or it is not yours to see"
 # Fields of a session that ``decode_controls`` takes, in its order.
 CONTROL_FIELDS = ("generation", "pins", "compact", "rebuild")
 
-PARTS = ("session", "claims", "compactions", "retired", "events", "last")
+# Parts that are shown, besides the session's own fields.
+DETAIL_PARTS = ("claims", "compactions", "retired", "events", "last")
 
 # More than this is decoded on a thread: some ms during which other requests would wait.
 LARGE_BYTES = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Answers about one session: its row, the store's time, its controls, seconds to live, and its parts."""
+
+    fields: Fields
+    now: float
+    controls: Sequence[bytes | None]
+    ttl: float
+    stored: Mapping[str, Any]
 
 
 async def fetch_fields(connection: RedisConnection, scope: Scope, session: SessionRef) -> Fields:
@@ -68,42 +82,47 @@ async def fetch_detail(connection: RedisConnection, scope: Scope, session: Sessi
     Raises:
         NotFound: there is none, or it is not in scope.
     """
-    key = dict(zip(PARTS, session_keys(session, *PARTS), strict=True))
+    [key] = session_keys(session, "session")
     commands: list[Command] = [
         build_row_query(session),
         ("TIME",),
-        ("HMGET", key["session"], *CONTROL_FIELDS),
-        ("HGETALL", key["compactions"]),
-        ("HGETALL", key["retired"]),
-        ("HGETALL", key["claims"]),
-        ("LRANGE", key["events"], 0, -1),
-        ("GET", key["last"]),
-        ("PTTL", key["session"]),
+        ("HMGET", key, *CONTROL_FIELDS),
+        ("PTTL", key),
+        *(build_part_query(session, part) for part in DETAIL_PARTS),
     ]
-    row, *answers = await connection.send(*commands)
-    fields = decode_visible_row(scope, row)
-    _, _, compactions, retired, _, _, last, _ = answers
-    size = sum(len(raw) for records in (compactions, retired) for raw in records.values()) + len(last or b"")
-    if size > LARGE_BYTES:
-        return await asyncio.to_thread(_build_detail, session, fields, answers)
-    return _build_detail(session, fields, answers)
+    row, clock, controls, milliseconds, *answers = await connection.send(*commands)
+    stored = dict(zip(DETAIL_PARTS, answers, strict=True))
+    found = _Found(
+        fields=decode_visible_row(scope, row),
+        now=clock[0] + clock[1] / 1e6,
+        controls=controls,
+        ttl=milliseconds / 1000,
+        stored=stored,
+    )
+    records = (*stored["compactions"].values(), *stored["retired"].values(), stored["last"] or b"")
+    if sum(map(len, records)) > LARGE_BYTES:
+        return await asyncio.to_thread(_build_detail, session, found)
+    return _build_detail(session, found)
 
 
-def _build_detail(session: SessionRef, fields: Fields, answers: list[Any]) -> SessionDetail:
-    clock, controls, compactions, retired, claims, events, last, ttl = answers
-    now = clock[0] + clock[1] / 1e6
-    leases = [(digest.decode("utf-8", "replace"), _read_deadline(raw)) for digest, raw in claims.items()]
+def _build_detail(session: SessionRef, found: _Found) -> SessionDetail:
+    fields, now, stored, last = found.fields, found.now, found.stored, found.stored["last"]
+    leases = [
+        (digest.decode("utf-8", "replace"), _read_deadline(raw)) for digest, raw in stored["claims"].items()
+    ]
+    compactions = [decode_record(digest, raw) for digest, raw in stored["compactions"].items()]
+    retired = [decode_record(_read_digest(raw), raw) for raw in stored["retired"].values()]
     return SessionDetail(
         row=to_session_row(session, fields, now),
-        compactions=_sort_records([decode_record(digest, raw) for digest, raw in compactions.items()]),
-        retired=_sort_records([decode_record(_read_digest(raw), raw) for raw in retired.values()]),
+        compactions=_sort_records(compactions),
+        retired=_sort_records(retired),
         claims=tuple((digest, deadline) for digest, deadline in leases if deadline > now),
-        events=tuple(event for raw in events if (event := decode_event(raw))),
-        steering=decode_controls(controls),
+        events=tuple(event for raw in stored["events"] if (event := decode_event(raw))),
+        steering=decode_controls(found.controls),
         bypass=read_pause(fields, "bypass", now),
         backoff=read_pause(fields, "backoff", now),
         last_call=None if last is None or find_snapshot_fault(last) else decode_snapshot(last),
-        ttl=max(0.0, ttl / 1000),
+        ttl=max(0.0, found.ttl),
     )
 
 

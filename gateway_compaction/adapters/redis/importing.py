@@ -21,9 +21,9 @@ from gateway_compaction.adapters.redis.index import (
     build_row_query,
     encode_owner,
 )
-from gateway_compaction.adapters.redis.keys import SESSION_PARTS, owner_key, session_keys
+from gateway_compaction.adapters.redis.keys import SESSION_KEYS, SESSION_PARTS, owner_key, session_keys
 from gateway_compaction.adapters.redis.scripts import load_script
-from gateway_compaction.adapters.redis.transfer import Document, build_import_args, read_document
+from gateway_compaction.adapters.redis.transfer import Document, build_import_items, read_document
 from gateway_compaction.archive import Owner, Scope
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
@@ -54,8 +54,10 @@ async def import_session(
     session = checked.ref
     names, unproven = await _find_owner(connection, scope, checked)
     owner = encode_owner(names)
-    rest = await asyncio.to_thread(build_import_args, checked, owner, unproven, trusted=scope.everything)
-    args = [to_milliseconds(checked.ttl), encode_event(event), *rest]
+    items = await asyncio.to_thread(build_import_items, checked, owner, unproven, trusted=scope.everything)
+    args: list[Any] = [to_milliseconds(checked.ttl), encode_event(event)]
+    for part, values in items.items():
+        args += [part, SESSION_KEYS[part].write, SESSION_KEYS[part].item_size, len(values), *values]
     if await connection.run(IMPORT, session_keys(session, *SESSION_PARTS), args, int) != STORED:
         raise ActionRefused("There is a session of this name already; forget it first")
     labels = [encode_text(label) for label in decode_texts(checked.fields.get("labels", ""))]

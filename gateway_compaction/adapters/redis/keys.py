@@ -7,13 +7,56 @@ tenant's lists. Names hold hashes only, never text that a client or an operator 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from gateway_compaction.adapters.redis.codec import encode_exact_text
 from gateway_compaction.core.conversation.digest import fingerprint
 from gateway_compaction.core.records.compaction import SessionRef
 
-# The last part of every key that a session has; erasing a session erases these.
-SESSION_PARTS = ("session", "claims", "events", "compactions", "used", "retired", "last")
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The type of a session's key, by the commands that read it and write it as a whole.
+
+    Attributes:
+        read: the command that reads all of it: its name, and what stands behind the key.
+        write: the command that adds an item to it.
+        item_size: arguments of an item, such as 2 for a field and its value.
+    """
+
+    read: tuple[str, *tuple[Any, ...]]
+    write: str
+    item_size: int
+
+
+# Every key of a session, by the last part of its name. To add one:
+# 1. Add it here, at any place. Then it is erased with its session, handed to the scripts that take a whole
+#    session (they find it by name: ``part('…')``), and expires with each call that is recorded.
+# 2. Encode and decode its values in ``codec``, and write it in a script of ``lua/``. Where an operator takes
+#    versions back and that voids it too, add it to ``VERSION_PARTS`` of ``lua/prelude.lua``.
+# 3. To show it: ``DETAIL_PARTS`` of ``detail``, and a field of ``archive.SessionDetail``.
+# 4. To export it, as all but leases are: a field of ``transfer.Document``, ``transfer.build_document``,
+#    ``transfer.build_import_items``, and a check of its values in ``transfer_checks``.
+# 5. Describe it in docs/redis.md, and write it in ``fill`` of tests/store_contract.py.
+SESSION_KEYS: Mapping[str, Part] = {
+    "session": Part(("HGETALL",), "HSET", 2),
+    "claims": Part(("HGETALL",), "HSET", 2),
+    "events": Part(("LRANGE", 0, -1), "RPUSH", 1),
+    "compactions": Part(("HGETALL",), "HSET", 2),
+    "used": Part(("ZRANGE", 0, -1, "WITHSCORES"), "ZADD", 2),
+    "retired": Part(("HGETALL",), "HSET", 2),
+    "last": Part(("GET",), "SET", 1),
+}
+SESSION_PARTS = tuple(SESSION_KEYS)
+
+# Leases are of a worker that runs now: in a copy of the session nobody holds them.
+EXPORTED_PARTS = tuple(part for part in SESSION_PARTS if part != "claims")
+
+# Events and labels that a session keeps, the latest.
+MOST_EVENTS = 200
+MOST_LABELS = 8
 
 # Tenants by the second in which each was last seen.
 TENANTS = "gwc:tenants"
@@ -37,6 +80,12 @@ OWNER_PATTERN = "gwc:owner:*"
 def session_keys(session: SessionRef, *parts: str) -> list[str]:
     """Return the keys of a session, one for each of ``parts`` (see ``SESSION_PARTS``)."""
     return [f"gwc:{{{session.session_id}}}:{part}" for part in parts]
+
+
+def build_part_query(session: SessionRef, part: str) -> tuple[Any, ...]:
+    """Build the command that reads a part of a session as a whole."""
+    command, *rest = SESSION_KEYS[part].read
+    return (command, *session_keys(session, part), *rest)
 
 
 def tenant_key(tenant: str, part: str) -> str:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
+from gateway_compaction.adapters.redis.keys import MOST_EVENTS, MOST_LABELS, SESSION_PARTS
+
 # One Redis command with its arguments. Where the command is EVAL, its first argument is a ``Script``.
 Command = tuple[Any, ...]
 
@@ -29,7 +31,14 @@ class Script:
 
 
 def load_script(name: str) -> Script:
-    """Return ``lua/<name>.lua`` with ``lua/prelude.lua``, which all scripts share, before it."""
+    """Return ``lua/<name>.lua`` behind the constants and ``lua/prelude.lua``, which all scripts share."""
     folder = files(__package__).joinpath("lua")
-    text = "".join(folder.joinpath(f"{part}.lua").read_text(encoding="utf-8") for part in ("prelude", name))
+    text = _build_constants()
+    text += "".join(folder.joinpath(f"{part}.lua").read_text(encoding="utf-8") for part in ("prelude", name))
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
+
+
+def _build_constants() -> str:
+    """Build the lines of Lua that tell the scripts what Python knows: bounds, and the places of keys."""
+    places = ", ".join(f"{part} = {place}" for place, part in enumerate(SESSION_PARTS, 1))
+    return f"local MOST_EVENTS, MOST_LABELS = {MOST_EVENTS}, {MOST_LABELS}\nlocal PLACES = {{{places}}}\n"

@@ -33,7 +33,15 @@ from gateway_compaction.adapters.redis.index_writer import (
     find_decision_time,
     is_erased_since,
 )
-from gateway_compaction.adapters.redis.keys import FACTORS, FORGOTTEN, REQUESTED, VOIDED, session_keys
+from gateway_compaction.adapters.redis.keys import (
+    FACTORS,
+    FORGOTTEN,
+    MOST_LABELS,
+    REQUESTED,
+    SESSION_PARTS,
+    VOIDED,
+    session_keys,
+)
 from gateway_compaction.adapters.redis.scripts import Command, Script, load_script
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.controls import is_stored, read_start
@@ -47,10 +55,6 @@ RELEASE = load_script("release")
 PUT = load_script("put")
 APPEND = load_script("append")
 PAUSE = load_script("pause")
-
-# Events and labels that a session keeps.
-MOST_EVENTS = 200
-MOST_LABELS = 8
 
 # Records along one line of parents. Older ones are covered by what came after, and are not used again.
 MOST_ANCESTORS = 16
@@ -175,10 +179,10 @@ class RedisStore:
         # Up to 2 MB: on a thread, so that other requests go on.
         snapshot = b"" if call.snapshot is None else await asyncio.to_thread(encode_snapshot, call.snapshot)
         args: list[Any] = [to_milliseconds(ttl), encode_event(event), call.used or ""]
-        args += [MOST_EVENTS, MOST_LABELS, _to_expected(generation), call.view or "", snapshot]
+        args += [_to_expected(generation), call.view or "", snapshot]
         for parts in (names, owner, to_set, to_count):
             args += [len(parts), *parts]
-        keys = session_keys(session, "session", "claims", "events", "compactions", "used", "retired", "last")
+        keys = session_keys(session, *SESSION_PARTS)
         if await self._is_erased(session, generation):
             return
         answer = await self.connection.run(

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gateway_compaction.adapters.redis.codec import TEXT_CHARS, decode_event, encode_event
+from gateway_compaction.adapters.redis.keys import MOST_EVENTS
 from gateway_compaction.adapters.redis.rows import OWNER_FIELDS
 from gateway_compaction.adapters.redis.transfer_checks import (
     NO_FIELD,
@@ -37,9 +38,6 @@ VERSION = 1
 
 # Compactions, and retired ones, of one document.
 MOST_RECORDS = 2_000
-
-# As many as a session keeps.
-MOST_EVENTS = 200
 
 UNREADABLE = "it was changed, or cannot be read"
 
@@ -82,35 +80,35 @@ class Document(BaseModel):
         return SessionRef(self.tenant, self.session)
 
 
-def build_document(session: SessionRef, stored: Sequence[Any]) -> dict[str, Any]:
+def build_document(session: SessionRef, stored: Mapping[str, Any], ttl: float) -> dict[str, Any]:
     """Build the document of a session.
 
     Args:
-        stored: what Redis has of it: fields, compactions, used (alternating digests and times), retired,
-            events, last call, life in ms.
+        stored: the answers to ``build_part_query``, by part; "used" as alternating digests and times.
+        ttl: seconds that it has left to live.
 
     Raises:
         ActionRefused: it is larger than 32 MB.
     """
-    fields, compactions, used, retired, events, last, ttl = stored
-    texts = {k.decode("utf-8", "replace"): v.decode("utf-8", "replace") for k, v in fields.items()}
+    compactions, retired, last = stored["compactions"], stored["retired"], stored["last"]
+    texts = {k.decode("utf-8", "replace"): v.decode("utf-8", "replace") for k, v in stored["session"].items()}
     document: dict[str, Any] = {
         "schema": SCHEMA,
         "version": VERSION,
         "tenant": session.tenant,
         "session": session.key,
         "owner": {n: texts[f"about:{n}"] for n in OWNER_FIELDS if texts.get(f"about:{n}")},
-        "ttl": min(LONGEST_TTL, max(0.001, ttl / 1000)),
+        "ttl": min(LONGEST_TTL, max(0.001, ttl)),
         # What import would refuse is no part of a document: it is not to fail for one bad value.
         "fields": {k: v for k, v in texts.items() if find_field_fault(k, v) is None},
         "compactions": {k.decode(): _to_json(v) for k, v in compactions.items() if k == _read_digest(v)},
         "used": {
             digest.decode(): second
-            for digest, second in _pair_scores(used)
+            for digest, second in _pair_scores(stored["used"])
             if NAME.fullmatch(digest) and find_score_fault(second) is None
         },
         "retired": {k.decode(): _to_json(v) for k, v in retired.items() if k == _read_version(v)},
-        "events": [_to_json(v) for v in events if find_event_fault(v) is None],
+        "events": [_to_json(v) for v in stored["events"] if find_event_fault(v) is None],
         "last_call": None if last is None or find_snapshot_fault(last) else _to_json(last),
     }
     records = [decode_exact_record(raw) for raw in (*compactions.values(), *retired.values())]
@@ -146,10 +144,10 @@ def read_document(raw: Mapping[str, Any]) -> Document:
     return document
 
 
-def build_import_args(
+def build_import_items(
     document: Document, owner: Sequence[bytes], unproven: Mapping[str, str], *, trusted: bool
-) -> list[Any]:
-    """Build what ``import.lua`` takes behind TTL and event.
+) -> dict[str, list[Any]]:
+    """Build what is written into each part of the session, as the arguments of the part's ``write``.
 
     Args:
         owner: whose the session will be, as ``encode_owner`` writes it.
@@ -167,10 +165,15 @@ def build_import_args(
     compactions = [part for digest, raw in document.compactions.items() for part in (digest, _to_bytes(raw))]
     used = [part for digest, second in document.used.items() for part in (second, digest)]
     retired = [part for version, raw in document.retired.items() for part in (version, _to_bytes(raw))]
-    args: list[Any] = [b"" if document.last_call is None else _to_bytes(document.last_call)]
-    for parts in (fields, events, compactions, used, retired):
-        args += [len(parts), *parts]
-    return args
+    last = [] if document.last_call is None else [_to_bytes(document.last_call)]
+    return {
+        "session": fields,
+        "events": events,
+        "compactions": compactions,
+        "used": used,
+        "retired": retired,
+        "last": last,
+    }
 
 
 def _find_faults(document: Document) -> Iterator[tuple[str, str | None]]:

@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gateway_compaction.adapters.redis.codec import (
+    TEXT_CHARS,
     decode_event,
     decode_record,
     decode_snapshot,
     decode_texts,
     encode_record,
 )
+from gateway_compaction.adapters.redis.keys import MOST_LABELS
 from gateway_compaction.adapters.redis.rows import LARGEST_NUMBER
 from gateway_compaction.core.records.compaction import Compaction
 
@@ -30,9 +32,8 @@ LONGEST_PIN = 400
 
 NO_FIELD = "there is no such field"
 
-# As many labels, and characters of each, as a session keeps.
-MOST_LABELS = 8
-LABEL_CHARS = 200
+# Characters of a label or a reason, as many as a session keeps.
+LABEL_CHARS = TEXT_CHARS
 
 # Characters of a reason; those of summaries quote what was wrong.
 REASON_CHARS = 20_000

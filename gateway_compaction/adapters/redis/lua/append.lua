@@ -4,31 +4,30 @@
 -- was sent for the first time; {} where the session was erased since the call began, and nothing was written.
 -- Without atomicity an erasure could come between the fields, and leave half a session that nobody finds.
 --
--- KEYS  1 session  2 claims  3 events  4 compactions  5 used  6 retired  7 last
+-- KEYS  a whole session
 -- ARGV  1 time to live, ms
 --       2 the event, JSON
 --       3 digest of the compaction that was sent, or empty
---       4 most events that are kept
---       5 most labels that are kept
---       6 generation under which the call was decided, or empty where it is not compared
---       7 what stood for the beginning: kind and digest, "raw", or empty where nothing was sent
---       8 the last call, JSON, or empty
---       9 and on: four lists, each behind the number of its items: labels, the newest first; names and values of
+--       4 generation under which the call was decided, or empty where it is not compared
+--       5 what stood for the beginning: kind and digest, "raw", or empty where nothing was sent
+--       6 the last call, JSON, or empty
+--       7 and on: four lists, each behind the number of its items: labels, the newest first; names and values of
 --         the owner; names and values of fields to set; names and amounts of fields to count up
 
-if ARGV[6] ~= '' then
+local session = part('session')
+if ARGV[4] ~= '' then
   -- An action of an operator since does not matter: the call was made.
-  local begun = tonumber(redis.call('HGET', KEYS[1], 'begun') or '')
-  if not begun or begun > (tonumber(string.match(ARGV[6], '^[%d.]+')) or 0) then return {} end
+  local begun = tonumber(redis.call('HGET', session, 'begun') or '')
+  if not begun or begun > (tonumber(string.match(ARGV[4], '^[%d.]+')) or 0) then return {} end
 end
-begin_session(KEYS[1])
-redis.call('HSET', KEYS[1], 'seen', time[1])
-redis.call('LPUSH', KEYS[3], ARGV[2])
-redis.call('LTRIM', KEYS[3], 0, ARGV[4] - 1)
-if ARGV[3] ~= '' then redis.call('ZADD', KEYS[5], 'XX', moment, ARGV[3]) end
-if ARGV[8] ~= '' then redis.call('SET', KEYS[7], ARGV[8]) end
+begin_session(session)
+redis.call('HSET', session, 'seen', time[1])
+redis.call('LPUSH', part('events'), ARGV[2])
+redis.call('LTRIM', part('events'), 0, MOST_EVENTS - 1)
+if ARGV[3] ~= '' then redis.call('ZADD', part('used'), 'XX', moment, ARGV[3]) end
+if ARGV[6] ~= '' then redis.call('SET', part('last'), ARGV[6]) end
 
-local place = 9
+local place = 7
 local function list()
   local items = {unpack(ARGV, place + 1, place + ARGV[place])}
   place = place + #items + 1
@@ -36,24 +35,24 @@ local function list()
 end
 local named, facts, latest, counts = list(), list(), list(), list()
 if #named > 0 then
-  local readable, known = pcall(cjson.decode, redis.call('HGET', KEYS[1], 'labels') or '[]')
+  local readable, known = pcall(cjson.decode, redis.call('HGET', session, 'labels') or '[]')
   local labels, listed = {}, {}
   local function add(label)
-    if #labels < tonumber(ARGV[5]) and not listed[label] then labels[#labels + 1] = label end
+    if #labels < MOST_LABELS and not listed[label] then labels[#labels + 1] = label end
     listed[label] = true
   end
   for _, label in ipairs(named) do add(label) end
   for _, label in ipairs(readable and type(known) == 'table' and known or {}) do add(label) end
-  redis.call('HSET', KEYS[1], 'labels', cjson.encode(labels))
+  redis.call('HSET', session, 'labels', cjson.encode(labels))
 end
-for i = 1, #facts, 2 do set_fact(KEYS[1], 'about:' .. facts[i], facts[i], facts[i + 1]) end
-for i = 1, #latest, 2 do redis.call('HSET', KEYS[1], latest[i], latest[i + 1]) end
-for i = 1, #counts, 2 do count_up(KEYS[1], counts[i], counts[i + 1]) end
+for i = 1, #facts, 2 do set_fact(session, 'about:' .. facts[i], facts[i], facts[i + 1]) end
+for i = 1, #latest, 2 do redis.call('HSET', session, latest[i], latest[i + 1]) end
+for i = 1, #counts, 2 do count_up(session, counts[i], counts[i + 1]) end
 
-local sent, broken = redis.call('HGET', KEYS[1], 'sent') or '', 0
-if ARGV[7] ~= '' and ARGV[7] ~= 'raw' and not string.find(sent, ARGV[7], 1, true) then
+local sent, broken = redis.call('HGET', session, 'sent') or '', 0
+if ARGV[5] ~= '' and ARGV[5] ~= 'raw' and not string.find(sent, ARGV[5], 1, true) then
   broken = 1
-  redis.call('HSET', KEYS[1], 'sent', string.sub(ARGV[7] .. ' ' .. sent, 1, 1000))
+  redis.call('HSET', session, 'sent', string.sub(ARGV[5] .. ' ' .. sent, 1, 1000))
 end
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[1]) end
-return {build_row(KEYS[1], KEYS[2]), broken}
+return {build_row(session, part('claims')), broken}

@@ -1,15 +1,23 @@
 -- Shared by all scripts: this file stands before each of them when it is sent to Redis.
 --
 -- A script runs as one step: no other client sees or changes anything in between. That is what every script
--- here is for. Conventions: KEYS and ARGV are listed in each script by number; times to live and leases are in
--- milliseconds (ms), times and ages in seconds (s) since 1970; "session", "claims" and so on are the keys of
--- docs/redis.md. All processes go by the clock of Redis, so that their own clocks need not agree.
+-- here is for. Conventions: KEYS and ARGV are listed in each script by number, but "a whole session" is every key
+-- of SESSION_PARTS (keys.py), taken by name: part('events'). Times to live and leases are in milliseconds (ms),
+-- times and ages in seconds (s) since 1970; "session", "claims" and so on are the keys of docs/redis.md. All
+-- processes go by the clock of Redis, so that their own clocks need not agree. Before this file stand the
+-- constants that scripts.py hands over: MOST_EVENTS, MOST_LABELS and PLACES.
 --   now      the present time in ms, a whole number
 --   moment   the present time in s with six decimals, as text: a number of Lua would lose digits
 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local moment = time[1] .. string.format('.%06d', time[2])
+
+-- Returns the key of a part, in a script that takes a whole session.
+local function part(name) return KEYS[PLACES[name]] end
+
+-- The parts that stand for a session's versions: what takes all of these back takes back these parts.
+local VERSION_PARTS = {'compactions', 'used', 'retired'}
 
 -- Tells whether what was decided under a generation must not be written any more, because an operator has
 -- changed it since or the session was erased. An empty generation is not compared.
@@ -74,12 +82,13 @@ end
 -- Does what every action of an operator does besides: changes the generation, so that nothing decided before is
 -- written any more, ends all leases, so that no summary in flight is, and records the audit event. A second
 -- action in the same microsecond still gets another generation.
-local function operator_action(session, claims, events, event)
+local function operator_action(event)
+  local session, events = part('session'), part('events')
   local old = redis.call('HGET', session, 'generation')
   redis.call('HSET', session, 'generation', moment .. (old == moment .. '*' and '**' or '*'))
-  redis.call('DEL', claims)
+  redis.call('DEL', part('claims'))
   redis.call('LPUSH', events, event)
-  redis.call('LTRIM', events, 0, 199)
+  redis.call('LTRIM', events, 0, MOST_EVENTS - 1)
   extend_life(events, redis.call('PTTL', session))
 end
 

@@ -3,17 +3,18 @@
 -- Returns 1; 0 where there is no session; -1 where there is no such pin; -2 where no more may be pinned. Without
 -- atomicity one of two pins at once would be lost: the list is one field.
 --
--- KEYS  1 session  2 claims  3 events
+-- KEYS  a whole session
 -- ARGV  1 the audit event, JSON
 --       2 "compact", "pin" or "unpin"
 --       3 the text, or empty
 --       4 most pins
 
-if redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
+local session = part('session')
+if redis.call('EXISTS', session) == 0 then return 0 end
 if ARGV[2] == 'compact' then
-  redis.call('HSET', KEYS[1], 'compact', 1)
+  redis.call('HSET', session, 'compact', 1)
 else
-  local readable, known = pcall(cjson.decode, redis.call('HGET', KEYS[1], 'pins') or '[]')
+  local readable, known = pcall(cjson.decode, redis.call('HGET', session, 'pins') or '[]')
   local pins, there = {}, false
   for _, pin in ipairs(readable and type(known) == 'table' and known or {}) do
     there = there or pin == ARGV[3]
@@ -22,8 +23,8 @@ else
   if ARGV[2] == 'unpin' and not there then return -1 end
   if ARGV[2] == 'pin' and #pins >= tonumber(ARGV[4]) then return -2 end
   if ARGV[2] == 'pin' then pins[#pins + 1] = ARGV[3] end
-  if #pins > 0 then redis.call('HSET', KEYS[1], 'pins', cjson.encode(pins)) end
-  if #pins == 0 then redis.call('HDEL', KEYS[1], 'pins') end
+  if #pins > 0 then redis.call('HSET', session, 'pins', cjson.encode(pins)) end
+  if #pins == 0 then redis.call('HDEL', session, 'pins') end
 end
-operator_action(KEYS[1], KEYS[2], KEYS[3], ARGV[1])
+operator_action(ARGV[1])
 return 1
