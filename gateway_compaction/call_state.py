@@ -69,6 +69,16 @@ class CallState:
         return f"<CallState {self.decision.outcome if self.decision else None}>"
 
 
+@dataclass(frozen=True, slots=True)
+class UncoveredCall:
+    """A call through a door that compaction does not cover; it stands where a covered one has its state."""
+
+    door: str
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> UncoveredCall:
+        return self
+
+
 def tenant_of(auth: Any) -> str:
     """Return the hashed name of who is calling: team, else user, else key; an end user narrows it."""
     for kind, value in (("team", "team_id"), ("user", "user_id"), ("key", "api_key")):
@@ -179,6 +189,12 @@ def build_response_headers(state: CallState) -> dict[str, str]:
         f"x-compaction-{name.replace('_', '-')}": value for name, value in _describe(decision).items()
     }
     return {name: _to_header(value) for name, value in headers.items() if value not in (None, "", 0)}
+
+
+def build_uncovered_headers(call: UncoveredCall) -> dict[str, str]:
+    """Return the headers that tell a client that its calls are not compacted."""
+    reason = f"calls of {call.door} are not covered; those of /v1/chat/completions are"
+    return {"x-compaction": "uncovered", "x-compaction-reason": reason}
 
 
 def set_span_attributes(state: CallState) -> None:

@@ -25,13 +25,16 @@ from litellm.proxy._types import UserAPIKeyAuth
 from openai import OpenAIError
 
 from gateway_compaction.adapters.litellm.callbacks import can_block_later, has_pre_call_hook, is_guard
+from gateway_compaction.adapters.litellm.doors import CHAT, UNCOVERED
 from gateway_compaction.adapters.litellm.models import ProxyModels, RouterSummarizer
 from gateway_compaction.adapters.prometheus import get_telemetry
 from gateway_compaction.admin.mount import mount
 from gateway_compaction.call_state import (
     KEY,
     CallState,
+    UncoveredCall,
     build_response_headers,
+    build_uncovered_headers,
     ending_of,
     has_decision_for,
     is_edited,
@@ -49,9 +52,6 @@ from gateway_compaction.settings import Settings
 log = logging.getLogger("gateway_compaction")
 P = ParamSpec("P")
 R = TypeVar("R")
-
-CHAT = frozenset({"completion", "acompletion"})
-"""LiteLLM's call types of chat completions; no other call is looked at."""
 
 SETTLED_SECONDS = 120.0
 """Seconds after we moved behind a new callback in which the deployment hook decides.
@@ -91,6 +91,8 @@ class CompactionHook(CustomLogger):
     ) -> dict[str, Any] | None:
         """Compact the messages of a chat completion, in place in ``data``."""
         logging_obj, messages = data.get("litellm_logging_obj"), data.get("messages")
+        if (door := UNCOVERED.get(call_type)) is not None:
+            self._note_uncovered(door, logging_obj)
         if call_type not in CHAT or not isinstance(messages, list) or not messages or logging_obj is None:
             return None
         details = logging_obj.model_call_details
@@ -139,9 +141,11 @@ class CompactionHook(CustomLogger):
         litellm_call_info: dict[str, Any] | None = None,
     ) -> dict[str, str] | None:
         """Tell the client what was done; from here on the answer is on its way."""
-        state = self._find_state(data.get("litellm_logging_obj"))
+        logging_obj = data.get("litellm_logging_obj")
+        state = self._find_state(logging_obj)
         if state is None:
-            return None
+            uncovered = _details_of(logging_obj).get(KEY)
+            return build_uncovered_headers(uncovered) if isinstance(uncovered, UncoveredCall) else None
         if response is not None:
             state.released = True
             self._follow(state)
@@ -276,11 +280,23 @@ class CompactionHook(CustomLogger):
             return None
         return facts
 
+    def _note_uncovered(self, door: str, logging_obj: Any) -> None:
+        """Count a call that compaction does not cover, once, and note it for the headers of its answer."""
+        details = _details_of(logging_obj)
+        if not isinstance(details.get(KEY), UncoveredCall):
+            details[KEY] = UncoveredCall(door)
+            self._runtime.telemetry.record_uncovered(door)
+
     @staticmethod
     def _find_state(logging_obj: Any) -> CallState | None:
-        details = getattr(logging_obj, "model_call_details", None)
-        state = details.get(KEY) if isinstance(details, dict) else None
+        state = _details_of(logging_obj).get(KEY)
         return state if isinstance(state, CallState) else None
+
+
+def _details_of(logging_obj: Any) -> dict[str, Any]:
+    """Return the details that all hooks of a call share; where it has none, a dict that nobody keeps."""
+    details = getattr(logging_obj, "model_call_details", None)
+    return details if isinstance(details, dict) else {}
 
 
 def _status_of(error: Any) -> int | None:

@@ -55,6 +55,10 @@ class Telemetry(Protocol):
         """Record that a call near its window is over; ``ending`` as in ``post_call.Ending.kind``."""
         ...
 
+    def record_uncovered(self, door: str) -> None:
+        """Record that a call came through a door that compaction does not cover."""
+        ...
+
     def record_summary(self, event: CompactionEvent) -> None:
         """Record that a summary was made, or failed."""
         ...
@@ -73,6 +77,9 @@ class NoTelemetry:
         """See ``Telemetry``."""
 
     def record_call(self, event: CompactionEvent, ending: str, *, rewritten: bool, cache_break: bool) -> None:
+        """See ``Telemetry``."""
+
+    def record_uncovered(self, door: str) -> None:
         """See ``Telemetry``."""
 
     def record_summary(self, event: CompactionEvent) -> None:

@@ -79,7 +79,7 @@ class TestWhole:
         found = run("--config", written())
         assert results(found) == {}
         assert set(found) == {
-            "config", "callback", "master key", "redis", "policies", "model demo", "model known",
+            "config", "callback", "doors", "master key", "redis", "policies", "model demo", "model known",
             "encoding o200k_base", "encoding cl100k_base",
         }  # fmt: skip
         assert found["model demo"][0]["found"] == "4,000 tokens"
@@ -323,3 +323,48 @@ def test_a_router_that_refuses_what_is_not_shortened_yet() -> None:
     [found] = run("--config", written(checking))["router"]
     assert found["result"] == "warn" and "enable_pre_call_checks" in found["found"]
     assert "router" not in run("--config", written(SMALL))
+
+
+class TestNextStep:
+    """The last line says what to do next."""
+
+    def following(self, *arguments: str) -> str:
+        """The value of ``next``, which the last line of the table says as well."""
+        document = CliRunner().invoke(app, ["doctor", "--json", *arguments], catch_exceptions=False).stdout
+        told: str = json.loads(document)["next"]
+        table = CliRunner().invoke(app, ["doctor", *arguments], catch_exceptions=False).stdout
+        assert table.endswith(f"Next: {told}.\n")
+        return told
+
+    def test_what_fails_comes_first(self) -> None:
+        assert "mend what fails" in self.following("--config", "none.yaml")
+
+    def test_without_a_policy_file_one_is_written(self) -> None:
+        assert "gateway-compaction init --config litellm.yaml" in self.following("--config", written())
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ("version: 1\ndefaults: {mode: observe}\n", "what would be done"),
+            ("version: 1\ndefaults: {mode: enforce}\n", "what is done"),
+            (
+                "version: 1\ndefaults: {mode: observe}\n"
+                "policies: [{name: p, match: {team: t}, mode: enforce}]\n",
+                "what is done",
+            ),
+            ("version: 1\ndefaults: {mode: off}\n", "switches everybody off"),
+        ],
+    )
+    def test_with_one_the_proxy_is_started(self, text: str, told: str) -> None:
+        written(text, "policies.yaml")
+        step = self.following("--config", written())
+        assert told in step
+        assert told == "switches everybody off" or "gateway-compaction serve --config litellm.yaml" in step
+
+
+def test_the_doors_are_told() -> None:
+    [found] = run("--config", written())["doors"]
+    assert found["result"] == "ok" and "/v1/chat/completions" in found["found"]
+    for door in ("/v1/messages", "/v1/responses", "/v1/completions", "threads of assistants"):
+        assert door in found["found"]
+    assert "gateway_compaction_uncovered_requests_total" in found["remedy"]

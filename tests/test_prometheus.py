@@ -327,7 +327,9 @@ def test_an_epoch_begins_once() -> None:
 @pytest.mark.parametrize("one", [NoTelemetry, PrometheusTelemetry])
 def test_who_measures_takes_all_that_is_measured(one: type[object]) -> None:
     asked = {name: method for name, method in vars(Telemetry).items() if not name.startswith("_")}
-    assert set(asked) == {"record_decision", "record_call", "record_summary", "record_sample"}
+    assert set(asked) == {
+        "record_decision", "record_call", "record_uncovered", "record_summary", "record_sample",
+    }  # fmt: skip
     taken = {name: inspect.signature(getattr(one, name)) for name in asked}
     assert taken == {name: inspect.signature(method) for name, method in asked.items()}
 
@@ -338,10 +340,11 @@ def test_silence_measures_nothing() -> None:
     told = [
         silent.record_decision("none", None, None, "quiet", 0.0),
         silent.record_call(event, "answered", rewritten=False, cache_break=False),
+        silent.record_uncovered("/v1/messages"),
         silent.record_summary(CompactionEvent("summary", 0.0, "made", "")),
         silent.record_sample(SAMPLE),
     ]
-    assert told == [None] * 4 and not vars(silent)
+    assert told == [None] * 5 and not vars(silent)
 
 
 # --- the page, the dashboard, the alerts

@@ -47,6 +47,7 @@ SUMMARY_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 60.0, 120.0,
 # By name: what it counts, and its labels.
 COUNTERS = {
     "requests": ("Chat completions decided about.", ("policy", "level", "outcome")),
+    "uncovered_requests": ("Calls through doors that are not covered; they pass untouched.", ("door",)),
     "tokens_before": ("Tokens that clients sent, in calls near their window.", ("policy", "mode")),
     "tokens_after": ("Tokens sent upstream in their place; in observe: would be.", ("policy", "mode")),
     "cache_breaks": ("Calls that were sent a compaction for the first time.", ("policy",)),
@@ -154,6 +155,10 @@ class PrometheusTelemetry:
         self._counters["tokens_after"].labels(policy, mode).inc(event.tokens_after)
         if cache_break:
             self._counters["cache_breaks"].labels(policy).inc()
+
+    def record_uncovered(self, door: str) -> None:
+        """See ``Telemetry``."""
+        self._counters["uncovered_requests"].labels(door).inc()
 
     def record_summary(self, event: CompactionEvent) -> None:
         """See ``Telemetry``."""

@@ -67,11 +67,14 @@ def doctor(
     with Console(stderr=True).status("Looking"):
         found = [*_check_config(config), *_check_environment(), *asyncio.run(_check_store(redis_url or None))]
         found += [*_check_policies_and_models(path, config), *_check_encodings()]
+        following = findings.find_next_step(found, config, path, _list_modes(path))
     if as_json:
         sound = all(one.result != "fail" for one in found)
-        typer.echo(json.dumps({"ok": sound, "findings": [asdict(one) for one in found]}, indent=1))
+        told = {"ok": sound, "findings": [asdict(one) for one in found], "next": following}
+        typer.echo(json.dumps(told, indent=1))
     else:
         _print_findings(found)
+        typer.echo(f"Next: {following}.")
     raise typer.Exit(int(any(one.result == "fail" for one in found)))
 
 
@@ -83,6 +86,7 @@ def _check_config(path: Path) -> Iterator[Finding]:
         return
     yield Finding("config", "ok", str(path))
     yield findings.check_callback(config)
+    yield findings.check_doors()
     yield from findings.check_router(config)
     yield _check_master_key(config)
 
@@ -165,6 +169,15 @@ def _check_policies_and_models(path: Path | None, config: Path) -> Iterator[Find
         document = yaml.safe_load(path.read_text("utf-8")) if path is not None and book else {}
         named = findings.find_summarisers(document, overrides)
         yield from _check_models(yaml.safe_load(config.read_text("utf-8")), book, named)
+
+
+def _list_modes(path: Path | None) -> set[str]:
+    """Return the mode by default and those of all policies; none where they cannot be used."""
+    try:
+        book = load_policy_file(path, read_env_overrides(os.environ))
+    except PolicyError:
+        return set()
+    return {book.resolve(Identity()).mode, *(one.mode for one in book.list_modes())}
 
 
 def _check_models(

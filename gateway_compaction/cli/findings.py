@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
-from gateway_compaction.cli.launch import CALLBACK, FROM_ENVIRONMENT, MASTER_KEY, SHORT_KEY, ProxyConfig
+from gateway_compaction.cli.launch import (
+    CALLBACK,
+    FROM_ENVIRONMENT,
+    MASTER_KEY,
+    SHORT_KEY,
+    ProxyConfig,
+    program_name,
+)
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.policy.layers import BUILT_IN
 from gateway_compaction.core.policy.model import Policy
@@ -46,6 +53,38 @@ def check_callback(config: ProxyConfig) -> Finding:
         found = f"not in {config.path}; the files that it includes are not read here"
         return Finding("callback", "warn", found, f"See that one of them has {line}")
     return Finding("callback", "fail", f"{config.path} does not load the plugin", f"Add {line}")
+
+
+def check_doors() -> Finding:
+    """Tell which of the proxy's doors are covered: clients of the others get no error and no compaction."""
+    from gateway_compaction.adapters.litellm.doors import COVERED, UNCOVERED
+
+    others = ", ".join(dict.fromkeys(UNCOVERED.values()))
+    found = f"compacted are calls of {COVERED}; untouched pass those of {others}, and threads of assistants"
+    remedy = "The metric gateway_compaction_uncovered_requests_total counts the others by door"
+    return Finding("doors", "ok", found, remedy)
+
+
+def find_next_step(
+    found: Iterable[Finding], config: Path, policies: Path | None, modes: Collection[str]
+) -> str:
+    """Say what to do once the findings are read.
+
+    Args:
+        modes: the mode by default, and those of all policies.
+    """
+    serve = f"{program_name()} serve --config {config}"
+    if any(one.result == "fail" for one in found):
+        return f"mend what fails, then {program_name()} doctor again"
+    if policies is None:
+        return f"{program_name()} init --config {config} writes a first policy file, in shadow mode"
+    if not {"observe", "enforce"} & set(modes):
+        return f"{policies} switches everybody off: write mode: observe under defaults to begin"
+    if "enforce" not in modes:
+        return (
+            f"{serve}, then look for some days at what would be done, at /compaction/ui (docs/operating.md)"
+        )
+    return f"{serve}, and look at what is done at /compaction/ui (docs/operating.md)"
 
 
 def check_router(config: ProxyConfig) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ from gateway_compaction.cli.buffers import commands as buffers
 from gateway_compaction.cli.demo import demo
 from gateway_compaction.cli.doctor import doctor
 from gateway_compaction.cli.eval import evaluate
+from gateway_compaction.cli.init import init
 from gateway_compaction.cli.replay import replay
 from gateway_compaction.cli.serve import serve
 
@@ -27,6 +28,7 @@ app = typer.Typer(
 )
 app.command()(serve)
 app.command()(demo)
+app.command()(init)
 app.command()(doctor)
 app.command()(replay)
 app.command("eval")(evaluate)

@@ -23,7 +23,7 @@ WAIT = {"seconds": 60.0, "every": 0.5}
 def gateway(upstream: Upstream) -> Iterator[Proxy]:
     """One of its own: its policies change."""
     config = proxy_config(
-        [Model("chat", 2_000)],
+        [Model("chat", 2_000), Model("doors", 2_000, params={"model": "together_ai/doors"})],
         upstream.url,
         callbacks_before=["prometheus"],
         litellm={"require_auth_for_metrics_endpoint": True},
@@ -86,3 +86,37 @@ async def test_metrics_and_policies_while_it_runs(gateway: Proxy) -> None:
     log = gateway.log.read_text(errors="replace")
     assert log.count("the last good ones stay in force") == 1
     assert "defaults.mod: unknown key 'mod'. Did you mean 'mode'?" in log
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize(
+    ("door", "body"),
+    [
+        ("/v1/messages", {"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 50}),
+        ("/v1/responses", {"input": "Hello"}),
+    ],
+)
+async def test_clients_of_doors_that_are_not_covered_are_told(
+    gateway: Proxy, door: str, body: dict[str, object], stream: bool
+) -> None:
+    name = f'gateway_compaction_uncovered_requests_total{{door="{door}"}}'
+    before = await counted_calls(gateway, name)
+    async with httpx.AsyncClient(base_url=gateway.url, trust_env=False, timeout=60) as client:
+        answer = await client.post(
+            door,
+            json={"model": "doors", "stream": stream, **body},
+            headers={"Authorization": f"Bearer {MASTER_KEY}"},
+        )
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["x-compaction"] == "uncovered" and door in answer.headers["x-compaction-reason"]
+    assert await counted_calls(gateway, name) == before + 1
+
+
+async def counted_calls(gateway: Proxy, name: str) -> float:
+    """The value of one series at our own route, 0 where it is not there."""
+    async with httpx.AsyncClient(base_url=gateway.url, trust_env=False) as client:
+        answer = await client.get(
+            "/compaction/metrics", headers={"Authorization": f"Bearer {MASTER_KEY}"}, timeout=30
+        )
+    lines = dict(line.rsplit(" ", 1) for line in answer.text.splitlines() if not line.startswith("#"))
+    return float(lines.get(name, 0))

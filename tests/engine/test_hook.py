@@ -71,15 +71,45 @@ class TestTaking:
         assert call.data == before and call.data["messages"] is call.messages
         assert "compression_savings" not in call.data["metadata"]
 
-    @pytest.mark.parametrize(
-        "call_type", ["embedding", "aresponses", "anthropic_messages", "text_completion", "moderation", ""]
-    )
+    @pytest.mark.parametrize("call_type", ["embedding", "aimage_generation", "moderation", "rerank", ""])
     async def test_other_calls_are_ignored(self, host: Host, call_type: str) -> None:
         call = host.call(list(LONG))
         assert await call.pre(call_type) is None
         assert call.data["messages"] is call.messages and call.state is None
         assert await call.headers() is None
         assert (await call.deploy())["messages"] is call.messages
+
+    @pytest.mark.parametrize(
+        ("call_type", "door"),
+        [
+            ("aresponses", "/v1/responses"),
+            ("anthropic_messages", "/v1/messages"),
+            ("atext_completion", "/v1/completions"),
+            ("pass_through_endpoint", "pass-through"),
+        ],
+    )
+    async def test_clients_of_doors_that_are_not_covered_are_told(
+        self, host: Host, call_type: str, door: str
+    ) -> None:
+        counted: list[str] = []
+        host.runtime.telemetry.record_uncovered = counted.append  # type: ignore[method-assign]
+        call = host.call(list(LONG))
+        # However often it is listed.
+        assert await call.pre(call_type) is None and await call.pre(call_type) is None
+        assert call.data["messages"] is call.messages and counted == [door]
+        told = await call.headers()
+        assert (
+            told is not None and told["x-compaction"] == "uncovered" and door in told["x-compaction-reason"]
+        )
+        assert (await call.deploy())["messages"] is call.messages
+        await call.success()
+        await call.failure(RuntimeError("of the provider"))
+        assert counted == [door]
+
+    async def test_of_a_door_that_is_not_covered_no_state_is_needed(self, host: Host) -> None:
+        call = host.call(list(LONG))
+        call.data["litellm_logging_obj"] = None
+        assert await call.pre("anthropic_messages") is None and await call.headers() is None
 
     @pytest.mark.parametrize("call_type", ["completion", "acompletion"])
     async def test_both_names_of_a_chat_completion_are_known(self, host: Host, call_type: str) -> None:
