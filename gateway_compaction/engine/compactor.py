@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
@@ -29,6 +29,7 @@ from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.text.identifiers import forget_identifiers
 from gateway_compaction.core.text.terms import forget_terms
+from gateway_compaction.core.tokens.session_surplus import NO_CORRECTION
 from gateway_compaction.engine.offload import (
     LARGE_HISTORY,
     LARGE_TOKENS,
@@ -44,6 +45,7 @@ from gateway_compaction.engine.request import (
     Request,
     SizedModel,
     Untouched,
+    find_session,
     lineage_of,
 )
 from gateway_compaction.engine.summary_task import SummaryTask
@@ -175,8 +177,9 @@ class Compactor:
         except TranscriptError as error:
             return Untouched(request, policy, "none", str(error), model)
         is_requested = self._is_requested(request.tenant, transcript)
-        if not is_requested and self._is_small(request, policy, model, transcript):
-            return Untouched(request, policy, "none", "below every level", model)
+        least = self._find_least(request, policy, model, transcript)
+        if not is_requested and self._is_small(request, model, transcript, least):
+            return Untouched(request, policy, "none", "below every level", model, least)
         context = await self.build_context(request, policy, model, transcript)
         plan: Plan | None = None if is_requested else plan_without_store(context)
         if plan is None:
@@ -289,11 +292,24 @@ class Compactor:
         chain = build_digest_chain(digest_history(transcript.history[:OPENING]))
         return find_session(tenant, chain).session_id in self._requested
 
-    def _is_small(self, request: Request, policy: Policy, model: SizedModel, transcript: Transcript) -> bool:
-        """Tell, without a tokeniser, that a request is below every level; False where that is not certain."""
+    def _find_least(self, request: Request, policy: Policy, model: SizedModel, transcript: Transcript) -> int:
+        """Return the tokens of messages and schemas below which a request needs nothing."""
         reserve = reserved_tokens(request.body, model.window, policy)
-        least = lowest_threshold(policy, transcript, model.window) - reserve
-        return self._parts.counter.upper_bound(request.messages, request.body, model.name, least) < least
+        return lowest_threshold(policy, transcript, model.window) - reserve
+
+    def _is_small(self, request: Request, model: SizedModel, transcript: Transcript, least: int) -> bool:
+        """Tell, without a tokeniser, that a request is below every level; False where that is not certain.
+
+        It is not where the provider counts more in this conversation than we do. Hardly any tenant has such
+        a conversation, so hardly any request is hashed for it.
+        """
+        counter, surpluses = self._parts.counter, self._parts.surpluses
+        if counter.upper_bound(request.messages, request.body, model.name, least) >= least:
+            return False
+        if not surpluses.has_larger(request.tenant):
+            return True
+        chain = build_digest_chain(digest_history(transcript.history[:OPENING]))
+        return not surpluses.is_larger(find_session(request.tenant, chain), model.name)
 
     def _count_messages(
         self,
@@ -307,15 +323,23 @@ class Compactor:
         # The transcript keeps its messages alive, so that an id names one of them and nothing else.
         names = dict(zip(map(id, transcript.history), digests, strict=True))
         reserve = reserved_tokens(request.body, model.window, policy)
+        measure = counter.measure(transcript, request.body, name, reserve, digests)
+        chain = build_digest_chain(digests)
+        surplus = self._parts.surpluses.find(find_session(request.tenant, chain), name)
+        correction = NO_CORRECTION
+        if surplus is not None:
+            factor = counter.calibration.factor(name)
+            correction = surplus.correct(factor, model.window, model.window - reserve)
+            measure = counter.correct(measure, transcript, name, correction)
         return RequestContext(
             transcript=transcript,
-            chain=build_digest_chain(digests),
+            chain=chain,
             digests=tuple(digests),
-            measure=counter.measure(transcript, request.body, name, reserve, digests),
+            measure=measure,
             window=model.window,
             policy=policy,
             calibrated_tokens=lambda message: counter.calibrated_tokens(
-                message, name, names.get(id(message))
+                message, name, names.get(id(message)), correction.media
             ),
             raw_tokens=lambda text: counter.raw_tokens(text, name),
             wants_json=wants_json(request.body),
@@ -332,16 +356,6 @@ class Compactor:
         if name not in self._caches and len(self._caches) >= MODELS_KEPT:
             self._caches.clear()
         return self._caches.setdefault(name, DerivedCaches())
-
-
-def find_session(tenant: str, chain: Sequence[str]) -> SessionRef:
-    """Return the session of a conversation: of one tenant, and named by how the conversation opens.
-
-    Args:
-        tenant: the hashed name of who is calling; two tenants never share a session.
-        chain: the digest chain of the history; entry k names its first k messages.
-    """
-    return SessionRef(tenant, chain[min(OPENING, len(chain) - 1)])
 
 
 def describe_observed(planned: Planned) -> Planned:

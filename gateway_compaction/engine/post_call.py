@@ -17,18 +17,14 @@ from gateway_compaction.core.planning.snapshot import build_snapshot
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
-from gateway_compaction.core.tokens.calibration import MAX_FACTOR
-from gateway_compaction.core.tokens.counter import output_reserve
 from gateway_compaction.engine.parts import EngineParts
 from gateway_compaction.engine.request import (
     Decision,
-    Measured,
     Planned,
-    SizedModel,
-    Untouched,
     lineage_of,
 )
 from gateway_compaction.engine.summary_task import SummaryTask
+from gateway_compaction.engine.usage_reports import UsageReports
 from gateway_compaction.engine.worker import Worker
 from gateway_compaction.ports import CallRecord
 from gateway_compaction.telemetry import CacheBreakDetector
@@ -60,7 +56,7 @@ class Ending:
     Attributes:
         kind: ``answered``, ``cached`` (LiteLLM's response cache), ``disconnected`` (the client left a
             stream) or ``refused`` (400, 413 or 422).
-        prompt_tokens: as the provider reported them, None where it did not.
+        prompt_tokens: as the provider reported them, be it in a refusal; None where it did not.
         too_long: a refusal because of the length: of the context, or of the request (413).
     """
 
@@ -89,6 +85,7 @@ class PostCall:
         self._parts, self._store, self._worker = parts, parts.store, worker
         self._executor, self._clock = executor, clock
         self._cache_breaks = CacheBreakDetector()
+        self._usage_reports = UsageReports(parts, executor)
 
     def measure_decision(self, decision: Decision | None, seconds: float) -> None:
         """Measure a decision; None is a fault of ours."""
@@ -111,8 +108,8 @@ class PostCall:
 
     def follow(self, decision: Decision, ending: Ending) -> None:
         """Start what follows a call, and return at once; to be called once for each call."""
-        if ending.kind == "answered" and ending.prompt_tokens and not isinstance(decision, Untouched):
-            self._worker.run_later(self._calibrate(decision, ending.prompt_tokens))
+        if ending.kind == "answered" and ending.prompt_tokens:
+            self._learn_count(decision, ending.prompt_tokens, refused=False)
         if ending.kind == "refused":
             self._follow_refusal(decision, ending)
         if not isinstance(decision, Planned):
@@ -211,26 +208,17 @@ class PostCall:
             ),
         )
 
-    async def _calibrate(self, decision: Measured | Planned, reported: int) -> None:
-        """Correct the count by what the provider reported, and share that with the other replicas."""
-        counter, model = self._parts.counter, decision.model.name
-
-        def observe() -> float | None:
-            if counter.has_media(decision.sent):
-                return None
-            counted = counter.raw_prompt_tokens(decision.sent, decision.request.body, model)
-            return counter.calibration.observe(model, counted, reported)
-
-        factor = await asyncio.get_running_loop().run_in_executor(self._executor, observe)
-        if factor is not None:
-            await self._store.save_factor(model, factor)
+    def _learn_count(self, decision: Decision, reported: int | None, *, refused: bool) -> None:
+        """Correct the count by what the provider said of the prompt's length."""
+        if self._usage_reports.is_telling(decision, reported, refused=refused):
+            self._worker.run_later(self._usage_reports.learn(decision, reported, refused=refused))
 
     def _follow_refusal(self, decision: Decision, ending: Ending) -> None:
         """Leave a session alone whose rewritten request was refused, or count it as longer from now on."""
         local = self._parts.local
-        if ending.too_long and decision.model is not None:
+        if ending.too_long:
             # What is too long after compaction would be longer without it: correct the count instead.
-            self._worker.run_later(self._raise_factor(decision, decision.model))
+            self._learn_count(decision, ending.prompt_tokens, refused=True)
             if isinstance(decision, Planned) and decision.outcome == "bypassed":
                 # As it came it is refused in any case: the bypass helps nobody.
                 local.set_bypass(decision.session, None, BYPASS_SECONDS, decision.generation)
@@ -242,32 +230,6 @@ class PostCall:
         log.warning("bypassed for %d s: session=%s %s", BYPASS_SECONDS, session.session_id, reason)
         local.set_bypass(session, reason, BYPASS_SECONDS, generation)
         self._worker.run_later(self._store.bypass(session, reason, BYPASS_SECONDS, generation))
-
-    async def _raise_factor(self, decision: Decision, model: SizedModel) -> None:
-        """Count a model's prompts as longer, for this process only, where that may be why one was refused."""
-        calibration = self._parts.counter.calibration
-
-        def learn() -> None:
-            if self._is_explained_by_count(decision, model, calibration.factor(model.name)):
-                calibration.raise_factor(model.name)
-
-        await asyncio.get_running_loop().run_in_executor(self._executor, learn)
-
-    def _is_explained_by_count(self, decision: Decision, model: SizedModel, factor: float) -> bool:
-        """Tell whether we count what was sent as fitting, and some factor would count it as too long.
-
-        So a hundred refusals at once raise it no further than the first ones did. Images, and an answer asked
-        for that is longer than what was kept free for it, explain a refusal by themselves.
-        """
-        counter, body = self._parts.counter, decision.request.body
-        if counter.has_media(decision.sent):
-            return False
-        asked = body.get("max_completion_tokens") or body.get("max_tokens") or 0
-        reserve = output_reserve(body, model.window, decision.policy.output_reserve)
-        if not isinstance(asked, int) or asked > reserve:
-            return False
-        counted = counter.raw_prompt_tokens(decision.sent, body, model.name)
-        return counted * factor + reserve <= model.window < counted * MAX_FACTOR + reserve
 
 
 def _log_fault(done: Future[object]) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from gateway_compaction.core.conversation.digest import OPENING
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.planning.context import LevelName, RequestContext
 from gateway_compaction.core.planning.plan import Plan
@@ -86,10 +87,14 @@ class DecisionBase:
 class Untouched(DecisionBase):
     """A request that goes out as it came after a glance: nothing was counted, and no store was asked.
 
-    ``model`` is None where the policy or the client said no before a window was looked up, or none is known.
+    Attributes:
+        model: None where the policy or the client said no before a window was looked up, or none is known.
+        threshold: where a bound of its bytes told that it is small, the tokens below which it needs nothing:
+            what the provider reports may be more.
     """
 
     model: SizedModel | None = None
+    threshold: int | None = None
 
     stage: ClassVar[Stage] = "quiet"
     level: ClassVar[None] = None
@@ -196,6 +201,16 @@ class Planned(DecisionBase):
 
 
 Decision = Untouched | Measured | Planned
+
+
+def find_session(tenant: str, chain: Sequence[str]) -> SessionRef:
+    """Return the session of a conversation: of one tenant, and named by how the conversation opens.
+
+    Args:
+        tenant: the hashed name of who is calling; two tenants never share a session.
+        chain: the digest chain of the history; entry k names its first k messages.
+    """
+    return SessionRef(tenant, chain[min(OPENING, len(chain) - 1)])
 
 
 def lineage_of(context: RequestContext, covers: int | None = None) -> Lineage:

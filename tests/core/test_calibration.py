@@ -107,20 +107,19 @@ class TestLearning:
 
     def test_reports_that_are_far_too_small_take_it_back_to_where_it_began_at_most(self) -> None:
         calibration = Calibration()
-        for _ in range(20):
-            calibration.raise_factor("claude")
+        calibration.adopt({"claude": 3.0})
         for _ in range(60):
             calibration.observe("claude", 1000, 100)
         assert calibration.factor("claude") == pytest.approx(family_of("claude").factor, abs=0.05)
         assert calibration.factor("claude") >= family_of("claude").factor
 
-    def test_what_refusals_taught_is_told_once_a_report_says_the_same(self) -> None:
+    @pytest.mark.parametrize("times", [4, 1_500])
+    def test_no_report_moves_it_by_more_than_a_quarter(self, times: int) -> None:
         calibration = Calibration()
-        calibration.raise_factor("gpt-4o")
-        learned = calibration.raise_factor("gpt-4o")
-        assert learned is not None
-        assert calibration.observe("gpt-4o", 1000, int(1000 * learned)) == learned
-        assert calibration.observe("gpt-4o", 1000, int(1000 * learned)) is None
+        for _ in range(3):
+            before = calibration.factor("claude")
+            calibration.observe("claude", 1000, 1000 * times)
+            assert calibration.factor("claude") <= 1.25 * before + 0.01
 
     def test_a_change_too_small_to_matter_is_none(self) -> None:
         assert Calibration().observe("claude", 1000, 1210) is None
@@ -130,18 +129,9 @@ class TestLearning:
         calibration.observe("claude-a", 1000, 1600)
         assert calibration.factor("claude-b") == family_of("claude-b").factor
 
-    def test_a_refusal_for_length_raises_it(self) -> None:
-        calibration = Calibration()
-        assert calibration.raise_factor("gpt-4o") == pytest.approx(1.16, abs=0.02)
-        for _ in range(20):
-            calibration.raise_factor("gpt-4o")
-        assert calibration.factor("gpt-4o") == pytest.approx(MOST)
-        assert calibration.raise_factor("gpt-4o") is None
-
     def test_reports_move_it_back(self) -> None:
         calibration = Calibration()
-        for _ in range(20):
-            calibration.raise_factor("gpt-4o")
+        calibration.adopt({"gpt-4o": 4.0})
         for _ in range(20):
             calibration.observe("gpt-4o", 1000, 1000)
         assert calibration.factor("gpt-4o") == pytest.approx(1.0, abs=0.05)

@@ -16,6 +16,7 @@ from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan, make_plan
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.records.compaction import Compaction
+from gateway_compaction.core.tokens.session_surplus import Correction
 from tests.core.builders import Bench, policy, sent_by, stored
 from tests.core.cases import Case, growing_cases
 from tests.core.invariants import dissect, is_result, marks
@@ -90,6 +91,27 @@ def test_a_corrected_count_changes_no_byte_of_a_compaction(case: Case, factor: f
     before = make_plan(context)
     case.bench.counter.calibration.adopt({case.bench.model: factor})
     again = case.context()
+    after = make_plan(again)
+    used = before.view.compaction
+    kept = used is not None and used in case.compactions and used.limit is not None
+    if kept and after.view.compaction == used:
+        assert sent_by(after, again) == sent_by(before, context)
+
+
+@search
+@given(growing_cases, st.floats(0, 0.5), st.floats(0, 1), st.sampled_from([1.0, 3.0, 20.0]))
+def test_what_a_provider_counts_beside_changes_no_byte_of_a_compaction(
+    case: Case, beside: float, unexplained: float, media: float
+) -> None:
+    context, bench = case.context(), case.bench
+    before = make_plan(context)
+    correction = Correction(int(beside * bench.window), int(unexplained * bench.window), media)
+    measure = bench.counter.correct(context.measure, context.transcript, bench.model, correction)
+    again = replace(
+        context,
+        measure=measure,
+        calibrated_tokens=lambda m: bench.counter.calibrated_tokens(m, bench.model, media=media),
+    )
     after = make_plan(again)
     used = before.view.compaction
     kept = used is not None and used in case.compactions and used.limit is not None

@@ -114,12 +114,13 @@ class TestFollowing:
         assert call.state is None and await values(host.runtime.store) == []
 
     async def test_the_provider_s_usage_calibrates(self, host: Host) -> None:
-        call = host.call(chat(20))
-        await call.pre()
-        await call.headers()
-        counted = host.runtime.counter.raw_prompt_tokens(chat(20), {}, BIG)
-        await call.success(prompt_tokens=int(counted * 1.4))
-        await host.runtime.worker.drain(5.0)
+        for messages in (chat(20), chat(26)):
+            call = host.call(messages)
+            await call.pre()
+            await call.headers()
+            counted = host.runtime.counter.raw_prompt_tokens(messages, {}, BIG)
+            await call.success(prompt_tokens=int(counted * 1.4))
+            await host.runtime.worker.drain(5.0)
         assert host.runtime.counter.calibration.factor(BIG) > 1.05
 
 
@@ -214,7 +215,6 @@ class TestEndings:
         await call.pre()
         await call.failure(bad_request(ContextWindowExceededError) if status == 400 else refusal(status))
         await host.runtime.worker.drain(5.0)
-        assert host.runtime.counter.calibration.factor(BIG) > 1.1
         following = host.call(list(LONG))
         await following.pre()
         assert len(following.data["messages"]) < len(LONG)

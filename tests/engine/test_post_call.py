@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import Any, Literal
@@ -144,10 +143,11 @@ class TestCalibration:
         rig = rigs(models=Fixed(2_000, small=100_000))
         model = "claude-x"
         before = rig.counter.calibration.factor(model)
-        decision = await rig.decide(chat(15), model=model)
-        counted = rig.counter.raw_prompt_tokens(chat(15), {}, model)
-        rig.post_call.follow(decision, Ending("answered", int(counted * 1.5)))
-        await rig.settle()
+        for messages in (chat(15), chat(21)):
+            decision = await rig.decide(messages, model=model)
+            counted = rig.counter.raw_prompt_tokens(messages, {}, model)
+            rig.post_call.follow(decision, Ending("answered", int(counted * 1.5)))
+            await rig.settle()
         after = rig.counter.calibration.factor(model)
         assert before < after < 1.5
         replica = rigs(redis=rig.redis)
@@ -221,46 +221,22 @@ class TestRefusals:
         decision = await applied(rig)
         await follow(rig, decision, Ending("refused", too_long=True))
         assert "bypass" not in rig.store.calls
-        assert rig.counter.calibration.factor("gpt-4o") > 1.1
-        assert await rig.redis.factors() == {}, "a refusal teaches this process only"
+        assert rig.counter.calibration.factor("gpt-4o") == 1.0
         again = await rig.decide(chat(37))
         assert again.outcome != "bypassed" and isinstance(again, Planned) and isinstance(decision, Planned)
-        assert again.plan.tokens_before > decision.plan.tokens_before
+        # As much as was sent is more than fits, so less is.
+        assert again.messages is not None and decision.messages is not None
+        shorter, longer = (
+            rig.counter.raw_prompt_tokens(m, {}, "gpt-4o") for m in (again.messages, decision.messages)
+        )
+        assert shorter < longer
 
     async def test_so_does_too_long_of_an_untouched_request(self, rig: Rig) -> None:
         decision = await rig.call(chat(31), Ending("refused", too_long=True))
         assert decision.messages is None and isinstance(decision, Planned)
-        assert rig.counter.calibration.factor("gpt-4o") > 1.1
         again = await rig.decide(chat(31))
         assert isinstance(again, Planned) and again.plan.tokens_before > decision.plan.tokens_before
-
-    async def test_a_small_one_only_where_the_count_could_explain_it(self, rig: Rig) -> None:
-        # A token for every other byte: no bound says more of it than of English.
-        dense = "".join(random.Random(7).choices("#$%&*+=<>?@^~|0123456789", k=1_300))
-        for text, learned in (("Hello. " * 180, False), (dense, True)):
-            decision = await rig.call([{"role": "user", "content": text}], Ending("refused", too_long=True))
-            assert decision.reason == "below every level"
-            assert (rig.counter.calibration.factor("gpt-4o") > 1.1) is learned
-
-    @pytest.mark.parametrize("body", [{"max_tokens": 1_500}, {"max_completion_tokens": 99_000}])
-    async def test_a_long_answer_asked_for_explains_it_by_itself(
-        self, rig: Rig, body: dict[str, Any]
-    ) -> None:
-        await rig.call(chat(12), Ending("refused", too_long=True), body=body)
-        assert rig.counter.calibration.factor("gpt-4o") == 1.0
-
-    async def test_so_do_images(self, rig: Rig) -> None:
-        image = {"type": "image_url", "image_url": {"url": "https://example.org/a.png", "detail": "low"}}
-        await rig.call([*chat(30), {"role": "user", "content": [image]}], Ending("refused", too_long=True))
-        assert rig.counter.calibration.factor("gpt-4o") == 1.0
-
-    async def test_many_at_once_teach_no_more_than_their_length(self, rig: Rig) -> None:
-        decision = await rig.decide(chat(31))
-        for _ in range(30):
-            rig.post_call.follow(decision, Ending("refused", too_long=True))
-        await rig.settle()
-        counted = rig.counter.raw_prompt_tokens(chat(31), {}, "gpt-4o")
-        assert 1.0 < rig.counter.calibration.factor("gpt-4o") < 1.2 * 2_000 / counted
+        assert again.messages is not None
 
     @pytest.mark.parametrize(("bias", "usage", "most"), [(2.2, True, 1), (2.2, False, 8), (1.5, False, 4)])
     async def test_a_provider_that_counts_more_is_learned_soon(

@@ -41,7 +41,7 @@ def build_snapshot(
         model=tuple(messages or client) if full else None,
         levels=(int(levels.light), int(levels.medium), int(levels.aggressive)),
         window=context.window,
-        fixed=context.measure.fixed,
+        fixed=context.measure.fixed + context.measure.unexplained,
         covers=used.covers if used else 0,
         version=(used.version or None) if used else None,
         cuts=tuple(len(transcript.preamble) + cut for cut in transcript.cuts),

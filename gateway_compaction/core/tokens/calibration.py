@@ -18,6 +18,8 @@ MIN_FACTOR = 0.85
 MAX_FACTOR = 4.0
 # Factors move in steps, so that the cost of a view does not tremble from call to call.
 STEP = 0.02
+# The share of itself by which one report moves a factor at most, whatever it says.
+MOST_STEP = 0.25
 # A prompt of fewer tokens says nothing: the framing that we guess is too large a share of it.
 MIN_COUNTED = 200
 # So many reports in a row that say nearly the same are believed, however far off they are.
@@ -69,12 +71,12 @@ def family_of(model: str) -> Family:
 
 
 class Calibration:
-    """Factors by model, learned from the usage that providers report, and from their refusals for length.
+    """Factors by model, learned from how much prompts grow between two reports of one conversation.
 
-    A factor moves a quarter of the way at each report, in steps of 0.02, within 0.85 and 4; never below 1 for
-    an encoding that is the model's own. A report off by more than half is taken for a fault, unless it is
-    near the factor in force, or the third in a row that says nearly the same; one that is off downwards never
-    takes the factor below the first one.
+    A factor moves a quarter of the way at each report and by a quarter of itself at most, in steps of 0.02,
+    within 0.85 and 4; never below 1 for an encoding that is the model's own. A report off by more than half
+    is taken for a fault, unless it is near the factor in force, or the third in a row that says nearly the
+    same; one that is off downwards never takes the factor below the first one.
     """
 
     def __init__(self) -> None:
@@ -93,11 +95,11 @@ class Calibration:
         self._shared.update(adopted)
 
     def observe(self, model: str, counted: int, reported: int) -> float | None:
-        """Learn from the usage that a provider reports for one call.
+        """Learn from how much a prompt grew between two usage reports of a provider.
 
         Args:
             model: The model that was called.
-            counted: The raw tokens that were counted for the prompt.
+            counted: The raw tokens that were counted for what was added.
             reported: The tokens that the provider says it had.
 
         Returns:
@@ -105,23 +107,20 @@ class Calibration:
         """
         if counted < MIN_COUNTED:
             return None
-        ratio = reported / counted
+        ratio, factor = reported / counted, self.factor(model)
         if not self._is_plausible(model, ratio):
             if not self._is_repeated(model, ratio):
                 return None
             ratio = max(ratio, family_of(model).factor)
         else:
             self._doubted.pop(model, None)
-        self._move_factor(model, self.factor(model) + (ratio - self.factor(model)) / 4)
+        step = (ratio - factor) / 4
+        self._move_factor(model, factor + max(-MOST_STEP * factor, min(MOST_STEP * factor, step)))
         new = self.factor(model)
         if abs(new - self._shared.get(model, family_of(model).factor)) < STEP / 2:
             return None
         self._shared[model] = new
         return new
-
-    def raise_factor(self, model: str) -> float | None:
-        """Learn from a refusal for length: our count was too low. Return the new factor if it changed."""
-        return self._move_factor(model, self.factor(model) * 1.15)
 
     def _is_plausible(self, model: str, ratio: float) -> bool:
         return 0.5 <= ratio <= 2.0 or 0.8 <= ratio / self.factor(model) <= 1.25
@@ -132,12 +131,10 @@ class Calibration:
         self._doubted[model] = (ratio, times + 1 if alike else 1)
         return self._doubted[model][1] >= BELIEVED_AFTER
 
-    def _move_factor(self, model: str, wanted: float) -> float | None:
+    def _move_factor(self, model: str, wanted: float) -> None:
         new = _clamp(model, round(wanted / STEP) * STEP)
-        if abs(new - self.factor(model)) < STEP / 2:
-            return None
-        self._factors[model] = new
-        return new
+        if abs(new - self.factor(model)) >= STEP / 2:
+            self._factors[model] = new
 
 
 def _clamp(model: str, factor: float) -> float:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
+from operator import add
 from typing import Any
 
 import tiktoken
@@ -25,11 +26,12 @@ from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.tokens.calibration import Calibration, family_of
 from gateway_compaction.core.tokens.estimate import (
-    has_media,
+    estimate_media,
     price_beside,
     price_content,
     price_message,
 )
+from gateway_compaction.core.tokens.session_surplus import Correction
 
 # What the chat format adds to a prompt for the answer's beginning, by OpenAI's own recipe.
 PER_REQUEST = 3
@@ -46,20 +48,22 @@ class Measure:
     """The calibrated tokens of one request, part by part, so that every view's cost is a subtraction.
 
     Attributes:
-        fixed: Tokens that no compaction can change, without the preamble's: of schemas, the response format
-            and the output reserve.
+        fixed: Tokens that no compaction can change, without the preamble's: of schemas, the response format,
+            the output reserve, and what the provider counts in this conversation beside all that we know.
         preamble: Tokens of the preamble.
         history: Running totals; ``history[k]`` are the tokens of the first k messages after the preamble.
+        unexplained: Tokens that the provider counts in the request as it came, and in no compacted one.
     """
 
     fixed: int
     preamble: int
     history: tuple[int, ...]
+    unexplained: int = 0
 
     @property
     def total(self) -> int:
         """The tokens of the request as it came."""
-        return self.fixed + self.preamble + self.history[-1]
+        return self.fixed + self.preamble + self.history[-1] + self.unexplained
 
     @property
     def overhead(self) -> int:
@@ -140,9 +144,30 @@ class TokenCounter:
         preamble = sum(self.calibrated_tokens(m, model) for m in transcript.preamble)
         return Measure(fixed, preamble, tuple(history))
 
-    def calibrated_tokens(self, message: Message, model: str, digest: bytes | None = None) -> int:
-        """Return the calibrated tokens of a message; its ``digest``, where at hand, is not computed again."""
-        return self._calibrate(self._count(message, digest or digest_message(message), model), model)
+    def correct(
+        self, measure: Measure, transcript: Transcript, model: str, correction: Correction
+    ) -> Measure:
+        """Return a measure with what the provider counts in this conversation and we do not."""
+        history = measure.history
+        if correction.media != 1.0:
+            more = (self._surplus_of_media(m, model, correction.media) for m in transcript.history)
+            history = tuple(map(add, history, accumulate(more, initial=0)))
+        return Measure(measure.fixed + correction.beside, measure.preamble, history, correction.unexplained)
+
+    def calibrated_tokens(
+        self, message: Message, model: str, digest: bytes | None = None, media: float = 1.0
+    ) -> int:
+        """Return the calibrated tokens of a message.
+
+        Args:
+            message: the message.
+            model: the model whose encoding and factor count.
+            digest: the message's, where at hand; else it is computed.
+            media: how often its estimate embedded media cost in this conversation.
+        """
+        digest = digest or digest_message(message)
+        tokens = self._calibrate(self._count(message, digest, model), model)
+        return tokens if media == 1.0 else tokens + self._surplus_of_media(message, model, media)
 
     def raw_tokens(self, text: str, model: str) -> int:
         """Return the tokens of a text, before calibration."""
@@ -161,7 +186,12 @@ class TokenCounter:
 
     def has_media(self, messages: Sequence[Message]) -> bool:
         """Tell whether images, audio or files are among the messages: their price is a rule of thumb."""
-        return any(has_media(m) for m in messages)
+        return any(estimate_media(m) for m in messages)
+
+    def estimated_tokens(self, messages: Sequence[Message], model: str) -> int:
+        """Return the tokens of embedded media, before calibration: their price is a rule of thumb."""
+        rule = family_of(model).pictures
+        return sum(estimate_media(m, rule) for m in messages)
 
     def _count_schemas(self, body: Mapping[str, Any], model: str) -> int:
         return sum(self.raw_tokens(text, model) for text in _serialize_schemas(body))
@@ -176,6 +206,10 @@ class TokenCounter:
             count += piece if isinstance(piece, int) else self.raw_tokens(piece, model)
         return count
 
+    def _surplus_of_media(self, message: Message, model: str, media: float) -> int:
+        estimated = estimate_media(message, family_of(model).pictures)
+        return self._calibrate(estimated, model, media - 1.0) if estimated else 0
+
     def _encode(self, key: bytes, pieces: Sequence[str | int], model: str) -> int:
         family = family_of(model)
         encode = _get_encoder(family.encoding)
@@ -187,8 +221,8 @@ class TokenCounter:
         self._cache[family.key, key] = tokens
         return tokens
 
-    def _calibrate(self, tokens: int, model: str) -> int:
-        return math.ceil(tokens * self.calibration.factor(model))
+    def _calibrate(self, tokens: int, model: str, times: float = 1.0) -> int:
+        return math.ceil(tokens * self.calibration.factor(model) * times)
 
 
 def output_reserve(body: Mapping[str, Any], window: int, rule: str | int) -> int:

@@ -62,8 +62,8 @@ DEEPEST = 20
 class Estimate(int):
     """Tokens by a rule of thumb, which no tokeniser has counted.
 
-    A type of its own, so that a prompt with such a price is not compared with the provider's report: it would
-    teach the calibration the fault of the rule.
+    A type of its own, so that such a price is told apart from what was counted: a report would otherwise
+    teach the model's calibration the fault of the rule.
     """
 
 
@@ -107,9 +107,11 @@ def price_beside(message: Message) -> list[str | int]:
     return [len(text) * 3 // 16 if ENCRYPTED.fullmatch(text) else text for text in texts]
 
 
-def has_media(message: Message) -> bool:
-    """Tell whether something in a message is priced by a rule of thumb: an image, a sound or a file."""
-    return has_parts(message) and any(isinstance(p, Estimate) for p in price_content(message))
+def estimate_media(message: Message, rule: PictureRule = "tiles") -> int:
+    """Return the tokens of a message that are priced by a rule of thumb: its images, sounds and files."""
+    if not has_parts(message):
+        return 0
+    return sum(p for p in price_content(message, rule) if isinstance(p, Estimate))
 
 
 def _find_texts(value: Any, depth: int = DEEPEST) -> Iterator[str]:

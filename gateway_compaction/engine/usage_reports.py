@@ -1,0 +1,91 @@
+"""Learning from what providers say of a prompt's length: in their usage reports, and in refusals.
+
+The conversation learns its surplus, which is the floor of its next request; the model's factor learns from
+how much a prompt grew between two reports. Requests that were never counted before they were sent are learned
+from as well: what a bound of their bytes calls small may be large by what nobody here has seen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Executor
+
+from gateway_compaction.core.conversation.body import requested_output
+from gateway_compaction.core.conversation.digest import OPENING, build_digest_chain, digest_history
+from gateway_compaction.core.conversation.transcript import parse_transcript
+from gateway_compaction.core.planning.context import reserved_tokens
+from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.core.tokens.counter import output_reserve
+from gateway_compaction.core.tokens.session_surplus import NO_CORRECTION, Report, SessionSurplus
+from gateway_compaction.engine.parts import EngineParts
+from gateway_compaction.engine.request import Decision, SizedModel, Untouched, find_session
+
+
+class UsageReports:
+    """Takes up what providers report; everything happens in the background."""
+
+    def __init__(self, parts: EngineParts, executor: Executor) -> None:
+        self._parts, self._executor = parts, executor
+
+    def is_telling(self, decision: Decision, reported: int | None, *, refused: bool) -> bool:
+        """Tell whether something can be learned from the end of a call; this must cost nothing.
+
+        A report that is larger than the window of a call that was answered is impossible. One of a request
+        that was taken for small matters only where it is not. A refusal without a number says nothing where
+        the answer that was asked for is longer than what was kept free for it.
+
+        Args:
+            decision: what was decided about the call.
+            reported: tokens of the prompt as the provider counted them, None where it told no number.
+            refused: the provider refused the request for its length; else it answered.
+        """
+        model = decision.model
+        if model is None or (isinstance(decision, Untouched) and decision.threshold is None):
+            return False
+        if refused:
+            body = decision.request.body
+            reserve = output_reserve(body, model.window, decision.policy.output_reserve)
+            return bool(reported) or requested_output(body) <= reserve
+        if not reported or reported > model.window:
+            return False
+        return not isinstance(decision, Untouched) or reported >= (decision.threshold or 0)
+
+    async def learn(self, decision: Decision, reported: int | None, *, refused: bool) -> None:
+        """Correct the count of the conversation, and of its model; to be called where ``is_telling``."""
+        model, parts = decision.model, self._parts
+        assert model is not None
+        loop = asyncio.get_running_loop()
+        session, report = await loop.run_in_executor(self._executor, self._weigh, decision, model, reported)
+        calibration, known = parts.counter.calibration, parts.surpluses.find(session, model.name)
+        factor = calibration.factor(model.name)
+        if report.at_least and report.counted * factor >= report.reported:
+            return
+        surplus, growth = (known or SessionSurplus()).learn(report, factor)
+        correction = surplus.correct(factor, model.window, report.reported)
+        parts.surpluses.keep(session, model.name, surplus, larger=correction != NO_CORRECTION)
+        # Two prompts that were both too long say nothing of how the provider counts what it takes.
+        if growth is None or refused:
+            return
+        shared = calibration.observe(model.name, growth.counted, growth.reported)
+        if shared is not None:
+            await parts.store.save_factor(model.name, shared)
+
+    def _weigh(
+        self, decision: Decision, model: SizedModel, reported: int | None
+    ) -> tuple[SessionRef, Report]:
+        """Count what was sent, and find the session of a request that was sent without being hashed."""
+        request, counter = decision.request, self._parts.counter
+        if isinstance(decision, Untouched):
+            opening = parse_transcript(request.messages).history[:OPENING]
+            chain = build_digest_chain(digest_history(opening))
+        else:
+            chain = decision.context.chain
+        room = model.window - reserved_tokens(request.body, model.window, decision.policy)
+        report = Report(
+            reported=reported or room,
+            counted=counter.raw_prompt_tokens(decision.sent, request.body, model.name),
+            media=counter.estimated_tokens(decision.sent, model.name),
+            compacted=decision.messages is not None,
+            at_least=not reported,
+        )
+        return find_session(request.tenant, chain), report
