@@ -134,11 +134,19 @@ def request_of(state: CallState, data: Mapping[str, Any]) -> Request:
         model=model,
         tenant=tenant_of(auth),
         identity=identity_of(auth, model, metadata),
-        caller=Caller(model, {**metadata, "user_api_key_auth": auth}),
+        caller=Caller(model, {**metadata, **_tag_filtering(first), "user_api_key_auth": auth}),
         headers={str(k).lower(): _decode_header(str(v)) for k, v in (sent.get("headers") or {}).items()},
         body_labels=_body_labels(sent.get("body")),
         about={name: value for name, value in asdict(owner_of(auth)).items() if value},
     )
+
+
+def _tag_filtering(data: Mapping[str, Any]) -> dict[str, bool]:
+    """Return whether key or team have their requests routed by tags; the router takes it as an argument."""
+    settings = data.get("router_settings_override")
+    override = settings.get("enable_tag_filtering") if isinstance(settings, Mapping) else None
+    wanted = override is True or data.get("enable_tag_filtering") is True
+    return {"enable_tag_filtering": True} if wanted else {}
 
 
 def has_decision_for(state: CallState, messages: Any) -> bool:

@@ -13,6 +13,7 @@ CompactionError
 └── SummaryError       no usable summary came back
     ├── SummaryRejected   the model answered, the answer is not a summary
     ├── SummaryDenied     the caller may not use (or has no budget for) the summariser model
+    ├── SummaryRefused    the provider refuses the request itself: the same one would be refused again
     ├── SummaryLimited    the summariser is rate limited: trying again would hurt live calls
     └── SummaryTimeout    the summariser did not answer in time
 """
@@ -35,6 +36,7 @@ __all__ = [
     "SummaryDenied",
     "SummaryError",
     "SummaryLimited",
+    "SummaryRefused",
     "SummaryRejected",
     "SummaryTimeout",
     "TranscriptError",
@@ -117,6 +119,10 @@ class SummaryRejected(SummaryError):
 
 class SummaryDenied(SummaryError):
     """The calling team may not use the summariser model, or has no budget left for it."""
+
+
+class SummaryRefused(SummaryError):
+    """The summariser's provider or the router refused the request itself; it is not sent again as it was."""
 
 
 class SummaryLimited(SummaryError):

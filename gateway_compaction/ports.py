@@ -222,8 +222,10 @@ class SummaryAnswer:
 class Summarizer(Protocol):
     """Asks a model for a summary.
 
-    Raises ``SummaryDenied`` when the caller may not use the model, ``SummaryLimited`` on a rate limit (never
-    retried by the adapter) and ``SummaryError`` for every other failure; nothing else. The call is never
+    Raises ``SummaryDenied`` when the caller may not use the model, ``SummaryRefused`` where the request
+    itself is refused (the adapter may first have sent it once more, changed as the refusal asks for),
+    ``SummaryLimited`` on a rate limit (never retried by the adapter), ``SummaryTimeout``, and
+    ``SummaryError`` for every other failure; nothing else. The call is never
     made with the caller's stream flag, response format or (without a ``prefix``) tools, and never compacts
     itself.
     """

@@ -66,7 +66,7 @@ PURE_NAMES = {"pathlib": {"PurePath", "PurePosixPath"}}
 # Every handler of all exceptions that does not raise again: there foreign code may raise anything.
 BROAD = {
     "hook.py": {"guarded"},
-    "adapters/litellm/models.py": {"_find_model_info", "_find_catalogued_window", "_complete"},
+    "adapters/litellm/models.py": {"_find_model_info", "_find_catalogued_window", "_ask"},
     "adapters/litellm/probes.py": {"_find_fault"},
     "admin/mount.py": {"mount"},
     "admin/prices.py": {"_catalogue_price"},

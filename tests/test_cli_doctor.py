@@ -196,6 +196,31 @@ class TestModels:
         text = "general_settings: {}\nlitellm_settings: {callbacks: [" + CALLBACK + "]}\n"
         assert run("--config", written(text))["models"][0]["result"] == "warn"
 
+    @pytest.mark.parametrize(
+        ("settings", "params", "info", "warned"),
+        [
+            ("enable_tag_filtering: true", "", "", True),
+            ("enable_tag_filtering: true", ", tags: [blue]", "", True),
+            ("enable_tag_filtering: true", ", tags: [blue, default]", "", False),
+            ("enable_tag_filtering: true", "", ", enable_tag_filtering: false", False),
+            ("enable_tag_filtering: false", ", tags: [blue]", "", False),
+            ("num_retries: 0", ", tags: [blue]", ", enable_tag_filtering: true", True),
+        ],
+    )
+    def test_tags_that_may_keep_summaries_from_their_model(
+        self, settings: str, params: str, info: str, warned: bool
+    ) -> None:
+        written("version: 1\ndefaults: {summary: {model: small}}\n", "policies.yaml")
+        deployment = (
+            f"  - {{model_name: small, litellm_params: {{model: openai/gpt-4o, api_key: sk-none{params}}},"
+            f" model_info: {{max_input_tokens: 9000{info}}}}}\n"
+        )
+        config = SMALL.replace("model_list:\n", f"model_list:\n{deployment}")
+        found = run("--config", written(f"{config}router_settings: {{{settings}}}\n"))
+        assert ("summariser small" in found) is warned
+        if warned:
+            assert "default" in found["summariser small"][0]["remedy"]
+
     def test_summarisers_must_be_offered(self, monkeypatch: pytest.MonkeyPatch) -> None:
         written(
             "version: 1\ndefaults: {summary: {model: known, fallbacks: [gone]}}\n"

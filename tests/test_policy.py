@@ -38,6 +38,7 @@ DESIGN_DEFAULTS = {
     "summary.prompt": "general",
     "summary.max_tokens": "auto",
     "summary.rate": None,
+    "summary.thinking_tokens": "auto",
     "summary.preserve_keys": (),
     "summary.message_chars": None,
     "summary.share_prefix": False,

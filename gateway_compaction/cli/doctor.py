@@ -165,10 +165,14 @@ def _check_policies_and_models(path: Path | None, config: Path) -> Iterator[Find
     else:
         yield from findings.check_policy_file(path, book)
     with suppress(LaunchError):
-        read_config(config)
+        filtered = read_config(config).filters_tags
         document = yaml.safe_load(path.read_text("utf-8")) if path is not None and book else {}
         named = findings.find_summarisers(document, overrides)
-        yield from _check_models(yaml.safe_load(config.read_text("utf-8")), book, named)
+        raw = yaml.safe_load(config.read_text("utf-8"))
+        yield from _check_models(raw, book, named)
+        for model in named:
+            of_it = (one for one in findings.deployments_in(raw) if one.get("model_name") == model)
+            yield from findings.check_summariser_tags(model, of_it, filtered)
 
 
 def _list_modes(path: Path | None) -> set[str]:

@@ -177,6 +177,29 @@ def check_window(group: str, known: int | None, policy: Policy | None) -> Findin
     return Finding(name, "warn", "its window is unknown: its requests stay untouched", remedy)
 
 
+def check_summariser_tags(
+    model: str, deployments: Iterable[Mapping[str, Any]], filtered: bool
+) -> Iterator[Finding]:
+    """Tell whether LiteLLM's routing by tags may refuse the summaries of some requests.
+
+    Args:
+        model: the summariser's model group.
+        deployments: those of the group.
+        filtered: the router filters all groups by tags.
+    """
+    listed = list(deployments)
+    own = [(one.get("model_info") or {}).get("enable_tag_filtering") for one in listed]
+    on = next((value for value in own if value is not None), filtered)
+    tags = [(one.get("litellm_params") or {}).get("tags") or () for one in listed]
+    if on and not any("default" in one for one in tags):
+        found = (
+            "enable_tag_filtering is on, and none of its deployments has the tag default: a summary is routed"
+            " by its request's tags, and refused where they have none of them"
+        )
+        remedy = "Add tags: [default] to the litellm_params of one of them, or the tags of the requests"
+        yield Finding(f"summariser {model}", "warn", found, remedy)
+
+
 def check_policy_file(path: Path | None, book: PolicyBook) -> Iterator[Finding]:
     """Tell what policies that can be read come to: who is rewritten, who is watched, who is left alone."""
     mode = book.resolve(Identity()).mode

@@ -57,6 +57,7 @@ class ProxyConfig:
         has_plugin: whether the callback is in it; None where it includes other files, which are not read.
         permits_no_key: whether the config itself says that no master key is meant.
         checks_windows: whether the router itself refuses what is over a window.
+        filters_tags: whether the router chooses deployments by the tags of a request.
         custom_auth: the function of the config that lets callers in, where it names one.
     """
 
@@ -67,6 +68,7 @@ class ProxyConfig:
     permits_no_key: bool = False
     has_database: bool = False
     checks_windows: bool = False
+    filters_tags: bool = False
     custom_auth: str | None = None
 
     @property
@@ -109,6 +111,7 @@ def read_config(path: Path) -> ProxyConfig:
         permits_no_key=general.get("dangerously_permit_weak_or_unset_master_key") is True,
         has_database=bool(general.get("database_url")),
         checks_windows=_section(raw, "router_settings").get("enable_pre_call_checks") is True,
+        filters_tags=_section(raw, "router_settings").get("enable_tag_filtering") is True,
         custom_auth=str(custom_auth) if custom_auth else None,
     )
 

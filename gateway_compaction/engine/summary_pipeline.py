@@ -45,10 +45,11 @@ from gateway_compaction.errors import (
     SummaryDenied,
     SummaryError,
     SummaryLimited,
+    SummaryRefused,
     SummaryRejected,
     SummaryTimeout,
 )
-from gateway_compaction.ports import Models, Summarizer, SummaryRequest
+from gateway_compaction.ports import Models, Summarizer, SummaryAnswer, SummaryRequest
 
 T = TypeVar("T")
 TRIES = 3
@@ -71,6 +72,15 @@ UNKNOWN_WINDOW = 16_000
 
 THINKING_TOKENS = 512
 """Tokens on top of twice a summary's length, for models that think before they write."""
+
+LONG_THINKING_TOKENS = 8_000
+"""The same, once a model was cut off: thoughts of 630 to 2,400 tokens were seen before a summary."""
+
+CUT_OFF = frozenset(("length", "max_tokens"))
+"""Finish reasons of an answer for which there was no room."""
+
+MOST_ROOMY = 1_000
+"""Models that are known to need more room; names of models may come from clients."""
 
 LEAST_SHOWN = 200
 """Tokens that a message too large for the summariser's window is at least shown with."""
@@ -110,7 +120,7 @@ class _Attempt:
 
 @dataclass(slots=True)
 class SummaryPipeline:
-    """Makes summaries; its only state is one breaker for each summariser model."""
+    """Makes summaries; its only state is one breaker for each summariser model, and who needs more room."""
 
     summarizer: Summarizer
     models: Models
@@ -118,6 +128,7 @@ class SummaryPipeline:
     clock: Callable[[], float] = time.monotonic
     pause_seconds: float = PAUSE_SECONDS
     breakers: dict[str, _Breaker] = field(default_factory=dict)
+    roomy_models: set[str] = field(default_factory=set)
 
     @property
     def paused_models(self) -> tuple[str, ...]:
@@ -200,7 +211,7 @@ class SummaryPipeline:
         request = replace(request, prefix=prefix.messages, tools=prefix.tools)
         try:
             text = await self._ask_until_accepted(attempt, request, source, limit)
-        except SummaryRejected:
+        except (SummaryRejected, SummaryRefused):
             return None
         before = base.text if rolling and base is not None else ""
         text = await self._check_identifiers(attempt, text, task.messages, before, limit)
@@ -274,8 +285,9 @@ class SummaryPipeline:
     def _build_request(self, attempt: _Attempt, prompts: tuple[str, str], limit: int) -> SummaryRequest:
         """Build a request, of a system and a user prompt, for a text of ``limit`` tokens."""
         # A longer text is shortened afterwards; the model must not cut it off.
-        max_tokens = 2 * limit + THINKING_TOKENS
-        timeout = attempt.task.policy.summary.timeout_seconds
+        summary = attempt.task.policy.summary
+        thinking = THINKING_TOKENS if summary.thinking_tokens == "auto" else summary.thinking_tokens
+        max_tokens, timeout = 2 * limit + thinking, summary.timeout_seconds
         return SummaryRequest(attempt.model, *prompts, max_tokens, timeout, attempt.task.caller)
 
     async def _ask_until_accepted(
@@ -291,12 +303,10 @@ class SummaryPipeline:
             if breaker.failures >= FAILURES_TO_OPEN and breaker.until > self.clock():
                 raise SummaryError(f"{request.model} failed {breaker.failures} times in a row; not asked")
             try:
-                answer = await self.summarizer.complete(request)
-                attempt.answered = answer.model
-                attempt.cost = answer.cost if attempt.cost is None else attempt.cost + (answer.cost or 0.0)
+                answer = await self._ask_with_room(attempt, request)
                 text = accept_summary(answer, source, limit, count, _source_texts(attempt.task))
-            except (SummaryDenied, SummaryRejected):
-                # About one caller or one conversation: the model itself works.
+            except (SummaryDenied, SummaryRefused, SummaryRejected):
+                # About one caller, one request or one conversation: the model itself works for others.
                 raise
             except SummaryError as error:
                 breaker.failures += 1
@@ -308,6 +318,40 @@ class SummaryPipeline:
                 breaker.failures = 0
                 return text
         raise AssertionError("unreachable")
+
+    async def _ask_with_room(self, attempt: _Attempt, request: SummaryRequest) -> SummaryAnswer:
+        """Ask; where the answer was cut off, ask once more with more room for thoughts.
+
+        Models that think before they write spend the room of a short answer on that. Once more room has
+        helped, the model has it from the start.
+        """
+        roomy = replace(request, max_tokens=self._find_larger_limit(attempt, request))
+        has_room = request.model in self.roomy_models or roomy.max_tokens <= request.max_tokens
+        answer = await self._ask_once(attempt, roomy if request.model in self.roomy_models else request)
+        if answer.finish_reason not in CUT_OFF or has_room:
+            return answer
+        answer = await self._ask_once(attempt, roomy)
+        if answer.finish_reason not in CUT_OFF:
+            if len(self.roomy_models) >= MOST_ROOMY:
+                self.roomy_models.clear()
+            self.roomy_models.add(request.model)
+        return answer
+
+    def _find_larger_limit(self, attempt: _Attempt, request: SummaryRequest) -> int:
+        """Return the tokens of an answer for a model that needs more, as far as its window has room."""
+        thinking = attempt.task.policy.summary.thinking_tokens
+        usual = THINKING_TOKENS if thinking == "auto" else thinking
+        more = LONG_THINKING_TOKENS if thinking == "auto" else max(2 * thinking, LONG_THINKING_TOKENS)
+        window = self.models.facts(request.model).window or UNKNOWN_WINDOW
+        free = int(window * (1 - PROMPT_SHARE))
+        return max(request.max_tokens, min(request.max_tokens - usual + more, free))
+
+    async def _ask_once(self, attempt: _Attempt, request: SummaryRequest) -> SummaryAnswer:
+        """Ask, and note who answered and what it cost."""
+        answer = await self.summarizer.complete(request)
+        attempt.answered = answer.model
+        attempt.cost = answer.cost if attempt.cost is None else attempt.cost + (answer.cost or 0.0)
+        return answer
 
     async def _run_apart(self, work: Callable[..., T], *args: Any) -> T:
         """Run what takes long on the thread of the background, so that requests are not held up."""

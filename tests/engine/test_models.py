@@ -16,7 +16,13 @@ from gateway_compaction.adapters.litellm.models import (
     RouterSummarizer,
     get_live_router,
 )
-from gateway_compaction.errors import SummaryDenied, SummaryError, SummaryLimited, SummaryTimeout
+from gateway_compaction.errors import (
+    SummaryDenied,
+    SummaryError,
+    SummaryLimited,
+    SummaryRefused,
+    SummaryTimeout,
+)
 from gateway_compaction.ports import Caller, ModelFacts, SummaryRequest
 from tests.engine.host import proxy_server
 from tests.engine.rig import Clock
@@ -183,7 +189,11 @@ class TestSummaries:
         [
             (Reply.rate_limited(), SummaryLimited, "small is rate limited"),
             (Reply.server_error(), SummaryError, "small: InternalServerError"),
-            (Reply.bad_request("You sum up."), SummaryError, "small: BadRequestError"),
+            (
+                Reply.bad_request("You sum up."),
+                SummaryRefused,
+                "small: BadRequestError; it names no parameter that was sent",
+            ),
             (Reply(hang=True), SummaryTimeout, "small did not answer in 0.3 s"),
         ],
     )

@@ -10,16 +10,25 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import litellm
+from litellm.constants import ROUTING_REQUEST_TAGS_METADATA_KEY
 from litellm.exceptions import RateLimitError, Timeout
 from litellm.llms.anthropic.pass_through.caller_model_checks import caller_model_verdict
 from litellm.llms.anthropic.pass_through.utils import proxy_sub_call_metadata
+from litellm.types.router import RouterErrors
 
-from gateway_compaction.errors import SummaryDenied, SummaryError, SummaryLimited, SummaryTimeout
+from gateway_compaction.adapters.litellm.parameters import Correction, Corrections, list_sent
+from gateway_compaction.errors import (
+    SummaryDenied,
+    SummaryError,
+    SummaryLimited,
+    SummaryRefused,
+    SummaryTimeout,
+)
 from gateway_compaction.ports import Caller, ModelFacts, SummaryAnswer, SummaryRequest
 
 # So long facts are kept: a model that an admin adds or changes is seen within a minute.
@@ -36,6 +45,9 @@ PRICES = ("input_cost_per_token", "output_cost_per_token")
 
 # Characters of a token, for a rough price in advance.
 TOKEN_CHARS = 4
+
+# Statuses that refuse the request itself: the same one would be refused again, others need not be.
+REFUSALS = frozenset((400, 413, 415, 422))
 
 # So much longer than the provider's own deadline we wait, so that LiteLLM's error comes first.
 EXTRA_SECONDS = 1
@@ -114,6 +126,7 @@ class RouterSummarizer:
 
     def __init__(self, router: Callable[[], Any] = get_live_router) -> None:
         self._router = router
+        self._corrections = Corrections()
 
     async def complete(self, request: SummaryRequest) -> SummaryAnswer:
         """See ``ports.Summarizer``."""
@@ -122,8 +135,10 @@ class RouterSummarizer:
             raise SummaryError("the proxy has no router")
         await self._check_caller(router, request)
         # A fallback would be a model that nobody checked the caller's rights for.
-        options = {"disable_fallbacks": True, "metadata": _build_metadata(request.caller)}
-        return await _complete(router.acompletion, request, options)
+        options = {"disable_fallbacks": True, **_build_routing(request.caller)}
+        deployments = router.get_model_list(model_name=request.model) or ()
+        question = _Question(router.acompletion, request, options, *list_sent(deployments))
+        return await _complete(question, self._corrections)
 
     async def _check_caller(self, router: Any, request: SummaryRequest) -> None:
         """Check that the caller may use the model and pay for it; no caller (a CLI) may do anything.
@@ -147,46 +162,106 @@ class DirectSummarizer:
 
     def __init__(self, model: str) -> None:
         self._model = model
+        self._corrections = Corrections()
         # Nobody wants its plea for feedback among what is printed.
         litellm.suppress_debug_info = True
 
     async def complete(self, request: SummaryRequest) -> SummaryAnswer:
         """See ``ports.Summarizer``."""
-        return await _complete(litellm.acompletion, replace(request, model=self._model), {})
+        question = _Question(litellm.acompletion, replace(request, model=self._model), {})
+        return await _complete(question, self._corrections)
 
 
-async def _complete(
-    acompletion: Callable[..., Any], request: SummaryRequest, options: Mapping[str, Any]
-) -> SummaryAnswer:
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A request, and how it is asked.
+
+    Attributes:
+        acompletion: LiteLLM's function, or that of its router.
+        options: its arguments besides those of the request.
+        sent: parameters that deployments of the model send besides.
+        dropped: parameters that they leave out themselves.
+    """
+
+    acompletion: Callable[..., Any]
+    request: SummaryRequest
+    options: Mapping[str, Any]
+    sent: Sequence[str] = ()
+    dropped: Sequence[str] = ()
+
+
+async def _complete(question: _Question, corrections: Corrections) -> SummaryAnswer:
+    """Ask; where the provider refuses a parameter and names it, ask once more with that changed or left out.
+
+    Raises:
+        SummaryTimeout, SummaryLimited, SummaryRefused, SummaryError: as in ``ports.Summarizer``.
+    """
+    model = question.request.model
+    correction = corrections.find(model)
+    try:
+        answer = await _ask(question, correction)
+    except _RefusedError as refused:
+        sent = (*question.sent, *question.request.tools)
+        corrected = correction.correct(str(refused.cause), sent)
+        if corrected is None:
+            text = f"{model}: {type(refused.cause).__name__}; it names no parameter that was sent"
+            raise SummaryRefused(text) from refused.cause
+        try:
+            answer = await _ask(question, corrected)
+        except _RefusedError as again:
+            kind = type(again.cause).__name__
+            raise SummaryRefused(f"{model}: {kind}{_describe_change(correction, corrected)}") from again.cause
+        corrections.remember(model, corrected)
+    return _to_summary_answer(answer, model)
+
+
+def _describe_change(before: Correction, after: Correction) -> str:
+    if after.limit != before.limit:
+        return f", also with {after.limit} in place of {before.limit}"
+    return f", also without {after.left_out[-1]}"
+
+
+class _RefusedError(Exception):
+    """The request itself was refused; ``cause`` is LiteLLM's error, whose text is told to nobody."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__()
+        self.cause = cause
+
+
+async def _ask(question: _Question, correction: Correction) -> Any:
     """Ask once; LiteLLM's own retries are off, since the engine decides whether to ask again.
 
     Raises:
-        SummaryTimeout, SummaryLimited, SummaryError: as in ``ports.Summarizer``.
+        _RefusedError: the request itself was refused.
+        SummaryTimeout, SummaryLimited, SummaryRefused, SummaryError: as in ``ports.Summarizer``.
     """
+    request = question.request
     system = {"role": "system", "content": request.system}
     # A prompt file is the whole prompt; an empty system message is refused by some providers.
     before = request.prefix or ((system,) if request.system else ())
-    messages = [*(dict(m) for m in before), {"role": "user", "content": request.user}]
     try:
         async with asyncio.timeout(request.timeout_seconds + EXTRA_SECONDS):
-            answer = await acompletion(
+            return await question.acompletion(
                 model=request.model,
-                messages=messages,
-                max_tokens=request.max_tokens,
+                messages=[*(dict(m) for m in before), {"role": "user", "content": request.user}],
                 timeout=request.timeout_seconds,
                 num_retries=0,
                 max_retries=0,
-                **request.tools,
-                **options,
+                **correction.apply(request.max_tokens, request.tools, question.dropped),
+                **question.options,
             )
     except (TimeoutError, Timeout) as error:
         raise SummaryTimeout(f"{request.model} did not answer in {request.timeout_seconds:g} s") from error
     except RateLimitError as error:
         raise SummaryLimited(f"{request.model} is rate limited") from error
-    except Exception as error:
+    except Exception as error:  # a provider's library may raise anything
+        if getattr(error, "status_code", None) in REFUSALS:
+            raise _RefusedError(error) from error
+        if isinstance(error, ValueError) and RouterErrors.no_deployments_with_tag_routing.value in str(error):
+            raise SummaryRefused(f"no deployment of {request.model} takes the request's tags") from error
         # Providers put prompts into their error texts: the class says enough.
         raise SummaryError(f"{request.model}: {type(error).__name__}") from error
-    return _to_summary_answer(answer, request.model)
 
 
 def _to_summary_answer(answer: Any, model: str) -> SummaryAnswer:
@@ -283,11 +358,20 @@ def _estimate_cost(router: Any, request: SummaryRequest) -> float:
     return max(costs)
 
 
-def _build_metadata(caller: Caller) -> dict[str, Any]:
-    """Build the metadata of our own call: the caller's, and that it is ours."""
-    tags = caller.metadata.get("tags")
-    return {
-        **proxy_sub_call_metadata(caller.metadata),
-        "internal_call_origin": ORIGIN,
-        "tags": [*(tags if isinstance(tags, list) else ()), "gateway-compaction"],
-    }
+def _build_routing(caller: Caller) -> dict[str, Any]:
+    """Build what our own call says of the caller, so that it is routed as the caller's request is.
+
+    Relies on how LiteLLM routes by tags: by ``tags``, by ``inherited_tags`` of key and team, by the client's
+    ``user_agent``, and where ``enable_tag_filtering`` comes from the router settings of key or team. A tag of
+    our own would route too: it is one that no deployment has. That the call is ours is told by
+    ``internal_call_origin`` alone.
+    """
+    parent = caller.metadata
+    metadata = {**proxy_sub_call_metadata(parent), "internal_call_origin": ORIGIN}
+    # The router has added the chat's deployment's own tags to the others, and kept those that came.
+    tags = parent.get(ROUTING_REQUEST_TAGS_METADATA_KEY, parent.get("tags"))
+    if isinstance(tags, list | tuple) and tags:
+        metadata["tags"] = list(tags)
+    metadata |= {name: parent[name] for name in ("inherited_tags", "user_agent") if parent.get(name)}
+    filtering = {"enable_tag_filtering": True} if parent.get("enable_tag_filtering") is True else {}
+    return {"metadata": metadata, **filtering}

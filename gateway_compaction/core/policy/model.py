@@ -122,6 +122,13 @@ class Summary(Section):
     ] = Field(
         default=None, description="Length of a summary as a share of what it replaces; null: max_tokens."
     )
+    thinking_tokens: Annotated[
+        Literal["auto"] | Annotated[int, Field(ge=0, le=LARGEST)],
+        Expects("auto, or a whole number of at least 0"),
+    ] = Field(
+        default="auto",
+        description="Tokens for a summariser's thoughts before it writes; auto: 512, more where it needs it.",
+    )
     preserve_keys: Names = Field(default=(), description="Names whose values a summary must keep verbatim.")
     message_chars: Annotated[
         Annotated[int, Field(ge=100, le=LARGEST)] | None,
