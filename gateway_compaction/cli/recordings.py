@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gateway_compaction.core.conversation.messages import is_by
+
 QUESTIONS = 'Write questions as "qa": [{"question": "...", "answer": "...", "evidence": [3]}]'
 MISNAMED = frozenset({"qa", "question", "query", "querie", "probe"})
 
@@ -58,10 +60,10 @@ def split_into_calls(recording: Recording) -> Iterator[tuple[Any, ...]]:
     """
     messages = recording.messages
     for index, message in enumerate(messages):
-        if index and isinstance(message, Mapping) and message.get("role") == "assistant":
+        if index and is_by(message, "assistant"):
             yield messages[:index]
     last = messages[-1] if messages else None
-    if messages and not (isinstance(last, Mapping) and last.get("role") == "assistant"):
+    if messages and not is_by(last, "assistant"):
         yield messages
 
 

@@ -14,7 +14,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from gateway_compaction.core.conversation.messages import Message, text_of
+from gateway_compaction.core.conversation.messages import Message, told_text_of
 from gateway_compaction.core.planning.shared_prefix import SharedPrefix
 from gateway_compaction.core.records.compaction import Compaction, Kind, Segment
 from gateway_compaction.core.summary.acceptance import accept_summary
@@ -379,7 +379,7 @@ def _source_texts(task: SummaryTask) -> Iterator[str]:
     None where an operator's own prompt may ask for another language.
     """
     if not task.policy.summary.prompt_text:
-        yield from (text_of(message) for message in task.messages)
+        yield from (told_text_of(message) for message in task.messages)
         yield from (segment.text for segment in task.job.base.segments) if task.job.base else ()
 
 

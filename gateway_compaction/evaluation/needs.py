@@ -7,11 +7,17 @@ does not know would never count as lost.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from gateway_compaction.core.conversation.messages import Message, function_calls_of, role_of, text_of
+from gateway_compaction.core.conversation.messages import (
+    Message,
+    calls_of,
+    role_of,
+    spell_arguments,
+    told_text_of,
+)
 
 # Tags and the line numbers of listings are skipped as a whole.
 PIECE = re.compile(
@@ -86,10 +92,5 @@ def _find_needed(messages: Sequence[Message], at: int) -> set[str]:
 
 def text_with_arguments(message: Message) -> str:
     """Return what a message says: its text, and the arguments of its calls."""
-    return "\n".join([text_of(message), *_call_arguments(message)])
-
-
-def _call_arguments(message: Message) -> Iterator[str]:
-    for call in function_calls_of(message, legacy=True):
-        # The escapes of JSON would stick to the words behind them.
-        yield str(call.arguments or "").replace("\\n", "\n").replace("\\", " ")
+    arguments = (entry for call in calls_of(message) for entry in spell_arguments(call))
+    return "\n".join([told_text_of(message), *arguments])

@@ -87,7 +87,7 @@ def text_in(message: Message) -> str:
     content = message.get("content")
     if isinstance(content, str):
         return content
-    return "".join(str(p.get("text")) for p in content or ())
+    return "".join(text_in(p) if "content" in p else str(p.get("text")) for p in content or ())
 
 
 def is_result(message: Message) -> bool:

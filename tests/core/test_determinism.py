@@ -10,9 +10,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """
 import json, sys
-from gateway_compaction.core.extractive.extract import extract
+from gateway_compaction.core.extractive.extract import build_extract
 messages = json.load(open(sys.argv[1]))[1:]
-print([extract(messages[:n], 400, lambda text: len(text) // 4) for n in (20, 46, 64, 81)])
+print([build_extract(messages[:n], 400, lambda text: len(text) // 4) for n in (20, 46, 64, 81)])
 """
 
 

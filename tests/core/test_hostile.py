@@ -15,7 +15,7 @@ from types import ModuleType
 import pytest
 import regex
 
-from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.messages import Message, told_text_of
 from gateway_compaction.core.extractive.extract import build_extract
 from gateway_compaction.core.pins.anchors import Scoring, choose_anchors
 from gateway_compaction.core.pins.pins import collect_pins
@@ -42,6 +42,8 @@ GIVEN_UP_SECONDS = 8.0
 NAMES = list(texts(40))
 IDENTIFIED = {
     "errors by line",
+    "data by line",
+    "thoughts ended",
     "json",
     "near identifiers",
     "distinct words",
@@ -114,7 +116,7 @@ class TestEveryText:
     def test_it_is_divided(self, large: dict[str, str], name: str) -> None:
         text = large[name]
         assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
-        found = split_into_passages(user(text))
+        found, text = split_into_passages(user(text)), told_text_of(user(text))
         assert all(text[p.start : p.end] == p.text for p in found)
 
     def test_it_is_searched_for_what_it_asks(self, large: dict[str, str], name: str) -> None:

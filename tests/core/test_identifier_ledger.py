@@ -44,8 +44,8 @@ def found_in(messages: Iterable[Json]) -> list[tuple[SourceText, ...]]:
 
 
 def searched(message: Json) -> str:
-    """Everything that a message says; the escapes of arguments as the ledger reads them."""
-    return searchable_text_of(message).replace("\\n", "\n").replace('\\"', '"').replace("\\t", " ")
+    """Everything that a message says."""
+    return searchable_text_of(message)
 
 
 def offering(offered: list[int], accepts: Callable[[int], bool] = lambda i: True) -> Callable[[int], bool]:

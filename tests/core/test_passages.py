@@ -37,4 +37,4 @@ class TestPassages:
             "content": "Look.",
             "tool_calls": [CALL, "x", {"function": {"name": "y"}}],
         }
-        assert searchable_text_of(message) == 'Look.\n{"n": 1}'
+        assert searchable_text_of(message) == "Look.\nn = 1"

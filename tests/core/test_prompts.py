@@ -189,6 +189,7 @@ class TestRendered:
             ({"type": "file", "file": {"file_data": PIXEL}}, "[file not shown]"),
             ({"type": None}, "[part not shown]"),
             (None, "[part not shown]"),
+            ({"type": "input_text", "text": "plain"}, "plain"),
             ("plain", "plain"),
             ({"type": "text", "text": "plain"}, "plain"),
         ],

@@ -66,6 +66,24 @@ def test_no_other_module_takes_messages_apart(path: Path) -> None:
     assert found == [], f"core/{name} reads the wire form: ask core/conversation"
 
 
+CALL_WORDS = frozenset({"tool_calls", "function_call", "tool_use", "tool_result"})
+PACKAGE = CORE.parent
+# The reason for which an answer ended, and the kinds of message that the demo model makes.
+NO_CALLS = {"core/summary/acceptance.py", "adapters/litellm/demo_model.py"}
+
+
+@pytest.mark.parametrize(
+    "path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE))
+)
+def test_no_module_of_the_package_takes_calls_apart(path: Path) -> None:
+    """Whoever reads one form of calls himself does not read the others."""
+    if READER in path.parents or str(path.relative_to(PACKAGE)) in NO_CALLS:
+        return
+    nodes = ast.walk(ast.parse(path.read_text()))
+    found = [n.lineno for n in nodes if isinstance(n, ast.Constant) and n.value in CALL_WORDS]
+    assert found == [], "ask calls_of and told_text_of of core/conversation/messages.py"
+
+
 @pytest.mark.parametrize(
     "source",
     [

@@ -10,6 +10,13 @@ from typing import Any
 
 from gateway_compaction.admin.ui.text import Folded, fold, format_thousands
 from gateway_compaction.archive import CallSnapshot
+from gateway_compaction.core.conversation.messages import (
+    ToolCall,
+    calls_of,
+    content_of,
+    written_text_of,
+)
+from gateway_compaction.core.conversation.parts import is_result, is_text, part_type
 from gateway_compaction.core.records.call_snapshot import find_bounds, name_messages, number_messages
 
 BODY = 4000
@@ -132,25 +139,27 @@ def _make_items(
 
 
 def message_text(message: Mapping[str, Any]) -> str:
-    """Return a message as one text: its parts, then the calls it makes."""
-    content = message.get("content")
-    listed = content if isinstance(content, list | tuple) else () if content is None else (content,)
-    parts = [_part_text(part) for part in listed]
-    calls = message.get("tool_calls")
-    for call in calls if isinstance(calls, list | tuple) else ():
-        function = call.get("function") if isinstance(call, Mapping) else None
-        if isinstance(function, Mapping):
-            parts.append(f"→ {function.get('name')}({function.get('arguments')})")
-    return "\n".join(part for part in parts if part)
+    """Return a message as one text, as it was written: its parts in order, then the calls beside them."""
+    texts = [_part_text(part) for part in content_of(message) if part is not None]
+    texts += map(_call_text, calls_of({**message, "content": None}))
+    return "\n".join(text for text in texts if text)
+
+
+def _call_text(call: ToolCall) -> str:
+    payload = call.payload
+    return f"→ {call.name}({payload if isinstance(payload, str) else _to_json(payload)})"
 
 
 def _part_text(part: Any) -> str:
     if isinstance(part, str):
         return part
-    if isinstance(part, Mapping):
-        if isinstance(part.get("text"), str):
-            return str(part["text"])
-        return (
-            f"[{part.get('type', 'part')}: {json.dumps(dict(part), ensure_ascii=False, default=str)[:HEAD]}]"
-        )
-    return f"[{type(part).__name__}]"
+    if not isinstance(part, Mapping):
+        return f"[{type(part).__name__}]"
+    if is_text(part) or is_result(part):
+        return written_text_of({"content": [part]})
+    calls = [_call_text(call) for call in calls_of({"content": [part]})]
+    return calls[0] if calls else f"[{part_type(part) or 'part'}: {_to_json(dict(part))[:HEAD]}]"
+
+
+def _to_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -8,7 +8,8 @@ the others differ.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +21,10 @@ from gateway_compaction.core.conversation.parts import (
     cache_mark_of,
     has_type,
     is_call,
+    is_result,
     is_thinking,
 )
+from gateway_compaction.core.conversation.visible_text import remove_thinking, replace_embedded_data
 
 Message = Mapping[str, Any]
 """One chat message, opaque: read, never edited."""
@@ -69,6 +72,11 @@ def declared_role(message: Message) -> str:
     return str(message["role"])
 
 
+def is_by(message: Any, role: str) -> bool:
+    """Tell whether something is a message that declares a role; what is no message declares none."""
+    return isinstance(message, Mapping) and message.get("role") == role
+
+
 def name_of(message: Message) -> str | None:
     """Return the name of a message's author, if it has one that is a string."""
     name = message.get("name")
@@ -76,18 +84,27 @@ def name_of(message: Message) -> str | None:
 
 
 def text_of(message: Message) -> str:
-    """Return the text of a message's content: parts joined by a line break, other parts left out."""
-    content = message.get("content")
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return ""
-    texts = (
-        p if isinstance(p, str) else p.get("text")
-        for p in content
-        if isinstance(p, str) or has_type(p, TEXT_PARTS)
-    )
-    return "\n".join(t for t in texts if isinstance(t, str) and t)
+    """Return what the author of a message says: its text parts joined by a line break, other parts left out.
+
+    What a model thinks aloud between tags is left out as ``reasoning_content`` is, and ``[embedded data]``
+    stands for base64. Results in a user's parts are no words of the user's: ``told_text_of`` has them.
+    """
+    return _to_visible(message, "\n".join(_find_texts(message, results=False)))
+
+
+def told_text_of(message: Message, describe: Callable[[Any], str] | None = None) -> str:
+    """Return all that a message tells: what its author says, and what results in its parts say, in order.
+
+    Args:
+        message: the message.
+        describe: says a word for each part that is neither text, result, call nor thinking; "" for none.
+    """
+    return _to_visible(message, "\n".join(_find_texts(message, results=True, describe=describe)))
+
+
+def written_text_of(message: Message) -> str:
+    """Return what ``told_text_of`` does, verbatim: with thinking and embedded data, which count as text."""
+    return "\n".join(_find_texts(message, results=True))
 
 
 def has_parts(message: Message) -> bool:
@@ -142,7 +159,11 @@ def has_thinking_blocks(message: Message) -> bool:
 
 def calls_of(message: Message) -> Iterator[ToolCall]:
     """Yield the calls that a message makes, in every form: functions, custom tools, the older
-    ``function_call``, and Anthropic's parts. What is too malformed to be a call is left out."""
+    ``function_call``, and Anthropic's parts. What is too malformed to be a call is left out.
+
+    Whoever reads calls reads them here, and what they are made with in ``spell_arguments``: two messages with
+    the same digest must be read alike, and the digest does not know one form from the other.
+    """
     for call in _tool_calls(message):
         function = _function_of(call)
         if isinstance(function, Mapping):
@@ -153,17 +174,24 @@ def calls_of(message: Message) -> Iterator[ToolCall]:
     yield from (_to_call(part) for part in parts_of(message) if is_call(part))
 
 
-def function_calls_of(message: Message, *, legacy: bool = False) -> Iterator[ToolCall]:
-    """Yield the calls of functions; unlike in ``calls_of`` no custom tools and no parts.
+def spell_arguments(call: ToolCall) -> list[str]:
+    """Return what a call is made with as people write it: ``name = value`` for each field.
 
-    The older ``function_call`` only with ``legacy``. A function without any field counts as a call here.
+    The braces, quotes and escapes of JSON would stick to the words that they stand beside. What is no JSON
+    object is one entry; nothing is none.
     """
-    for call in _tool_calls(message):
-        function = call.get("function") if isinstance(call, Mapping) else None
-        if isinstance(function, Mapping):
-            yield _to_call(function)
-    if legacy and isinstance(message.get("function_call"), Mapping):
-        yield _to_call(message["function_call"])
+    payload = call.payload
+    try:
+        parsed = json.loads(payload) if isinstance(payload, str) else payload
+    except (ValueError, RecursionError):
+        parsed = payload
+    if isinstance(parsed, Mapping):
+        entries = [f"{name} = {_spell_value(value)}" for name, value in parsed.items()]
+    elif isinstance(payload, str) and payload.lstrip().startswith(("{", "[")):
+        entries = [_unescape(payload)]
+    else:
+        entries = [_spell_value(payload)] if payload else []
+    return [replace_embedded_data(entry) for entry in entries]
 
 
 def bare_calls_of(message: Message) -> Sequence[Any]:
@@ -199,6 +227,41 @@ def last_cache_mark(messages: Iterable[Message]) -> Any:
         for part in parts_of(message):
             mark = cache_mark_of(part) or mark
     return mark
+
+
+def _find_texts(
+    message: Message, *, results: bool, describe: Callable[[Any], str] | None = None
+) -> Iterator[str]:
+    """Yield the texts of a content, with ``results`` those of results in it, and what is said of the rest."""
+    content = message.get("content")
+    for part in content if isinstance(content, list) else (content,) if isinstance(content, str) else ():
+        said: Any = ""
+        if isinstance(part, str):
+            said = part
+        elif has_type(part, TEXT_PARTS):
+            said = part.get("text")
+        elif is_result(part):
+            said = "\n".join(_find_texts(part, results=False, describe=describe)) if results else ""
+        elif describe is not None and not (is_thinking(part) or is_call(part)):
+            said = describe(part)
+        if said and isinstance(said, str):
+            yield said
+
+
+def _to_visible(message: Message, text: str) -> str:
+    """Return a text of a message without thinking and embedded data."""
+    if is_by(message, "assistant"):
+        text = remove_thinking(text)
+    return replace_embedded_data(text)
+
+
+def _spell_value(value: Any) -> str:
+    return value if isinstance(value, str) else _unescape(json.dumps(value, ensure_ascii=False, default=repr))
+
+
+def _unescape(text: str) -> str:
+    """Return a JSON text with line breaks for their escapes, which would glue a letter to the next word."""
+    return text.replace("\\n", "\n").replace('\\"', '"').replace("\\t", " ")
 
 
 def _tool_calls(message: Message) -> Sequence[Any]:

@@ -122,11 +122,6 @@ def part_text(part: Any) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def coerced_part_text(part: Mapping[str, Any]) -> str:
-    """Return the text of a part of any type; unlike in ``part_text`` a number as digits, None as ""."""
-    return str(part.get("text") or "")
-
-
 def is_thinking(part: Any) -> bool:
     """Tell whether a part holds what a model thought, readable or not."""
     return has_type(part, THINKING_PARTS)

@@ -16,7 +16,6 @@ import numpy as np
 from gateway_compaction.core.conversation.messages import (
     PREAMBLE_ROLES,
     Message,
-    declared_role,
     has_calls,
     has_thinking,
     role_of,
@@ -137,7 +136,7 @@ def compute_user_weight(messages: Sequence[Message]) -> float:
     words: Counter[str] = Counter()
     number: Counter[str] = Counter()
     for message in messages:
-        role = declared_role(message)
+        role = role_of(message)
         words[role] += len(text_of(message).split())
         number[role] += 1
     if not (words["user"] and words["assistant"]):

@@ -12,7 +12,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gateway_compaction.core.conversation.messages import Message, function_calls_of, role_of, text_of
+from gateway_compaction.core.conversation.messages import (
+    Message,
+    calls_of,
+    role_of,
+    spell_arguments,
+    told_text_of,
+)
 from gateway_compaction.core.extractive.selection import SPEAKERS, Piece, estimate_tokens, select_by_gain
 from gateway_compaction.core.text.identifiers import find_identifiers, is_spelled_in
 from gateway_compaction.core.text.sentences import find_sentence_spans
@@ -102,14 +108,10 @@ def read_sources(message: Message) -> tuple[SourceText, ...]:
     """Return every text of a message, with its identifiers."""
     role = role_of(message)
     sources = []
-    if text := text_of(message):
+    if text := told_text_of(message):
         sources.append(_read_source(role, text, role in SPEAKERS))
-    for call in function_calls_of(message):
-        arguments = call.arguments
-        if isinstance(arguments, str) and arguments:
-            # Escaped line breaks would glue a letter to the word behind them.
-            text = arguments.replace("\\n", "\n").replace('\\"', '"').replace("\\t", " ")
-            sources.append(_read_source(role, text, False))
+    spelled = ("\n".join(spell_arguments(call)) for call in calls_of(message))
+    sources += [_read_source(role, arguments, False) for arguments in spelled if arguments]
     return tuple(sources)
 
 

@@ -19,7 +19,7 @@ from gateway_compaction.core.conversation.messages import (
     RESULT_ROLES,
     Message,
     role_of,
-    text_of,
+    told_text_of,
 )
 from gateway_compaction.core.conversation.transcript import compute_user_weight
 from gateway_compaction.core.extractive.open_questions import (
@@ -150,13 +150,15 @@ class SentencePool:
     """The sentences of some messages, from which extracts are chosen.
 
     Attributes:
-        messages: the messages.
+        roles: whose each message is.
+        texts: what each message tells, in which the sentences have their places.
         candidates: every sentence with its worth where it stands, in order.
         rarity: how rare each term is among the messages, in units of ``RARITY_UNIT``.
         dense: from 0 to 1, how many codes and numbers there are.
     """
 
-    messages: Sequence[Message]
+    roles: Sequence[str]
+    texts: Sequence[str]
     candidates: Sequence[_Candidate]
     rarity: Mapping[str, int]
     dense: float
@@ -164,7 +166,7 @@ class SentencePool:
 
 def read_utterance(message: Message) -> Utterance:
     """Return what a message says; of a long one the first and the last sentences, of a user's most."""
-    role, text = role_of(message), text_of(message)
+    role, text = role_of(message), told_text_of(message)
     if role in PREAMBLE_ROLES:
         return Utterance((), False)
     spans = find_sentence_spans(text)
@@ -237,7 +239,8 @@ def build_sentence_pool(
         dense: from 0 to 1, how many codes and numbers there are.
     """
     rarity = _count_rarity(utterances)
-    return SentencePool(messages, _build_candidates(messages, utterances, rarity), rarity, dense)
+    roles, texts = [role_of(m) for m in messages], [told_text_of(m) for m in messages]
+    return SentencePool(roles, texts, _build_candidates(messages, utterances, rarity), rarity, dense)
 
 
 def choose_salient(
@@ -274,13 +277,13 @@ def choose_open_requests(
     pool: SentencePool, utterances: Sequence[Utterance], max_tokens: int, count: Count
 ) -> list[Piece]:
     """Return what users asked for and have not got: what was promised first, and of that the latest."""
-    acts = ((role_of(m), one.act) for m, one in zip(pool.messages, utterances, strict=True))
+    acts = ((role, one.act) for role, one in zip(pool.roles, utterances, strict=True))
     requests = find_open_requests(acts)
     requests.sort(key=lambda o: (o.is_deferred, o.message, o.request.start), reverse=True)
     chosen: list[Piece] = []
     for found in requests:
         request = found.request
-        text = text_of(pool.messages[found.message])[request.start : request.end]
+        text = pool.texts[found.message][request.start : request.end]
         tokens = count(text) + PIECE_TOKENS
         if tokens <= max_tokens:
             chosen.append(Piece(found.message, request.start, "user", text, is_prose=True))
@@ -313,7 +316,7 @@ def _choose(
 
     def take(i: int) -> bool:
         nonlocal room
-        piece = _to_piece(pool.messages, candidates[i], count)
+        piece = _to_piece(pool, candidates[i], count)
         tokens = count(piece.text) + PIECE_TOKENS
         is_shown = bool(shown) and escape_markup(piece.text) in shown
         if tokens > room and not is_shown:
@@ -360,9 +363,9 @@ def _build_candidates(
     return candidates
 
 
-def _to_piece(messages: Sequence[Message], candidate: _Candidate, count: Count) -> Piece:
-    message, sentence = messages[candidate.message], candidate.sentence
-    text = text_of(message)[sentence.start : sentence.end]
+def _to_piece(pool: SentencePool, candidate: _Candidate, count: Count) -> Piece:
+    number, sentence = candidate.message, candidate.sentence
+    text = pool.texts[number][sentence.start : sentence.end]
     if sentence.cost > LONGEST:
         text = shorten(text, LONGEST, count, "…")
-    return Piece(candidate.message, sentence.start, role_of(message), text, is_prose=True)
+    return Piece(number, sentence.start, pool.roles[number], text, is_prose=True)

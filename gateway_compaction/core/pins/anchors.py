@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import islice
 from operator import itemgetter
 
-from gateway_compaction.core.conversation.messages import PREAMBLE_ROLES, Message, role_of, text_of
+from gateway_compaction.core.conversation.messages import PREAMBLE_ROLES, Message, role_of, told_text_of
 from gateway_compaction.core.pins.anchor_words import (
     CODE,
     CUES,
@@ -117,7 +117,9 @@ def score_sentence(sentence: str, role: str, scoring: Scoring, *, is_marked: boo
 def score_message(message: Message, scoring: Scoring) -> float:
     """Return how much a message matters, from 0 to 1: as much as its weightiest sentence."""
     role = role_of(message)
-    return max((score_sentence(s, role, scoring) for s in split_sentences(text_of(message))), default=0.0)
+    return max(
+        (score_sentence(s, role, scoring) for s in split_sentences(told_text_of(message))), default=0.0
+    )
 
 
 def choose_anchors(
@@ -213,7 +215,7 @@ def _find_candidates(index: int, message: Message, scoring: Scoring) -> Iterator
     role = role_of(message)
     if role in PREAMBLE_ROLES:
         return
-    text = text_of(message)
+    text = told_text_of(message)
     fences = find_fences(text) if "```" in text and role != "tool" else []
     seen: set[tuple[int, bool]] = set()
     for position, value_end in _find_hits(text, role, scoring):

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
-from gateway_compaction.core.conversation.messages import Message, declared_role, text_of
+from gateway_compaction.core.conversation.messages import Message, declared_role, written_text_of
 from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.planning.caches import DerivedCaches
 from gateway_compaction.core.policy.model import Policy
@@ -173,7 +173,7 @@ class RequestContext:
         if self.policy.triggers.count == "tokens":
             tokens = self.measure.between(start, len(history))
         else:
-            tokens = sum(len(text_of(message)) // CHARS_PER_TOKEN for message in history[start:])
+            tokens = sum(len(written_text_of(message)) // CHARS_PER_TOKEN for message in history[start:])
         return tokens > most
 
 

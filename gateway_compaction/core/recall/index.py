@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import regex
 
-from gateway_compaction.core.conversation.messages import Message, declared_role, name_of, text_of
+from gateway_compaction.core.conversation.messages import Message, name_of, role_of, text_of
 from gateway_compaction.core.conversation.transcript import compute_user_weight
 from gateway_compaction.core.recall.passages import Passage
 from gateway_compaction.core.text.lexicon import pattern_of
@@ -94,7 +94,7 @@ class PassageIndex:
         term_counts: (n,) floats, the number of search terms in each passage, 1 at least.
         is_first: (n,) booleans, true for the first passage of a message.
         follows_question: (n,) booleans, true where the passage before ends with a question mark.
-        is_by_user: (n,) booleans, true for passages of messages with the role ``user``.
+        is_by_user: (n,) booleans, true for passages of messages with the role ``user`` that bring no results.
         roles: the roles of the m messages.
         speakers: who says each of the m messages, in small letters; empty where nobody is named.
         message_term_counts: (m,) floats, the number of search terms in each message, 1 at least.
@@ -162,7 +162,7 @@ def build_index(messages: Sequence[Message], passages: Sequence[tuple[Passage, .
     owners = [number for number, of_message in enumerate(passages) for _ in of_message]
     first = [place == 0 for of_message in passages for place in range(len(of_message))]
     words = np.array([p.words for p in flat], dtype=float)
-    roles = [declared_role(m) for m in messages]
+    roles = [role_of(m) for m in messages]
     term_counts = [sum(p.terms.values()) for p in flat]
     message_term_counts = [sum(sum(p.terms.values()) for p in of_message) for of_message in passages]
     asks = [p.text.rstrip().endswith(("?", "？")) for p in flat]

@@ -6,7 +6,12 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
-from gateway_compaction.core.conversation.messages import Message, function_calls_of, text_of
+from gateway_compaction.core.conversation.messages import (
+    Message,
+    calls_of,
+    spell_arguments,
+    told_text_of,
+)
 from gateway_compaction.core.text.sentences import find_sentence_spans
 from gateway_compaction.core.text.terms import extract_terms
 
@@ -54,9 +59,9 @@ def split_into_passages(message: Message) -> tuple[Passage, ...]:
 
 
 def searchable_text_of(message: Message) -> str:
-    """Return what of a message can be found and quoted: its text, and the arguments of its calls."""
-    arguments = (call.arguments for call in function_calls_of(message))
-    return "\n".join([text_of(message), *(a for a in arguments if isinstance(a, str))])
+    """Return what of a message can be found and quoted: its text, results, and the arguments of its calls."""
+    arguments = (entry for call in calls_of(message) for entry in spell_arguments(call))
+    return "\n".join([told_text_of(message), *arguments])
 
 
 def _split_sentences(text: str) -> list[tuple[int, int, int]]:

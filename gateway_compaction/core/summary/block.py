@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from gateway_compaction.core.conversation.messages import Message, parts_of, text_of
+from gateway_compaction.core.conversation.messages import Message, parts_of, told_text_of
 from gateway_compaction.core.conversation.parts import image_url, sounds_like_image
 from gateway_compaction.core.conversation.rewrite import assistant_message, user_message
 from gateway_compaction.core.pins.anchors import Anchor, Scoring, choose_anchors
@@ -213,6 +213,6 @@ def _find_image_urls(message: Message) -> list[str]:
 
 def _loses_json(covered: Sequence[Message], opener: Message | None) -> bool:
     """Tell whether every mention of JSON would go with the covered messages (providers demand the word)."""
-    if opener is not None and "json" in text_of(opener).lower():
+    if opener is not None and "json" in told_text_of(opener).lower():
         return False
-    return any("json" in text_of(message).lower() for message in covered)
+    return any("json" in told_text_of(message).lower() for message in covered)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 
-from gateway_compaction.core.conversation.messages import Message, text_of
+from gateway_compaction.core.conversation.messages import Message, told_text_of
 from gateway_compaction.core.conversation.transcript import find_turn_starts
 from gateway_compaction.core.extractive.extract import build_extract
 from gateway_compaction.core.policy.model import Policy
@@ -161,7 +161,7 @@ def build_extract_segments(
         text = build_extract(messages, max(MIN_EXTRACT_TOKENS, room), count, shown=text_beside)
         return (*old, Segment(start, coverage.covers, text))
     limit = compute_segment_limit(room, room)
-    tokens = [count(text_of(message)) for message in messages]
+    tokens = [count(told_text_of(message)) for message in messages]
     cuts = _find_turn_cuts(messages, policy)
     pieces = _build_pieces(messages, start, tokens, cuts, limit, policy.summary.rate)
     new = [
@@ -262,7 +262,7 @@ def _build_pieces(
         if rate is None:
             pieces.append(Piece(start + first, run, size, limit))
             continue
-        chars = int(sum(len(text_of(message)) for message in run) * rate)
+        chars = int(sum(len(told_text_of(message)) for message in run) * rate)
         longest = max(MIN_SEGMENT_TOKENS, int(size * rate * SLACK))
         pieces.append(Piece(start + first, run, size, longest, max(1, chars)))
     return pieces

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gateway_compaction.core.conversation.messages import text_of
+from gateway_compaction.core.conversation.messages import told_text_of
 from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.records.compaction import Compaction, Segment
 
@@ -80,7 +80,7 @@ def build_summary_records(
     for segment in compaction.segments:
         covered = transcript.history[segment.start : segment.end]
         numbers = _find_turns(segment, turns)
-        original_chars = sum(len(text_of(message)) for message in covered)
+        original_chars = sum(len(told_text_of(message)) for message in covered)
         summary_chars = len(segment.text)
         compression_rate = rate
         if compression_rate is None:

@@ -16,6 +16,7 @@ from gateway_compaction.core.conversation.messages import (
     declared_role,
     has_thinking_blocks,
     text_of,
+    written_text_of,
 )
 from gateway_compaction.core.conversation.rewrite import count_texts, replace_content, replace_texts
 from gateway_compaction.core.text.lexicon import pattern_of
@@ -109,7 +110,7 @@ def clip_message(message: Message, max_tokens: int, count: Count) -> Message:
 
 def is_clearable(message: Message, count: Count) -> bool:
     """Tell whether a message is a tool result long enough to be worth clearing."""
-    return declared_role(message) in RESULT_ROLES and count(text_of(message)) > CLEAR_ABOVE
+    return declared_role(message) in RESULT_ROLES and count(written_text_of(message)) > CLEAR_ABOVE
 
 
 def clear_result(message: Message, count: Count) -> Message:
@@ -117,9 +118,9 @@ def clear_result(message: Message, count: Count) -> Message:
 
     Results are most of an agent's history and can be had again: clearing the old ones saves a summary.
     """
-    text = text_of(message)
+    text, written = text_of(message), written_text_of(message)
     errors = [line.strip()[:200] for line in text.splitlines() if ERROR_LINE.search(line)][:2]
     kept = shorten("\n".join([*errors, text]) if errors else text, CLEARED_TOKENS, count)
-    size = f"{count(text)} tokens, {len(text.splitlines())} lines"
+    size = f"{count(written)} tokens, {len(written.splitlines())} lines"
     cleared = f"[old tool result cleared to save room: {size}; call the tool again to see it]\n{kept}"
     return replace_content(message, cleared)
