@@ -230,7 +230,12 @@ def set_spend_metadata(state: CallState, data: Mapping[str, Any]) -> None:
 
 
 def _describe(decision: Decision) -> dict[str, Any]:
-    """Return what clients and traces are told of a decision besides its outcome."""
+    """Return what clients and traces are told of a decision besides its outcome.
+
+    A new entry becomes a response header and a span attribute: README.md and docs/metrics.md list them. Its
+    value must be an attribute of all three decisions of ``engine.request``; headers leave out 0, empty and
+    None.
+    """
     return {
         "reason": decision.reason,
         "level": decision.level,

@@ -1,13 +1,14 @@
 """Contracts of what the engine needs from outside: a store, a summariser, facts about models.
 
-An adapter is written against this page alone, and the contract tests hold it to what is said here.
+An adapter is written against this page alone. ``tests/contracts/test_store.py`` holds any ``Store`` to what
+is said here; ``runtime.build`` puts the parts together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
@@ -93,8 +94,14 @@ class Store(Protocol):
 
     ``generation`` is the one that the request was given: what it decided is refused, silently, where an
     operator's action has changed it since, and where the session was forgotten (an event only there: the call
-    was made). Empty, it is not compared.
+    was made). Empty, it is not compared. The forms of a generation, which a store writes and the engine
+    reads, are in the table of ``core.records.controls``.
     """
+
+    @property
+    def state(self) -> Literal["closed", "open"]:
+        """``open`` while calls are refused unasked because earlier ones failed; for the metrics."""
+        ...
 
     async def load(self, session: SessionRef, digests: Sequence[str]) -> Buffer:
         """Read, in one round trip, what fits a request whose prefix digests are ``digests``.
@@ -222,16 +229,26 @@ class SummaryAnswer:
 class Summarizer(Protocol):
     """Asks a model for a summary.
 
-    Raises ``SummaryDenied`` when the caller may not use the model, ``SummaryRefused`` where the request
-    itself is refused (the adapter may first have sent it once more, changed as the refusal asks for),
-    ``SummaryLimited`` on a rate limit (never retried by the adapter), ``SummaryTimeout``, and
-    ``SummaryError`` for every other failure; nothing else. The call is never
-    made with the caller's stream flag, response format or (without a ``prefix``) tools, and never compacts
-    itself.
+    The call is never made with the caller's stream flag, response format or (without a ``prefix``) tools,
+    and never compacts itself. A summariser that holds connections may have an ``async def aclose(self)``,
+    which is called once, after the last summary of the process.
+
+    The window of ``SummaryRequest.model`` is asked of ``Models.facts``: a source that does not fit it is cut
+    into pieces. Where that knows none, 16,000 tokens are assumed.
     """
 
     async def complete(self, request: SummaryRequest) -> SummaryAnswer:
-        """Ask once, within ``request.timeout_seconds``."""
+        """Ask once, within ``request.timeout_seconds``; whether to ask again is the engine's to decide.
+
+        Raises:
+            SummaryDenied: the caller may not use the model. That says nothing against the model.
+            SummaryRefused: the request itself is refused. The adapter may first have sent it once more,
+                changed as the refusal asks for.
+            SummaryLimited: a rate limit; the adapter does not ask again, and nor does the engine.
+            SummaryTimeout: no answer in time; nor is this question asked again.
+            SummaryError: any other failure; the question is asked up to three times. No other exception
+                may leave a summariser.
+        """
         ...
 
 

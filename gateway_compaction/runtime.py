@@ -1,6 +1,7 @@
 """The parts of one process, and the only place where they are put together.
 
-Whoever wants another store, summariser or telemetry changes ``build``, and nothing else.
+``build`` makes the store and its archive. It is given the summariser, the models and the telemetry: by
+``hook`` on a proxy, by ``replay`` without one.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from gateway_compaction.adapters.policy_watcher import PolicySource, PolicyState
 from gateway_compaction.adapters.redis.archive import RedisArchive
 from gateway_compaction.adapters.redis.connection import connect
 from gateway_compaction.adapters.redis.store import RedisStore
+from gateway_compaction.archive import Archive
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.engine.compactor import Compactor, CompactorSettings
@@ -29,7 +31,7 @@ from gateway_compaction.engine.post_call import PostCall
 from gateway_compaction.engine.summary_pipeline import SummaryPipeline
 from gateway_compaction.engine.worker import Limits, Worker
 from gateway_compaction.errors import StoreError
-from gateway_compaction.ports import Models, Summarizer
+from gateway_compaction.ports import Models, Store, Summarizer
 from gateway_compaction.settings import Settings
 from gateway_compaction.telemetry import NoTelemetry, Sample, Telemetry
 
@@ -44,7 +46,7 @@ class Runtime:
     """One process's parts, wired; ``executors`` are the threads of requests and of the background."""
 
     settings: Settings
-    store: RedisStore
+    store: Store
     worker: Worker
     compactor: Compactor
     post_call: PostCall
@@ -53,7 +55,7 @@ class Runtime:
     summary_pipeline: SummaryPipeline
     policies: Callable[[], PolicyBook]
     telemetry: Telemetry
-    archive: RedisArchive
+    archive: Archive
     notice_poller: NoticePoller
 
     @property
@@ -97,6 +99,9 @@ class Runtime:
     async def aclose(self) -> None:
         """Finish background work, then close connections."""
         await self.worker.drain(self.settings.drain_seconds)
+        close_summarizer = getattr(self.summary_pipeline.summarizer, "aclose", None)
+        if close_summarizer is not None:
+            await close_summarizer()
         await self.store.aclose()
         for executor in self.executors:
             executor.shutdown(wait=False, cancel_futures=True)
@@ -118,7 +123,16 @@ def build(
     policies: Callable[[], PolicyBook],
     telemetry: Telemetry | None = None,
 ) -> Runtime:
-    """Wire one process. Connects to nothing yet."""
+    """Wire one process. Connects to nothing yet.
+
+    Another store is made here, in place of ``RedisStore`` and ``RedisArchive``. Redis is also named in
+    ``cli.doctor``, ``cli.serve`` and ``cli.buffers.reach`` (which reach it without a gateway), in
+    ``settings``, and in ``admin.read_routes`` for how many hours are kept.
+
+    Another summariser is given by ``hook._build_hook``, and by ``cli.replay`` for replays. What it needs to
+    know of its models comes from ``models``: a window that is not known there is assumed to be small, and
+    ``doctor`` warns of it.
+    """
     telemetry = telemetry or NoTelemetry()
     use_bundled_encodings()
     connection = connect(settings.redis_url)

@@ -1,6 +1,17 @@
 """The contract of what a process tells those who measure it.
 
 Message contents and ids are never part of it: metrics are read by more people than conversations.
+
+To add a metric: its name in ``COUNTERS``, ``HISTOGRAMS`` or ``GAUGES`` of ``adapters.prometheus``, and
+
+- of something that happens: fill it in the ``record_…`` method that is called then. A new kind of event is
+  a new method, in ``Telemetry``, ``NoTelemetry`` and ``adapters.prometheus``, and a call of it in ``engine``.
+- of a state: a field of ``Sample``, filled by ``runtime.Runtime.take_sample``.
+- of every call near its window: a field of ``CompactionEvent``. That is stored as well, so it also needs a
+  check in ``EVENT`` of ``adapters.redis.transfer_checks`` and a line in docs/redis.md.
+
+Then docs/metrics.md and the dashboard config/grafana/gateway-compaction.json, which tests compare with the
+names; where somebody should be woken, config/prometheus/alerts.yaml.
 """
 
 from __future__ import annotations

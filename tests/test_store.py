@@ -1,10 +1,9 @@
-"""The store's contract, over an in-process Redis and over a real one."""
+"""The store on Redis, in process and on a server; tests/contracts/test_store.py holds its contract."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import partial
 from hashlib import sha1
 
 import pytest
@@ -12,12 +11,10 @@ import pytest
 from gateway_compaction.adapters.redis.connection import connect
 from gateway_compaction.adapters.redis.scripts import Script
 from gateway_compaction.adapters.redis.store import RedisStore
-from gateway_compaction.core.records.compaction import KIND_RANK, Clip, Compaction, Kind, Segment, SessionRef
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Buffer, CallRecord, Store
 from tests.lab.redis_server import RedisServer
-from tests.lab.waiting import until
-from tests.store_contract import TTL, digest, event, knows_nothing, raw, record, session, stored
+from tests.store_contract import TTL, digest, event, raw, record, session
 
 S = session()
 
@@ -28,35 +25,9 @@ async def test_it_is_a_store(store: RedisStore) -> None:
     assert store.state == "closed"
 
 
-async def test_an_unknown_session_has_nothing(store: RedisStore) -> None:
-    assert knows_nothing(await store.load(S, [digest(1)]))
-
-
 async def test_no_digests_ask_nothing(store: RedisStore) -> None:
     assert await store.load(S, []) == Buffer()
     assert store.connection.round_trips == 0
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "plain",
-        'quotes " \\ "kind":"model","parent":"x"',
-        "línea\n日本語 🙂\x00\x7f",
-        "lone \ud83d surrogate",
-    ],
-)
-async def test_a_record_comes_back_as_it_was(store: RedisStore, text: str) -> None:
-    whole = replace(record("a", text=text), clip=Clip(3, 200), parent=digest("p"), tokens_after=2**53 - 1)
-    assert await store.put(S, whole, token=None, ttl=TTL, limit=9) == 1
-    assert (await store.load(S, [digest("a")])).compactions == (stored(whole, 1),)
-
-
-async def test_empty_and_absent_parts_come_back_as_they_were(store: RedisStore) -> None:
-    bare = Compaction(digest=digest("bare"), covers=0, kind="cleared", segments=())
-    assert await store.put(S, bare, token=None, ttl=TTL, limit=9) == 1
-    assert (await store.load(S, [bare.digest])).compactions == (replace(bare, version=1),)
 
 
 async def test_load_gives_what_was_asked_for_in_one_round_trip(store: RedisStore) -> None:
@@ -67,53 +38,6 @@ async def test_load_gives_what_was_asked_for_in_one_round_trip(store: RedisStore
     buffer = await store.load(S, [*(digest(i) for i in range(3000)), digest("c"), digest("a")])
     assert store.connection.round_trips == before + 1
     assert {c.digest for c in buffer.compactions} == {digest("a"), digest("c")}
-
-
-async def test_a_digest_that_only_begins_alike_does_not_fit(store: RedisStore) -> None:
-    await store.put(S, record("a"), token=None, ttl=TTL, limit=9)
-    assert (await store.load(S, [digest("a")[:16] + "0" * 16])).compactions == ()
-
-
-async def test_sessions_and_tenants_are_apart(store: RedisStore) -> None:
-    await store.put(S, record("a"), token=None, ttl=TTL, limit=9)
-    await store.bypass(S, "400", 60)
-    for other in (session("other"), session(tenant="other")):
-        assert knows_nothing(await store.load(other, [digest("a")]))
-
-
-async def test_versions_count_the_writes_of_a_session(store: RedisStore) -> None:
-    assert await store.put(S, record("a", "cleared"), token=None, ttl=TTL, limit=9) == 1
-    assert await store.put(S, record("b"), token=None, ttl=TTL, limit=9) == 2
-    assert await store.put(S, record("a"), token=None, ttl=TTL, limit=9) == 3
-    versions = {c.digest: c.version for c in (await store.load(S, [digest("a"), digest("b")])).compactions}
-    assert versions == {digest("a"): 3, digest("b"): 2}
-
-
-@pytest.mark.parametrize("leased", [False, True])
-@pytest.mark.parametrize(
-    ("first", "second"), [(first, second) for first in KIND_RANK for second in KIND_RANK]
-)
-async def test_a_worse_kind_never_replaces_a_better_one(
-    store: RedisStore, first: Kind, second: Kind, leased: bool
-) -> None:
-    token = await store.claim(S, digest("a"), [], 60) if leased else None
-    await store.put(S, record("a", first), token=None, ttl=TTL, limit=9)
-    version = await store.put(S, record("a", second), token=token, ttl=TTL, limit=9)
-    gain = KIND_RANK[second] - KIND_RANK[first]
-    accepted = gain > 0 or (gain == 0 and leased)
-    assert version == (2 if accepted else 0)
-    [kept] = (await store.load(S, [digest("a")])).compactions
-    assert kept.kind == (second if accepted else first)
-
-
-async def test_beyond_the_limit_the_least_recently_used_go(store: RedisStore) -> None:
-    for name in range(4):
-        await store.put(S, record(name), token=None, ttl=TTL, limit=4)
-    await store.append(S, event(), ttl=TTL, call=CallRecord(used=digest(0)))
-    await store.put(S, record(4), token=None, ttl=TTL, limit=4)
-    await store.put(S, record(5), token=None, ttl=TTL, limit=4)
-    kept = {c.digest for c in (await store.load(S, [digest(i) for i in range(6)])).compactions}
-    assert kept == {digest(i) for i in (0, 3, 4, 5)}
 
 
 async def test_a_limit_that_shrank_is_kept_too_and_the_new_record_stays(store: RedisStore) -> None:
@@ -197,27 +121,6 @@ async def test_a_record_of_another_schema_or_under_another_name_is_left_out(stor
     assert (await store.load(S, [digest("a"), digest("b"), digest("c")])).compactions == ()
 
 
-async def test_a_pause_is_told_while_it_lasts(store: RedisStore) -> None:
-    await store.bypass(S, "answered 400 \ud83d", 60)
-    await store.backoff(S, "did not help", 1.0)
-    buffer = await store.load(S, [digest("a")])
-    assert (buffer.bypass, buffer.backoff) == ("answered 400 ?", "did not help")
-    await until(partial(lets_go_of, store, S), "the pause to end")
-
-
-async def lets_go_of(store: RedisStore, where: SessionRef) -> bool:
-    """Whether nothing keeps summaries from being made."""
-    return (await store.load(where, [digest("a")])).backoff is None
-
-
-async def test_a_shorter_pause_does_not_end_a_longer_one(store: RedisStore) -> None:
-    await store.bypass(S, "long", 60)
-    await store.bypass(S, "short", 0.01)
-    await store.backoff(session("beside"), "as short", 0.02)
-    await until(partial(lets_go_of, store, session("beside")), "the shorter pause to end")
-    assert (await store.load(S, [digest("a")])).bypass == "long"
-
-
 async def test_using_what_is_gone_does_not_bring_it_back(store: RedisStore) -> None:
     await store.append(S, event(), ttl=TTL, call=CallRecord(used=digest("gone")))
     assert await raw(store).exists(f"gwc:{{{S.session_id}}}:used") == 0
@@ -295,10 +198,3 @@ async def test_values_that_are_no_text_do_no_harm(quiet_server: RedisServer) -> 
     row = json.loads(text.decode("utf-8", "replace"))
     assert (row["outcome"], row["calls"], row["about:key_hash"]) == ("later", "3", "\ufffd\ufffd")
     await store.aclose()
-
-
-async def test_long_segments_survive(store: RedisStore) -> None:
-    segments = tuple(Segment(i, i + 1, f"{i} " + "длинный текст " * 500) for i in range(40))
-    whole = replace(record("long"), segments=segments)
-    await store.put(S, whole, token=None, ttl=TTL, limit=9)
-    assert (await store.load(S, [digest("long")])).compactions == (stored(whole, 1),)

@@ -20,39 +20,10 @@ S = session()
 A, B, C = digest("a"), digest("b"), digest("c")
 
 
-async def test_a_lease_keeps_others_off_the_digest_and_its_chain(store: RedisStore) -> None:
-    token = await store.claim(S, B, [A], 60)
-    assert token > 0
-    assert await store.claim(S, B, [], 60) == 0
-    assert await store.claim(S, C, [A, B], 60) == 0
-    assert (await store.load(S, [A, B, C])).in_flight == {B}
-    assert (await store.load(S, [A])).in_flight == frozenset()
-
-
-async def test_a_branch_and_another_session_may_claim(store: RedisStore) -> None:
-    first = await store.claim(S, A, [], 60)
-    assert await store.claim(S, B, [C], 60) > first
-    assert await store.claim(session("other"), A, [], 60) > 0
-
-
-async def test_a_model_summary_ends_the_need_and_lesser_ones_do_not(store: RedisStore) -> None:
-    await store.put(S, record("a", "extractive"), token=None, ttl=TTL, limit=9)
-    token = await store.claim(S, A, [], 60)
-    assert token > 0
-    assert await store.put(S, record("a"), token=token, ttl=TTL, limit=9) > 0
-    assert (await store.load(S, [A])).in_flight == frozenset()
-    assert await store.claim(S, A, [], 60) == 0
-
-
 async def after(store: RedisStore, token: int) -> bool:
     """Whether the store's clock has passed a token."""
     seconds, micros = await raw(store).time()
     return bool(seconds * 1000 + micros // 1000 > token)
-
-
-async def leased(store: RedisStore, *digests: str) -> bool:
-    """Whether exactly these are being summarised."""
-    return (await store.load(S, [A, B])).in_flight == set(digests)
 
 
 async def test_tokens_only_grow_even_when_the_session_is_lost(store: RedisStore) -> None:
@@ -65,52 +36,6 @@ async def test_tokens_only_grow_even_when_the_session_is_lost(store: RedisStore)
     await until(partial(after, store, tokens[-1]), "the clock to pass the last token")
     await raw(store).flushall()
     assert await store.claim(S, A, [], 60) > tokens[-1]
-
-
-async def test_a_stale_token_writes_nothing(store: RedisStore) -> None:
-    stale = await store.claim(S, A, [], 60)
-    await store.release(S, A, stale, ttl=TTL)
-    assert await store.put(S, record("a"), token=stale, ttl=TTL, limit=9) == 0
-    fresh = await store.claim(S, A, [], 60)
-    assert await store.put(S, record("a", text="stale"), token=stale, ttl=TTL, limit=9) == 0
-    assert not await store.renew(S, A, stale, 60)
-    await store.release(S, A, stale, failure="late", ttl=TTL)
-    assert await store.put(S, record("a", text="fresh"), token=fresh, ttl=TTL, limit=9) > 0
-    buffer = await store.load(S, [A])
-    assert [c.text for c in buffer.compactions] == ["fresh"]
-    assert buffer.backoff is None
-
-
-async def test_after_its_end_a_lease_goes_to_whoever_claims(store: RedisStore) -> None:
-    late = await store.claim(S, A, [], 0.03)
-    await until(partial(leased, store), "the lease to end")
-    fresh = await store.claim(S, A, [], 60)
-    assert fresh > late
-    assert await store.put(S, record("a"), token=late, ttl=TTL, limit=9) == 0
-    assert await store.put(S, record("a"), token=fresh, ttl=TTL, limit=9) > 0
-
-
-async def test_a_late_worker_may_write_while_nobody_else_claimed(store: RedisStore) -> None:
-    late = await store.claim(S, A, [], 0.03)
-    await until(partial(leased, store), "the lease to end")
-    assert await store.put(S, record("a"), token=late, ttl=TTL, limit=9) > 0
-
-
-async def test_renewal_prolongs(store: RedisStore) -> None:
-    token = await store.claim(S, A, [], 1.0)
-    assert await store.claim(S, B, [], 1.0)
-    assert await leased(store, A, B)
-    assert await store.renew(S, A, token, 60)
-    await until(partial(leased, store, A), "the other lease of that length to end")
-    assert await store.claim(S, A, [], 60) == 0
-    assert not await store.renew(S, B, token, 60)
-
-
-async def test_a_refused_write_ends_its_lease_too(store: RedisStore) -> None:
-    token = await store.claim(S, A, [], 60)
-    await store.put(S, record("a"), token=None, ttl=TTL, limit=9)
-    assert await store.put(S, record("a", "extractive"), token=token, ttl=TTL, limit=9) == 0
-    assert (await store.load(S, [A])).in_flight == frozenset()
 
 
 async def milliseconds(store: RedisStore) -> int:
@@ -152,11 +77,6 @@ async def test_a_failure_does_not_shorten_a_longer_pause(store: RedisStore) -> N
     until = int(await raw(store).hget(f"gwc:{{{S.session_id}}}:session", "backoff_until"))
     assert until - await milliseconds(store) > 500_000
     assert (await store.load(S, [A])).backoff == "nothing helps"
-
-
-async def test_releasing_without_failure_frees_at_once(store: RedisStore) -> None:
-    await store.release(S, A, await store.claim(S, A, [], 60), ttl=TTL)
-    assert await store.claim(S, A, [], 60) > 0
 
 
 async def test_of_many_claims_at_once_exactly_one_wins(quiet_server: RedisServer) -> None:

@@ -13,7 +13,19 @@ COVERED = "/v1/chat/completions"
 """The path of the door that is covered."""
 
 CHAT = frozenset({"completion", "acompletion"})
-"""LiteLLM's call types of chat completions; no other call is compacted."""
+"""LiteLLM's call types of chat completions; no other call is compacted.
+
+To cover another door, such as /v1/messages, take its call types out of ``UNCOVERED``, and:
+
+1. In: ``call_state.request_of`` makes messages of its body; a system prompt beside the messages becomes one
+   of them. ``hook`` also reads ``data["messages"]`` and ``kwargs["messages"]``, and
+   ``call_state.has_decision_for`` compares them as they came.
+2. Out: ``CompactionHook._decide`` and its deployment hook put messages back in the body's own form.
+3. ``call_state.ending_of`` reads its usage; ``core.conversation.body`` the fields of the body that take up
+   the window, and the length of answer that it asks for.
+4. tests/test_example_teams.py, which says that such calls pass through, README.md, and the end-to-end tests
+   once more for it.
+"""
 
 UNCOVERED = {
     "anthropic_messages": "/v1/messages",

@@ -13,4 +13,22 @@ user. A *conflict* is a pair of settings in the wrong order; a *clash* is one th
 From bottom to top: ``fields`` (kinds of values), ``model`` (the schema), ``document`` (a file's shape, errors
 in words), ``presets``, ``layers`` (laying over each other), ``matching`` (for whom), ``book``. Nothing here
 imports another package of ``core``; no file is read and nothing is logged.
+
+To add a key:
+
+1. The field in its section's class in ``model``, with a kind of ``fields``; an order between two values in
+   ``ORDERED_PAIRS``; values of the presets in ``presets``.
+2. What obeys it. Most keys are read by ``core.planning`` and ``core.summary``, from ``context.policy``;
+   ``mode``, ``bypass`` and ``labels`` by ``engine.compactor`` and ``engine.request``; ``storage`` where the
+   engine writes (``engine.post_call``, ``engine.worker``) and in ``core.planning.snapshot``;
+   ``summary`` also by ``engine.summary_pipeline``. ``admin.preview`` replays what planning reads.
+3. ``DESIGN_DEFAULTS`` of tests/test_policy.py and, for what must be refused, ``WRONG`` of
+   tests/test_policy_errors.py. Both fail until the key is there.
+4. docs/policies.md and config/policies.schema.json (CONTRIBUTING.md has the command).
+5. If operators should see it first, or its absence needs a word: ``FIRST`` and ``NOTHING`` of
+   ``admin.ui.policy``.
+
+To add a key of ``match``: ``Match`` in ``document``, ``RANKS`` in ``matching``, ``IDENTITY_FIELDS`` and
+``Identity`` in ``book``, and where identities are made: ``call_state.identity_of`` and ``admin.policy_view``.
+A key of an entry beside ``match`` is a field of ``PolicyEntry`` in ``document``.
 """

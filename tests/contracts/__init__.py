@@ -1,0 +1,1 @@
+"""Contracts of ports.py, held by whatever keeps them."""
