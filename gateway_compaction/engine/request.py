@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from gateway_compaction.core.conversation.digest import OPENING
-from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.messages import Message, declared_role
 from gateway_compaction.core.planning.context import LevelName, RequestContext
 from gateway_compaction.core.planning.plan import Plan
 from gateway_compaction.core.policy.book import Identity
@@ -215,5 +215,5 @@ def find_session(tenant: str, chain: Sequence[str]) -> SessionRef:
 
 def lineage_of(context: RequestContext, covers: int | None = None) -> Lineage:
     """Return what the model answered in a history, or in its first ``covers`` messages."""
-    roles = [str(m["role"]) for m in context.transcript.history[:covers]]
+    roles = [declared_role(message) for message in context.transcript.history[:covers]]
     return Lineage.from_messages(roles, context.digests, context.chain)

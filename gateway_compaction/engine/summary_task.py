@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
-from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.messages import Message, declared_role
 from gateway_compaction.core.planning.shared_prefix import SharedPrefix, find_shared_prefix
 from gateway_compaction.core.planning.summary_job import SummaryJob
 from gateway_compaction.core.planning.views import ViewBuilder
@@ -91,7 +91,9 @@ class SummaryTask:
     @property
     def answer_count(self) -> int:
         """The number of the model's answers in the whole history."""
-        return sum(message["role"] == "assistant" for message in self.decision.context.transcript.history)
+        return sum(
+            declared_role(message) == "assistant" for message in self.decision.context.transcript.history
+        )
 
     @property
     def since(self) -> int:

@@ -1,6 +1,6 @@
 """Reading what a request asks for beside its messages: tools, the form of the answer, its length.
 
-The only reader of the request's body, as ``messages`` is of its messages.
+Inside ``core`` and ``engine`` the only reader of the request's body, as ``messages`` is of its messages.
 """
 
 from __future__ import annotations

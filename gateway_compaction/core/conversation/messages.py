@@ -1,9 +1,9 @@
 """The vocabulary of messages: who wrote one, what it says, which tools it calls, what was thought.
 
-This module and ``parts`` are the only readers of the wire form. Everybody else asks here, so that another
-endpoint needs one adapter that makes such messages, and so that "what is a call?" has one answer a name. Some
-questions had several answers before they were gathered here; those stand side by side, and each says in which
-the others differ.
+Inside ``core`` and ``engine`` this module and ``parts`` are the only readers of the wire form (a test holds
+that). Everybody else asks here, so that another endpoint needs one adapter that makes such messages, and so
+that "what is a call?" has one answer a name. Some questions had several answers before they were gathered
+here; those stand side by side, and each says in which the others differ.
 """
 
 from __future__ import annotations

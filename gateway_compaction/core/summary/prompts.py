@@ -22,6 +22,7 @@ from gateway_compaction.core.conversation.messages import (
     told_text_of,
 )
 from gateway_compaction.core.conversation.parts import image_url, part_type, sounds_like_image
+from gateway_compaction.core.conversation.rewrite import assistant_message, user_message
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Segment
 from gateway_compaction.core.text.escaping import escape_markup, escape_tags
@@ -64,7 +65,7 @@ PLACEHOLDER = regex.compile(r"\{(" + "|".join(PLACEHOLDERS) + r")\}")
 MERGE = "Merge the new summary with the previous one; drop nothing of it that still matters."
 # What a prompt file is shown with where it is only looked at: a length that the policy leaves open.
 SAMPLE_TOKENS = 500
-SAMPLE_MESSAGES = ({"role": "user", "content": "…"}, {"role": "assistant", "content": "…"})
+SAMPLE_MESSAGES = (user_message("…"), assistant_message("…"))
 # Languages written without spaces, where a number of words means nothing.
 UNSPACED = frozenset({"ja", "zh", "th"})
 # Characters of those languages that say as much as an English word.
