@@ -15,7 +15,16 @@ from gateway_compaction.admin.measures import make_overview
 from gateway_compaction.admin.policy_view import explain_policy
 from gateway_compaction.admin.preview import preview_call
 from gateway_compaction.admin.ui.actions import find_action, pin_mark
-from gateway_compaction.admin.ui.charts import HEIGHT, make_hour_chart, make_strip, make_token_chart
+from gateway_compaction.admin.ui.charts import (
+    HEIGHT,
+    CallTokens,
+    HourTokens,
+    LevelTokens,
+    VersionCover,
+    make_hour_chart,
+    make_strip,
+    make_token_chart,
+)
 from gateway_compaction.admin.ui.contents import compare_contents, message_text
 from gateway_compaction.admin.ui.history import describe_range, make_cards, make_statistics, make_version_view
 from gateway_compaction.admin.ui.overview import PERIODS, make_overview_view
@@ -114,7 +123,7 @@ class TestCharts:
     """Where things stand."""
 
     def test_bars_end_at_the_axis(self) -> None:
-        chart = make_hour_chart([("a", 100, 50, 20), ("b", 0, 0, 0)])
+        chart = make_hour_chart([HourTokens("a", 100, 50, 20), HourTokens("b", 0, 0, 0)])
         first = chart.bars[0].pieces
         assert [piece.kind for piece in first] == ["got", "would", "saved"]
         assert first[0].y + first[0].height == pytest.approx(HEIGHT)
@@ -124,21 +133,25 @@ class TestCharts:
 
     def test_lines_that_are_far_above_are_named_only(self) -> None:
         chart = make_token_chart(
-            [(10, 10, "", False)], [(1000, "window", "window"), (30, "light", "light")], [], ["x"]
+            [CallTokens(10, 10, "", False)],
+            [LevelTokens(1000, "window", "window"), LevelTokens(30, "light", "light")],
+            [],
+            ["x"],
         )
         assert chart is not None
-        assert [line.label for line in chart.lines] == ["light"] and chart.above == "window"
+        assert [line.label for line in chart.lines] == ["light"] and chart.far_lines == "window"
 
     def test_names_of_close_lines_do_not_meet(self) -> None:
-        lines = [(100, "window", "w"), (99, "aggressive", "a"), (98, "medium", "m"), (10, "light", "l")]
-        chart = make_token_chart([(90, 90, "", False)], lines, [], ["x"])
+        named = {"window": 100, "aggressive": 99, "medium": 98, "light": 10}
+        lines = [LevelTokens(tokens, name, name) for name, tokens in named.items()]
+        chart = make_token_chart([CallTokens(90, 90, "", False)], lines, [], ["x"])
         assert chart is not None
         names = [line.name_y for line in chart.lines]
         assert all(b - a >= 13 for a, b in itertools.pairwise(names))
 
     @pytest.mark.parametrize("top", [1, 2, 3, 5, 7, 9, 10, 11, 99, 1_000, 9_999, 102_000, 999_999, 10**9])
     def test_no_two_grid_lines_have_one_label(self, top: int) -> None:
-        labels = [tick.label for tick in make_hour_chart([("a", top, 0, 0)]).ticks]
+        labels = [tick.label for tick in make_hour_chart([HourTokens("a", top, 0, 0)]).ticks]
         assert labels and len({*labels}) == len(labels)
 
     @pytest.mark.parametrize("apart", [0.0, 0.4, 1.0, 20.0, 90.0, 4_000.0, 200_000.0])
@@ -158,7 +171,8 @@ class TestCharts:
 
     def test_the_strip_is_as_wide_as_the_page(self) -> None:
         messages = [("user", 0, "covered"), ("user", 300, "covered"), ("user", 100, "verbatim")]
-        drawn = make_strip(messages, [(0, 2, "v1", True), (2, 2, "v0", False)], [0, 1, 9])
+        versions = [VersionCover(0, 2, "v1", True), VersionCover(2, 2, "v0", False)]
+        drawn = make_strip(messages, versions, [0, 1, 9])
         assert [run.fate for run in drawn.runs] == ["covered", "verbatim"]
         assert drawn.runs[-1].x + drawn.runs[-1].width == pytest.approx(100)
         assert [bar.label for bar in drawn.versions] == ["v1"]
@@ -168,7 +182,7 @@ class TestCharts:
 
     def test_the_strip_counts_from_behind_the_preamble(self) -> None:
         messages = [("system", 9, "preamble"), *[("user", 1, "covered")] * 3, ("user", 1, "verbatim")]
-        drawn = make_strip(messages, [(1, 4, "v1", True)], [])
+        drawn = make_strip(messages, [VersionCover(1, 4, "v1", True)], [])
         assert [run.title.partition(",")[0] for run in drawn.runs] == [
             "preamble",
             "messages 1–3: covered",

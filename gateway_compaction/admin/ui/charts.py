@@ -6,18 +6,98 @@ lines are the style sheet's.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 from gateway_compaction.admin.ui.text import format_compact, format_percent, format_thousands
 from gateway_compaction.core.records.call_snapshot import name_messages
 
 HEIGHT, TOP = 200.0, 18.0
+"""Pixels of a drawing down to its axis, and of the room above the greatest value."""
 ACROSS = 1000.0
-STRIP_LEAST = 0.25
-LABELLED = 4
-NAME_HEIGHT = 13.0
+"""Width of the box that paths are drawn in; positions of everything else are per cent of it."""
+HEADROOM = 1.05
+"""A greater value than the axis shows is drawn this far above it, and no further."""
+HOUR_TOP, TOKEN_TOP = 1.04, 1.06
+"""Top of the axis as a share of the greatest value, so that no bar or line touches the edge."""
+COLUMN_SHARE = 0.78
+"""Share of an hour's room that its bar takes; the rest is the gap between bars."""
+MARGIN = 2.0
+"""Per cent left free at both ends of the token chart, so that the outer points are whole."""
+FAR_LINE = 4
+"""Lines more than this many times above the greatest value are named, not drawn: calls would look flat."""
+LEAST_RUN_PERCENT = 0.25
+"""Width of an empty message in the strip, so that it can be seen."""
+MANY_MESSAGES = 200
+"""From so many messages on the least width would crowd out the rest, and falls away."""
+MOST_AXIS_LABELS = 4
+NAME_HEIGHT, NAME_SHIFT = 13.0, 4.0
+"""Pixels of a line's name, and from the line down to the foot of its name."""
+
+MessageFate = tuple[str, int, str]
+"""Role, tokens and fate of a message, as ``CallSnapshot`` keeps them."""
+
+
+class HourTokens(NamedTuple):
+    """Tokens of an hour: those that models got (with what observe would have saved), and those saved."""
+
+    name: str
+    got: int
+    saved: int
+    would_save: int
+
+
+class CallTokens(NamedTuple):
+    """Tokens of a call: those the client sent and those the model got, with the words the pointer shows."""
+
+    sent: int
+    got: int
+    title: str
+    rewritten: bool
+
+
+class LevelTokens(NamedTuple):
+    """Tokens of the window or of a level, with its name and its class in the style sheet."""
+
+    tokens: int
+    label: str
+    kind: str
+
+
+class FirstUse(NamedTuple):
+    """The call (by index) at which a compaction was first sent, with its name and a sentence."""
+
+    call: int
+    name: str
+    title: str
+
+
+class VersionCover(NamedTuple):
+    """The messages that a version stands for, the end excluded; its name, and whether it is in use."""
+
+    start: int
+    end: int
+    name: str
+    current: bool
+
+
+class AxisLabel(NamedTuple):
+    """A label under a chart, and the end of it that stands at ``x``."""
+
+    x: float
+    text: str
+    anchor: str
+
+
+class Mark(NamedTuple):
+    """A vertical line with its name and the words that the pointer shows."""
+
+    x: float
+    name: str
+    title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +133,7 @@ class HourChart:
 
     bars: tuple[HourBar, ...]
     ticks: tuple[Tick, ...]
-    labels: tuple[tuple[float, str, str], ...]
+    labels: tuple[AxisLabel, ...]
     would: bool
 
 
@@ -62,14 +142,14 @@ class CallPoint:
     """One call: what the client sent and what the model got, with the words that the pointer shows."""
 
     x: float
-    sent: float
-    got: float
+    sent_y: float
+    got_y: float
     title: str
     rewritten: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LevelLine:
     """A horizontal line with its name, which stands beside it at ``name_y``."""
 
     y: float
@@ -81,17 +161,23 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class TokenChart:
-    """Tokens per call; ``sent`` and ``got`` are paths in a box of ``ACROSS`` by ``HEIGHT``."""
+    """Tokens per call.
+
+    Attributes:
+        sent_path, got_path: SVG paths in a box of ``ACROSS`` by ``HEIGHT``.
+        got_area: what lies between ``got_path`` and the axis, to be filled.
+        far_lines: names of the lines that are too far above to be drawn.
+    """
 
     points: tuple[CallPoint, ...]
-    sent: str
-    got: str
-    area: str
-    lines: tuple[Line, ...]
-    marks: tuple[tuple[float, str, str], ...]
+    sent_path: str
+    got_path: str
+    got_area: str
+    lines: tuple[LevelLine, ...]
+    marks: tuple[Mark, ...]
     ticks: tuple[Tick, ...]
-    labels: tuple[tuple[float, str, str], ...]
-    above: str
+    labels: tuple[AxisLabel, ...]
+    far_lines: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,90 +225,113 @@ def _axis_scale(top: float) -> tuple[float, tuple[Tick, ...]]:
 
 
 def _y_of(value: float, top: float) -> float:
-    return round(HEIGHT - (HEIGHT - TOP) * min(value / top, 1.05), 1)
+    return round(HEIGHT - (HEIGHT - TOP) * min(value / top, HEADROOM), 1)
 
 
 def choose_labelled(number: int) -> list[int]:
     """Return the indexes of the few among so many columns or points that have a label under the chart."""
-    steps = min(LABELLED, number)
+    steps = min(MOST_AXIS_LABELS, number)
     return sorted({round((number - 1) * i / max(steps - 1, 1)) for i in range(steps)})
 
 
-def _axis_labels(names: Sequence[str], xs: Sequence[float]) -> tuple[tuple[float, str, str], ...]:
+def _axis_labels(names: Sequence[str], xs: Sequence[float]) -> tuple[AxisLabel, ...]:
     """Return a few of ``names`` under a chart, the outer ones turned inwards."""
     chosen = choose_labelled(len(names))
     anchor = {chosen[-1]: "end", chosen[0]: "start"} if len(chosen) > 1 else {}
-    return tuple((xs[i], names[i], anchor.get(i, "middle")) for i in chosen)
+    return tuple(AxisLabel(xs[i], names[i], anchor.get(i, "middle")) for i in chosen)
 
 
-def make_hour_chart(rows: Sequence[tuple[str, int, int, int]]) -> HourChart:
-    """Make a chart of (name, tokens that models got, tokens saved, tokens that would have been saved)."""
-    top, ticks = _axis_scale(max((got + saved for _, got, saved, _ in rows), default=0) * 1.04)
+def make_hour_chart(rows: Sequence[HourTokens]) -> HourChart:
+    """Draw tokens by hour, each a bar of what models got and what was (or would have been) saved."""
+    top, ticks = _axis_scale(max((row.got + row.saved for row in rows), default=0) * HOUR_TOP)
     room = 100 / max(len(rows), 1)
-    bars = list[HourBar]()
-    for number, (name, got, saved, would) in enumerate(rows):
-        pieces, base = list[Bar](), 0.0
-        would = min(would, got)
-        for value, kind in ((got - would, "got"), (would, "would"), (saved, "saved")):
-            if value > 0:
-                high, low = _y_of(base + value, top), _y_of(base, top)
-                pieces.append(Bar(high, round(low - high, 1), kind))
-                base += value
-        title = f"{name}: {format_thousands(got)} tokens sent to models, {format_thousands(saved)} saved"
-        title += f", {format_thousands(would)} would have been saved" if would else ""
-        x = round(number * room + room * 0.11, 3)
-        bars.append(HourBar(x, round(room * 0.78, 3), tuple(pieces), title))
-    middles = [bar.x + bar.width / 2 for bar in bars]
-    labels = _axis_labels([name for name, *_ in rows], middles)
-    return HourChart(tuple(bars), ticks, labels, any(would for *_, would in rows))
+    bars = tuple(
+        HourBar(
+            x=round((number + (1 - COLUMN_SHARE) / 2) * room, 3),
+            width=round(room * COLUMN_SHARE, 3),
+            pieces=_stack_pieces(row, top),
+            title=_describe_hour(row),
+        )
+        for number, row in enumerate(rows)
+    )
+    labels = _axis_labels([row.name for row in rows], [bar.x + bar.width / 2 for bar in bars])
+    return HourChart(bars, ticks, labels, any(row.would_save for row in rows))
+
+
+def _stack_pieces(row: HourTokens, top: float) -> tuple[Bar, ...]:
+    """Return the pieces of an hour's bar from the axis upwards; what is zero has none."""
+    pieces, base = list[Bar](), 0.0
+    would_save = min(row.would_save, row.got)
+    for value, kind in ((row.got - would_save, "got"), (would_save, "would"), (row.saved, "saved")):
+        if value > 0:
+            high, low = _y_of(base + value, top), _y_of(base, top)
+            pieces.append(Bar(high, round(low - high, 1), kind))
+            base += value
+    return tuple(pieces)
+
+
+def _describe_hour(row: HourTokens) -> str:
+    sent, saved = format_thousands(row.got), format_thousands(row.saved)
+    title = f"{row.name}: {sent} tokens sent to models, {saved} saved"
+    would_save = min(row.would_save, row.got)
+    return f"{title}, {format_thousands(would_save)} would have been saved" if would_save else title
 
 
 def make_token_chart(
-    calls: Sequence[tuple[int, int, str, bool]],
-    lines: Sequence[tuple[int, str, str]],
-    marks: Sequence[tuple[int, str, str]],
+    calls: Sequence[CallTokens],
+    levels: Sequence[LevelTokens],
+    first_uses: Sequence[FirstUse],
     names: Sequence[str],
 ) -> TokenChart | None:
     """Draw tokens per call, oldest first; None without calls.
 
     Args:
-        calls: tokens the client sent, tokens the model got, words, whether it was rewritten.
-        lines: tokens, name and class of the window and the levels.
-        marks: index of a call, name and words of a compaction first used there.
+        calls: what each of them sent and got.
+        levels: the window and the levels, as lines across.
+        first_uses: where a compaction was first sent.
         names: of the calls, for the axis.
     """
     if not calls:
         return None
-    most = max(max(sent, got) for sent, got, *_ in calls)
-    near = [line for line in lines if 0 < line[0] <= most * 4] if most else []
-    top, ticks = _axis_scale(max([most, *(value for value, *_ in near)]) * 1.06)
-    xs = [2 + 96 * i / (len(calls) - 1) if len(calls) > 1 else 50.0 for i in range(len(calls))]
+    most = max(max(call.sent, call.got) for call in calls)
+    drawn = [level for level in levels if 0 < level.tokens <= most * FAR_LINE]
+    top, ticks = _axis_scale(max([most, *(level.tokens for level in drawn)]) * TOKEN_TOP)
+    xs = _spread(len(calls))
     points = tuple(
-        CallPoint(round(x, 3), _y_of(sent, top), _y_of(got, top), title, rewritten)
-        for x, (sent, got, title, rewritten) in zip(xs, calls, strict=True)
+        CallPoint(round(x, 3), _y_of(call.sent, top), _y_of(call.got, top), call.title, call.rewritten)
+        for x, call in zip(xs, calls, strict=True)
     )
-    far = [label for value, label, _ in lines if value > most * 4]
-    got = _svg_path([(p.x, p.got) for p in points])
+    got_path = _svg_path([(point.x, point.got_y) for point in points])
+    last, first = (point.x * ACROSS / 100 for point in (points[-1], points[0]))
     return TokenChart(
-        points,
-        _svg_path([(p.x, p.sent) for p in points]),
-        got,
-        f"{got}L{points[-1].x * 10:g} {HEIGHT:g}L{points[0].x * 10:g} {HEIGHT:g}Z",
-        _place_names(near, top),
-        tuple((points[i].x, name, words) for i, name, words in marks if 0 <= i < len(points)),
-        ticks,
-        _axis_labels(names, xs),
-        ", ".join(far),
+        points=points,
+        sent_path=_svg_path([(point.x, point.sent_y) for point in points]),
+        got_path=got_path,
+        got_area=f"{got_path}L{last:g} {HEIGHT:g}L{first:g} {HEIGHT:g}Z",
+        lines=_place_names(drawn, top),
+        marks=tuple(
+            Mark(points[use.call].x, use.name, use.title) for use in first_uses if 0 <= use.call < len(points)
+        ),
+        ticks=ticks,
+        labels=_axis_labels(names, xs),
+        far_lines=", ".join(level.label for level in levels if level.tokens > most * FAR_LINE),
     )
 
 
-def _place_names(lines: Sequence[tuple[int, str, str]], top: float) -> tuple[Line, ...]:
+def _spread(number: int) -> list[float]:
+    """Return as many places across, at equal distances between the margins; one alone in the middle."""
+    if number == 1:
+        return [50.0]
+    return [MARGIN + (100 - 2 * MARGIN) * i / (number - 1) for i in range(number)]
+
+
+def _place_names(levels: Sequence[LevelTokens], top: float) -> tuple[LevelLine, ...]:
     """Return lines whose names do not stand on one another: those of close lines move down."""
-    found = list[Line]()
-    for value, label, kind in sorted(lines, key=lambda line: -line[0]):
-        y = _y_of(value, top)
-        name_y = max(y + 4, found[-1].name_y + NAME_HEIGHT if found else 0)
-        found.append(Line(y, name_y, label, kind, format_compact(value)))
+    found = list[LevelLine]()
+    for level in sorted(levels, key=lambda level: -level.tokens):
+        y = _y_of(level.tokens, top)
+        name_y = max(y + NAME_SHIFT, found[-1].name_y + NAME_HEIGHT if found else 0)
+        found.append(LevelLine(y, name_y, level.label, level.kind, format_compact(level.tokens)))
     return tuple(found)
 
 
@@ -231,56 +340,69 @@ def _svg_path(points: Sequence[tuple[float, float]]) -> str:
 
 
 def make_strip(
-    messages: Sequence[tuple[str, int, str]],
-    versions: Sequence[tuple[int, int, str, bool]],
-    cuts: Sequence[int],
+    messages: Sequence[MessageFate], versions: Sequence[VersionCover], cuts: Sequence[int]
 ) -> Strip:
     """Draw the band of a conversation.
 
     Args:
         messages: role, tokens and fate of each.
-        versions: first and last covered index (end excluded), name, and whether it is the one in use.
-        cuts: indexes at which it may be divided.
+        versions: what each of them stands for.
+        cuts: indexes at which the conversation may be divided.
     """
-    total = sum(tokens for _, tokens, _ in messages) or 1
-    # Even an empty message is to be seen.
-    weights = [
-        max(tokens / total * 100, STRIP_LEAST if len(messages) < 200 else 0) for _, tokens, _ in messages
-    ]
-    factor = 100 / (sum(weights) or 1)
-    edges = [0.0]
-    for weight in weights:
-        edges.append(edges[-1] + weight * factor)
-    first = next((i for i, (*_, fate) in enumerate(messages) if fate != "preamble"), len(messages))
-    runs, start = list[Run](), 0
-    for end in range(1, len(messages) + 1):
-        if end == len(messages) or messages[end][2] != messages[start][2]:
-            runs.append(_make_run(messages, start, end, edges, total, first))
-            start = end
-    bars = tuple(
-        VersionBar(
-            round(edges[min(a, len(messages))], 3),
-            round(edges[min(b, len(messages))] - edges[min(a, len(messages))], 3),
-            name,
-            current,
-            f"{name} stands for {name_messages(a - first, b - first)}",
-        )
-        for a, b, name, current in versions
-        if a < b
+    band, last = _Band.of(messages), len(messages)
+    changes = [i for i in range(1, last) if messages[i][2] != messages[i - 1][2]]
+    bounds = itertools.pairwise([0, *changes, last]) if messages else ()
+    return Strip(
+        runs=tuple(_make_run(band, start, end) for start, end in bounds),
+        versions=tuple(_make_version_bar(band, one) for one in versions if one.start < one.end),
+        cuts=tuple(round(band.edges[cut], 3) for cut in cuts if 0 < cut < last),
     )
-    return Strip(tuple(runs), bars, tuple(round(edges[cut], 3) for cut in cuts if 0 < cut < len(messages)))
 
 
-def _make_run(
-    messages: Sequence[tuple[str, int, str]],
-    start: int,
-    end: int,
-    edges: Sequence[float],
-    total: int,
-    first: int,
-) -> Run:
-    """Return one box; ``first`` is where the preamble ends."""
-    tokens, fate = sum(t for _, t, _ in messages[start:end]), messages[start][2]
-    which = fate if end <= first else f"{name_messages(start - first, end - first)}: {fate}"
+@dataclass(frozen=True, slots=True)
+class _Band:
+    """Messages side by side across the page.
+
+    Attributes:
+        edges: where each message begins, in per cent; one more for the end of the last.
+        first: index of the first message after the preamble, from which people count.
+    """
+
+    messages: Sequence[MessageFate]
+    edges: Sequence[float]
+    first: int
+
+    @classmethod
+    def of(cls, messages: Sequence[MessageFate]) -> Self:
+        """Lay messages out, each as wide as its tokens but none too narrow to be seen."""
+        total = sum(tokens for _, tokens, _ in messages) or 1
+        least = LEAST_RUN_PERCENT if len(messages) < MANY_MESSAGES else 0.0
+        weights = [max(tokens / total * 100, least) for _, tokens, _ in messages]
+        factor = 100 / (sum(weights) or 1)
+        edges = [0.0]
+        for weight in weights:
+            edges.append(edges[-1] + weight * factor)
+        first = next((i for i, (*_, fate) in enumerate(messages) if fate != "preamble"), len(messages))
+        return cls(messages, edges, first)
+
+    def place(self, start: int, end: int) -> tuple[float, float]:
+        """Return where some messages begin and how wide they are together."""
+        last = len(self.messages)
+        x, until = self.edges[min(start, last)], self.edges[min(end, last)]
+        return round(x, 3), round(until - x, 3)
+
+
+def _make_version_bar(band: _Band, version: VersionCover) -> VersionBar:
+    x, width = band.place(version.start, version.end)
+    covered = name_messages(version.start - band.first, version.end - band.first)
+    return VersionBar(x, width, version.name, version.current, f"{version.name} stands for {covered}")
+
+
+def _make_run(band: _Band, start: int, end: int) -> Run:
+    """Return the box of messages with one fate."""
+    x, width = band.place(start, end)
+    total = sum(tokens for _, tokens, _ in band.messages) or 1
+    tokens, fate = sum(t for _, t, _ in band.messages[start:end]), band.messages[start][2]
+    which = fate if end <= band.first else f"{name_messages(start - band.first, end - band.first)}: {fate}"
     title = f"{which}, {format_thousands(tokens)} tokens ({format_percent(tokens / total)})"
-    return Run(round(edges[start], 3), round(edges[end] - edges[start], 3), fate, title)
+    return Run(x, width, fate, title)

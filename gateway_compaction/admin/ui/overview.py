@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from gateway_compaction.admin.schemas import Overview, Share, Totals
-from gateway_compaction.admin.ui.charts import HourChart, make_hour_chart
+from gateway_compaction.admin.ui.charts import HourChart, HourTokens, make_hour_chart
 from gateway_compaction.admin.ui.text import format_compact, format_money, format_percent, format_thousands
 from gateway_compaction.archive import Hour
 from gateway_compaction.core.records.event import EXTRACTIVE
@@ -152,7 +152,7 @@ def _make_chart(found: Sequence[Hour], hours: int, now: float) -> HourChart:
     form = "%H:%M" if hours <= 24 else "%d %b %H:%M"
     names = [datetime.fromtimestamp(column * width, UTC).strftime(form) for column in columns]
     rows = zip(names, columns, strict=True)
-    return make_hour_chart([(name, sums[c][0], sums[c][1], sums[c][2]) for name, c in rows])
+    return make_hour_chart([HourTokens(name, *sums[column]) for name, column in rows])
 
 
 def _make_group(share: Share) -> Group:

@@ -8,8 +8,12 @@ from dataclasses import dataclass
 
 from gateway_compaction.admin.ui.actions import pin_mark
 from gateway_compaction.admin.ui.charts import (
+    CallTokens,
+    FirstUse,
+    LevelTokens,
     Strip,
     TokenChart,
+    VersionCover,
     choose_labelled,
     make_strip,
     make_token_chart,
@@ -105,22 +109,22 @@ def make_session_view(detail: SessionDetail, now: float) -> SessionView:
     """Show ``detail``, ``now`` in seconds since 1970."""
     row, call = detail.row, detail.last_call
     return SessionView(
-        make_line(row, now),
-        row.session.tenant,
-        row.session.key,
-        row.labels,
-        _list_facts(detail, now),
-        _list_notices(detail, now),
-        _make_tiles(detail),
-        _make_chart(detail),
-        make_cards(detail, now),
-        make_statistics(detail),
-        _make_strip(detail),
-        _sum_fates(call),
-        compare_contents(call) if call else None,
-        f"{format_time(call.at)}, {format_age(call.at, now)}" if call else "",
-        tuple(_make_event_line(event, now) for event in detail.events),
-        tuple((pin, pin_mark(pin)) for pin in detail.steering.pins),
+        line=make_line(row, now),
+        tenant=row.session.tenant,
+        key=row.session.key,
+        labels=row.labels,
+        facts=_list_facts(detail, now),
+        notices=_list_notices(detail, now),
+        tiles=_make_tiles(detail),
+        chart=_make_chart(detail),
+        cards=make_cards(detail, now),
+        statistics=make_statistics(detail),
+        strip=_make_strip(detail),
+        fates=_sum_fates(call),
+        comparison=compare_contents(call) if call else None,
+        looked_at=f"{format_time(call.at)}, {format_age(call.at, now)}" if call else "",
+        events=tuple(_make_event_line(event, now) for event in detail.events),
+        pins=tuple((pin, pin_mark(pin)) for pin in detail.steering.pins),
     )
 
 
@@ -205,21 +209,20 @@ def _list_calls(detail: SessionDetail) -> list[CompactionEvent]:
 
 def _make_chart(detail: SessionDetail) -> TokenChart | None:
     calls = _list_calls(detail)
-    drawn = list[tuple[int, int, str, bool]]()
-    marks, last = list[tuple[int, str, str]](), None
+    drawn = list[CallTokens]()
+    first_uses, last = list[FirstUse](), None
     for index, event in enumerate(calls):
         got = event.tokens_after or event.tokens_before
         words = (
             f"call {index + 1}, {format_time(event.at)}: client sent {format_thousands(event.tokens_before)}"
         )
         words += f" tokens, model got {format_thousands(got)} ({event.outcome})"
-        drawn.append((event.tokens_before, got, words, got < event.tokens_before))
+        drawn.append(CallTokens(event.tokens_before, got, words, got < event.tokens_before))
         if event.version and event.version != last:
-            marks.append(
-                (index, f"v{event.version}", f"version {event.version} first sent at call {index + 1}")
-            )
+            sentence = f"version {event.version} first sent at call {index + 1}"
+            first_uses.append(FirstUse(index, f"v{event.version}", sentence))
         last = event.version or last
-    return make_token_chart(drawn, _level_lines(detail), marks, _name_calls([e.at for e in calls]))
+    return make_token_chart(drawn, _list_levels(detail), first_uses, _name_calls([e.at for e in calls]))
 
 
 def _name_calls(times: Sequence[float]) -> list[str]:
@@ -236,12 +239,12 @@ def _name_calls(times: Sequence[float]) -> list[str]:
     return [f"call {number}" for number in range(1, len(told) + 1)]
 
 
-def _level_lines(detail: SessionDetail) -> list[tuple[int, str, str]]:
+def _list_levels(detail: SessionDetail) -> list[LevelTokens]:
     call = detail.last_call
     window = (call.window if call else 0) or detail.row.window or 0
-    lines = [(window, "window", "window")] if window else []
+    found = [LevelTokens(window, "window", "window")] if window else []
     levels = zip(call.levels, LEVEL_NAMES, strict=True) if call else ()
-    return lines + [(value, name, name) for value, name in levels if value]
+    return found + [LevelTokens(value, name, name) for value, name in levels if value]
 
 
 def _make_strip(detail: SessionDetail) -> Strip | None:
@@ -251,7 +254,7 @@ def _make_strip(detail: SessionDetail) -> Strip | None:
     start = preamble_length(call)
     newest = sorted(detail.compactions, key=lambda c: -c.version)[:VERSIONS_SHOWN]
     versions = [
-        (start, start + c.covers, f"v{c.version}", c.version == call.version)
+        VersionCover(start, start + c.covers, f"v{c.version}", c.version == call.version)
         for c in newest
         if start + c.covers <= len(call.sent)
     ]
