@@ -23,7 +23,7 @@ from gateway_compaction.core.planning.views import NOTE_AND_PINS_TOKENS, ViewBui
 from gateway_compaction.core.policy.model import Policy, find_conflicts, flatten
 from gateway_compaction.core.records.call_snapshot import find_bounds
 from gateway_compaction.core.records.compaction import Compaction
-from gateway_compaction.core.summary.block import ACKNOWLEDGEMENT, compute_block_limit
+from gateway_compaction.core.summary.block import compute_block_limit, is_acknowledgement
 from gateway_compaction.core.tokens.counter import Measure
 
 ACKNOWLEDGED = 6
@@ -123,7 +123,7 @@ def _would_compact(s: RequestContext, job: SummaryJob | None) -> bool:
 
 def _fixed_weight(message: Message) -> int:
     # What else is weighed is a block, and how long that is planning is not to ask.
-    return ACKNOWLEDGED if message is ACKNOWLEDGEMENT else 0
+    return ACKNOWLEDGED if is_acknowledgement(message) else 0
 
 
 def _changed_values(body: PreviewBody) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan
-from gateway_compaction.core.summary.block import ACKNOWLEDGEMENT, TAG
+from gateway_compaction.core.summary.block import TAG, is_acknowledgement
 
 __all__ = ["Parts", "calls_of", "dissect", "is_result", "marks", "only_said_changes", "pairs", "text_in"]
 
@@ -48,7 +48,7 @@ def dissect(sent: Sequence[Message], context: RequestContext, plan: Plan) -> Par
         summary_message, start = rest.pop(0), compaction.covers
         assert summary_message["role"] == "user"
         assert text_in(summary_message).count(f"<{TAG}>") == text_in(summary_message).count(f"</{TAG}>") == 1
-        acknowledged = rest[0] is ACKNOWLEDGEMENT
+        acknowledged = _foreign(rest[0], history) and is_acknowledgement(rest[0])
         origins += [None] * (1 + acknowledged)
         del rest[:acknowledged]
     shown: dict[int, Message] = {}

@@ -171,7 +171,22 @@ def _spoken(start: int, turns: list[int]) -> Talk:
     for seed in turns[:-1]:
         _turn(Random(seed), talk)
     _last_turn(Random(turns[-1]), talk)
+    _keep_rules(Random(start), talk.messages)
     return talk
+
+
+def _keep_rules(rng: Random, messages: list[Json]) -> None:
+    """Now and then, what single providers demand: thinking on every answer, long-lived cache marks first."""
+    if rng.random() < 0.2:
+        field = rng.choice(["reasoning_content", "reasoning"])
+        for message in messages:
+            if message["role"] == "assistant":
+                message.pop("thinking_blocks", None)
+                message[field] = message.pop("reasoning_content", None) or _text(rng, 2)
+    marked = [h for m in messages for h in (*(p for p in m["content"] or () if isinstance(p, dict)), m)]
+    holders = [holder for holder in marked if "cache_control" in holder]
+    for holder in holders[: rng.randint(0, len(holders))]:
+        holder["cache_control"] = {**MARK, "ttl": "1h"}
 
 
 def _plain(turns: list[int]) -> Talk:

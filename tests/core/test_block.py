@@ -9,7 +9,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.conversation.messages import last_cache_mark
+from gateway_compaction.core.conversation.messages import carried_cache_mark
 from gateway_compaction.core.conversation.rewrite import mark_for_cache
 from gateway_compaction.core.extractive.extract import build_extract
 from gateway_compaction.core.planning.views import ViewBuilder
@@ -272,7 +272,7 @@ class TestCacheMark:
 
     def test_there_is_none_where_none_came(self) -> None:
         message = build_summary_message("x", frame(script("user")), count)
-        assert last_cache_mark(script("user text")) is None
+        assert carried_cache_mark(script("user text"), []) is None
         assert mark_for_cache(message, None) is message and isinstance(message["content"], str)
 
     @pytest.mark.parametrize(
@@ -284,14 +284,14 @@ class TestCacheMark:
     )
     def test_one_moves(self, covered: Json) -> None:
         message = build_summary_message("x", frame([covered, *script("text")]), count)
-        moved = mark_for_cache(message, last_cache_mark([covered, *script("text")]))
+        moved = mark_for_cache(message, carried_cache_mark([covered, *script("text")], []))
         assert marks([moved]) == 1 and text_in(moved) == text_in(message)
         assert moved["content"][-1]["cache_control"] == MARK
 
     def test_of_several_the_last_moves(self) -> None:
         first = {"role": "user", "content": "x", "cache_control": {"type": "ephemeral", "ttl": "1h"}}
         last = {"role": "user", "content": "y", "cache_control": MARK}
-        assert last_cache_mark([first, last, *script("text")]) == MARK
+        assert carried_cache_mark([first, last, *script("text")], []) == MARK
 
     def test_that_of_a_repeated_opener_stays_with_it(self) -> None:
         bench = Bench(1000, policy(summary__max_tokens=60, recall__max_tokens=0))

@@ -8,6 +8,7 @@ from itertools import pairwise
 from hypothesis import given
 
 from gateway_compaction.core.conversation.messages import Message, role_of
+from gateway_compaction.core.conversation.provider_rules import newly_broken
 from gateway_compaction.core.planning.caches import DerivedCaches
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan, make_plan
@@ -148,6 +149,13 @@ def test_roles_never_newly_collide(case: Case) -> None:
     for (a, first), (b, second) in pairwise(zip(parts.origins, sent, strict=True)):
         if first["role"] == second["role"] in ("user", "assistant"):
             assert a is not None and b == a + 1
+
+
+@search
+@given(cases)
+def test_no_rule_of_a_provider_is_newly_broken(case: Case) -> None:
+    _, _, sent = decided(case)
+    assert newly_broken({"messages": [*sent]}, {"messages": [*case.messages]}) == []
 
 
 @search

@@ -18,6 +18,7 @@ from gateway_compaction.core.conversation.parts import (
     RESULT_PARTS,
     TEXT_PARTS,
     THINKING_PARTS,
+    cache_lifetime,
     cache_mark_of,
     has_type,
     is_call,
@@ -35,6 +36,9 @@ READ_FIELDS = frozenset(
     {"role", "content", "name", "refusal", "tool_calls", "function_call", "tool_call_id", "audio"}
 )
 """Fields of a message that are read as what they are, or cost nothing: of a sound only its id is sent."""
+
+THINKING_TEXT_FIELDS = ("reasoning_content", "reasoning")
+"""Fields in which providers want plain thinking back: some on every assistant message, if on any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +151,7 @@ def beside_content(message: Message) -> Sequence[Any]:
 def has_thinking(message: Message) -> bool:
     """Tell whether a message carries blocks or parts of thinking, which providers want back in whole turns.
 
-    Plain ``reasoning_content`` does not count: nobody asks for it again.
+    Plain text such as ``reasoning_content`` does not count: it may be divided anywhere.
     """
     return has_thinking_blocks(message) or _has_part(message, THINKING_PARTS)
 
@@ -216,17 +220,32 @@ def has_tool_calls(message: Message) -> bool:
     return bool(message.get("tool_calls"))
 
 
-def last_cache_mark(messages: Iterable[Message]) -> Any:
-    """Return the last ``cache_control`` on some messages or their parts, or None.
+def cache_marks_of(message: Message) -> list[Any]:
+    """Return the ``cache_control`` marks of a message in the order of what they stand on; its own is last."""
+    holders = [inner for part in parts_of(message) for inner in (*_inner_parts(part), part)]
+    return [mark for holder in (*holders, message) if (mark := cache_mark_of(holder))]
 
-    What stands for the messages takes it over: the client meant everything up to there to be cached.
+
+def carried_cache_mark(covered: Iterable[Message], behind: Iterable[Message]) -> Any:
+    """Return the mark that what stands for covered messages carries, or None where none of them has one.
+
+    That is their last: the client meant everything up to there to be cached. Providers refuse a mark behind
+    one that lives shorter, so where a mark of the messages behind it outlives it, it is as that one.
     """
-    mark: Any = None
-    for message in messages:
-        mark = cache_mark_of(message) or mark
-        for part in parts_of(message):
-            mark = cache_mark_of(part) or mark
-    return mark
+    last = next((mark for message in reversed([*covered]) for mark in cache_marks_of(message)[::-1]), None)
+    if last is None:
+        return None
+    later = [mark for message in behind for mark in cache_marks_of(message)]
+    return max(last, *later, key=cache_lifetime) if later else last
+
+
+def thinking_fields_of(message: Message) -> frozenset[str]:
+    """Return in which fields beside its text an assistant's message says what was thought, in plain text."""
+    return frozenset(field for field in THINKING_TEXT_FIELDS if message.get(field))
+
+
+def _inner_parts(part: Any) -> Sequence[Any]:
+    return parts_of(part) if is_result(part) else ()
 
 
 def _find_texts(

@@ -18,6 +18,8 @@ RESULT_PARTS = frozenset({"tool_result"})
 IMAGE_PARTS = frozenset({"image_url", "input_image", "image"})
 AUDIO_PARTS = frozenset({"input_audio"})
 FILE_PARTS = frozenset({"file", "input_file", "document"})
+# Seconds, by the ``ttl`` of a mark; without one it lives the shorter time.
+CACHE_LIFETIMES = {"5m": 300, "1h": 3_600}
 
 # How deep in a part something embedded is looked for: a source in a result's part lies three levels down.
 DEPTH = 4
@@ -183,6 +185,12 @@ def file_bytes(part: Mapping[str, Any]) -> int:
 def cache_mark_of(part: Any) -> Any:
     """Return the ``cache_control`` of a part or of a message, or None."""
     return part.get("cache_control") if isinstance(part, Mapping) else None
+
+
+def cache_lifetime(mark: Any) -> int:
+    """Return for how many seconds a ``cache_control`` keeps what stands before it."""
+    ttl = mark.get("ttl") if isinstance(mark, Mapping) else None
+    return CACHE_LIFETIMES.get(str(ttl), CACHE_LIFETIMES["5m"])
 
 
 def without_cache_mark(part: Any) -> Any:

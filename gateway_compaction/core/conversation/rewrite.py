@@ -7,7 +7,7 @@ that what a provider has cached stays the same to the byte.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gateway_compaction.core.conversation.messages import Message, has_parts, parts_of
@@ -22,6 +22,11 @@ def user_message(text: str) -> Message:
 def assistant_message(text: str) -> Message:
     """Make a message that a model might have written."""
     return {"role": "assistant", "content": text}
+
+
+def with_fields(message: Message, fields: Mapping[str, str]) -> Message:
+    """Return a copy of a message of ours with some more fields; the same object where there are none."""
+    return {**message, **fields} if fields else message
 
 
 def count_texts(message: Message) -> int:

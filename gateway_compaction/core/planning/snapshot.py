@@ -76,7 +76,7 @@ def _describe_seen(
         start = 0
         if view.summary_message is not None:
             origins.append("summary")
-            if view.acknowledge:
+            if view.acknowledgement is not None:
                 origins.append("acknowledgement")
             if view.opener is not None:
                 origins.append("quoting" if view.opener in view.recalls else "opener")

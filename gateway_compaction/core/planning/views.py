@@ -12,10 +12,11 @@ from functools import cached_property, partial
 
 from gateway_compaction.core.conversation.messages import (
     Message,
+    carried_cache_mark,
     declared_role,
-    last_cache_mark,
     role_of,
     text_of,
+    thinking_fields_of,
 )
 from gateway_compaction.core.conversation.rewrite import mark_for_cache, prepend_text
 from gateway_compaction.core.pins.anchors import Scoring
@@ -32,9 +33,9 @@ from gateway_compaction.core.recall.recall import (
 )
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.summary.block import (
-    ACKNOWLEDGEMENT,
     BlockFrame,
     FrameSettings,
+    build_acknowledgement,
     build_frame,
     build_summary_message,
     compute_block_limit,
@@ -65,7 +66,7 @@ class View:
         tokens: what the request would use, with everything fixed and the output reserve.
         compaction: what is left out or shortened.
         summary_message: the message that stands for what the compaction covers, if it covers anything.
-        acknowledge: an assistant's one word follows the summary message.
+        acknowledgement: the assistant's one word that follows the summary message, if any does.
         opener: index of the user message that is repeated behind it, where a turn is divided.
         recalls: texts quoted before user messages, by the message's index.
     """
@@ -73,7 +74,7 @@ class View:
     tokens: int
     compaction: Compaction | None = None
     summary_message: Message | None = None
-    acknowledge: bool = False
+    acknowledgement: Message | None = None
     opener: int | None = None
     recalls: Mapping[int, str] = field(default_factory=dict)
 
@@ -90,8 +91,8 @@ def render(view: View, context: RequestContext) -> list[Message]:
     rest = list(range(len(transcript.history)))
     if view.summary_message is not None:
         messages.append(view.summary_message)
-        if view.acknowledge:
-            messages.append(ACKNOWLEDGEMENT)
+        if view.acknowledgement is not None:
+            messages.append(view.acknowledgement)
         rest = rest[compaction.covers :]
         if view.opener is not None:
             rest.insert(0, view.opener)
@@ -153,8 +154,8 @@ class ViewBuilder:
         total = context.measure.overhead + context.measure.between(cut, len(context.transcript.history))
         if opener is not None:
             total += context.measure.between(opener, opener + 1)
-        if self._has_acknowledgement(cut):
-            total += self._acknowledgement_tokens
+        if (word := self._build_acknowledgement(cut)) is not None:
+            total += context.calibrated_tokens(word)
         return total
 
     def tokens_with_full_block(self, cut: int) -> int:
@@ -182,14 +183,31 @@ class ViewBuilder:
             repeated = escape_markup(text_of(self.context.transcript.history[opener]))
         return "\n".join([*self._build_frame(cut, limit).lines, repeated])
 
-    @cached_property
-    def _acknowledgement_tokens(self) -> int:
-        return self.context.calibrated_tokens(ACKNOWLEDGEMENT)
-
-    def _has_acknowledgement(self, cut: int) -> bool:
-        """Tell whether a user's message follows the block: some models refuse two of them in a row."""
+    def _build_acknowledgement(self, cut: int) -> Message | None:
+        """Build the word that parts the block from a user's message: some models refuse two in a row."""
         transcript = self.context.transcript
-        return transcript.openers.get(cut) is not None or declared_role(transcript.history[cut]) == "user"
+        if transcript.openers.get(cut) is None and declared_role(transcript.history[cut]) != "user":
+            return None
+        first = self._thinking_ends.get("", cut)
+        return build_acknowledgement(
+            [f for f, end in self._thinking_ends.items() if f and first < cut <= end]
+        )
+
+    @cached_property
+    def _thinking_ends(self) -> Mapping[str, int]:
+        """For each field with plain thinking the first assistant message without it; for "" the first of all.
+
+        Only what is covered decides, so that the bytes of an epoch do not depend on later messages.
+        """
+        history = self.context.transcript.history
+        ends: dict[str, int] = {}
+        answers = [i for i, message in enumerate(history) if declared_role(message) == "assistant"]
+        if answers:
+            ends[""] = answers[0]
+            for field in thinking_fields_of(history[answers[0]]):
+                without = (i for i in answers if field not in thinking_fields_of(history[i]))
+                ends[field] = next(without, len(history))
+        return ends
 
     # Views.
 
@@ -204,7 +222,7 @@ class ViewBuilder:
         message = self._build_summary_message(compaction)
         tokens = self.tokens_beside_block(cut) + self.context.calibrated_tokens(message)
         opener = self.context.transcript.openers.get(cut)
-        view = View(tokens, compaction, message, self._has_acknowledgement(cut), opener)
+        view = View(tokens, compaction, message, self._build_acknowledgement(cut), opener)
         return self._count_rendered(view) if compaction.clip else view
 
     def _count_rendered(self, view: View) -> View:
@@ -222,9 +240,11 @@ class ViewBuilder:
             lambda: build_summary_message(text, frame_, context.raw_tokens, facts),
         )
         opener = context.transcript.openers.get(cut)
-        covered = context.transcript.history[:cut]
+        history = context.transcript.history
         # Marks are no part of a digest: clients move them, so they are looked for anew.
-        return mark_for_cache(message, last_cache_mark([m for i, m in enumerate(covered) if i != opener]))
+        covered = [message for i, message in enumerate(history[:cut]) if i != opener]
+        behind = [*([] if opener is None else [history[opener]]), *history[cut:]]
+        return mark_for_cache(message, carried_cache_mark(covered, behind))
 
     def _block_limit(self, compaction: Compaction) -> int:
         """Return the most tokens of a stored compaction's block."""

@@ -6,12 +6,18 @@ lost. What must not be lost stands beside it word for word: the task, rules, anc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from gateway_compaction.core.conversation.messages import Message, parts_of, told_text_of
+from gateway_compaction.core.conversation.messages import (
+    Message,
+    declared_role,
+    parts_of,
+    text_of,
+    told_text_of,
+)
 from gateway_compaction.core.conversation.parts import image_url, sounds_like_image
-from gateway_compaction.core.conversation.rewrite import assistant_message, user_message
+from gateway_compaction.core.conversation.rewrite import assistant_message, user_message, with_fields
 from gateway_compaction.core.pins.anchors import Anchor, Scoring, choose_anchors
 from gateway_compaction.core.pins.pins import FindRules, Pins, collect_pins, find_rules
 from gateway_compaction.core.text.escaping import escape_markup
@@ -23,6 +29,8 @@ Count = Callable[[str], int]
 TAG = "conversation_summary"
 # Stands between the summary message and a user's message: some models refuse two of a user in a row.
 ACKNOWLEDGEMENT = assistant_message("OK.")
+# The least that providers take for thinking.
+NO_THOUGHT = " "
 
 # Tokens that a summary's text has in any block, however much is pinned.
 MIN_TEXT_TOKENS = 24
@@ -169,6 +177,21 @@ def build_summary_message(
         lines.append(body)
     lines.append(f"</{TAG}>")
     return user_message("\n".join(lines))
+
+
+def build_acknowledgement(thinking_fields: Collection[str] = ()) -> Message:
+    """Build the assistant's word that stands between the summary message and a user's.
+
+    Args:
+        thinking_fields: fields that every assistant message of the client has: DeepSeek and Moonshot refuse
+            a request in which one is without.
+    """
+    return with_fields(ACKNOWLEDGEMENT, dict.fromkeys(sorted(thinking_fields), NO_THOUGHT))
+
+
+def is_acknowledgement(message: Message) -> bool:
+    """Tell whether a message says what an acknowledgement does."""
+    return declared_role(message) == "assistant" and text_of(message) == text_of(ACKNOWLEDGEMENT)
 
 
 def render_operator_pins(facts: Sequence[str]) -> list[str]:
