@@ -108,7 +108,8 @@ class SessionRow:
         labels: ids that clients sent, newest first: text written by strangers.
         level, outcome, tokens_before, tokens_after, window, covers: of the latest call that is counted.
         calls: those near their window, as ``requests`` of ``Hour``: smaller ones pass without being recorded.
-        saved: tokens not sent, over all these calls; ``would_save`` the same for calls in ``observe``.
+        saved: tokens not sent, over all these calls: an estimate, as in ``Hour``; ``would_save`` the same for
+            calls in ``observe``.
         versions: number of the latest compaction, 0 where there is none.
         reason: why the state is ``failed``, or why the session is bypassed or backs off.
     """
@@ -201,7 +202,10 @@ class Hour:
 
     ``requests`` are those near their window: from the level ``light`` on, and smaller ones where a trigger of
     the policy fires or an operator asked to compact or rebuild. All others are not recorded.
-    ``cost`` is what summaries cost, in dollars; ``saved`` and ``would_save`` are tokens.
+    ``cost`` is what summaries cost, in dollars. ``saved`` and ``would_save`` are tokens: the history as it
+    came less all that was sent. Of these, ``…_cached`` would have been read from the provider's prompt cache
+    and ``…_written`` written to it, where the provider reports of one. All six are estimates, and may be
+    negative.
     """
 
     start: int
@@ -217,6 +221,10 @@ class Hour:
     summaries: int = 0
     failures: int = 0
     cost: float = 0.0
+    saved_cached: int = 0
+    saved_written: int = 0
+    would_save_cached: int = 0
+    would_save_written: int = 0
 
 
 class Archive(Protocol):

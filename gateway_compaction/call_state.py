@@ -13,6 +13,7 @@ from gateway_compaction.archive import Owner
 from gateway_compaction.core.conversation.digest import digest_history, fingerprint
 from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.policy.book import Identity
+from gateway_compaction.core.records.savings import CacheUse
 from gateway_compaction.engine.post_call import Ending
 from gateway_compaction.engine.request import Decision, Request, Untouched
 from gateway_compaction.errors import TranscriptError
@@ -182,7 +183,21 @@ def ending_of(kwargs: Mapping[str, Any], response: Any) -> Ending:
         return Ending("disconnected")
     usage = getattr(response, "usage", None)
     reported = getattr(usage, "prompt_tokens", None)
-    return Ending("answered", reported if isinstance(reported, int) and reported > 0 else None)
+    counted = reported if isinstance(reported, int) and reported > 0 else None
+    return Ending("answered", counted, prompt_cache=_prompt_cache_of(usage))
+
+
+def _prompt_cache_of(usage: Any) -> CacheUse | None:
+    """Return what a provider says of its prompt cache; LiteLLM brings all their words for it to one form."""
+    details = getattr(usage, "prompt_tokens_details", None)
+    read, *written = (
+        getattr(details, name, None)
+        for name in ("cached_tokens", "cache_creation_tokens", "cache_write_tokens")
+    )
+    wrote = max((n for n in written if isinstance(n, int)), default=None)
+    if not isinstance(read, int) and wrote is None:
+        return None
+    return CacheUse(max(0, read) if isinstance(read, int) else 0, max(0, wrote or 0))
 
 
 def build_response_headers(state: CallState) -> dict[str, str]:

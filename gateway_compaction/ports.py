@@ -14,6 +14,7 @@ from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.records.savings import Savings
 
 __all__ = [
     "Buffer",
@@ -76,6 +77,7 @@ class CallRecord:
         view: names what stood for the beginning, ``raw`` where nothing did: what was never sent before breaks
             the provider's cache. None where nothing was sent.
         snapshot: what came and what was sent, message by message; kept until the next one.
+        savings: what it saved, or in ``observe`` would have; None for the difference of the event's tokens.
     """
 
     used: str | None = None
@@ -83,6 +85,7 @@ class CallRecord:
     about: Mapping[str, str] | None = None
     view: str | None = None
     snapshot: CallSnapshot | None = None
+    savings: Savings | None = None
 
 
 class Store(Protocol):

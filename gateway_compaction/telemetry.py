@@ -23,7 +23,7 @@ from typing import Literal, Protocol
 
 from gateway_compaction.core.records.event import CompactionEvent
 
-__all__ = ["CacheBreakDetector", "NoTelemetry", "Sample", "Stage", "Telemetry"]
+__all__ = ["CacheBreakDetector", "NoTelemetry", "PromptCacheDetector", "Sample", "Stage", "Telemetry"]
 
 ENTRIES = 10_000
 """Compactions remembered as sent; those not sent for longest go first."""
@@ -119,3 +119,25 @@ class CacheBreakDetector:
         while len(self._sent) > self._entries:
             self._sent.popitem(last=False)
         return not known
+
+
+class PromptCacheDetector:
+    """Remembers for whom a provider has read a prompt from its cache, by tenant and model group.
+
+    Whether prompts are cached depends on the provider, and with some on the marks that a client sets. A call
+    that reads nothing, because its compaction is new, does not tell.
+    """
+
+    def __init__(self, entries: int = ENTRIES) -> None:
+        self._entries = entries
+        self._seen: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    def record_report(self, tenant: str, model: str, read: int) -> bool:
+        """Note how many tokens were read from the cache, and tell whether any ever were."""
+        key = (tenant, model)
+        if read or key in self._seen:
+            self._seen[key] = None
+            self._seen.move_to_end(key)
+        while len(self._seen) > self._entries:
+            self._seen.popitem(last=False)
+        return key in self._seen

@@ -19,13 +19,26 @@ async def _notify_nobody() -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class PromptPrice:
+    """Dollars for one prompt token: new, read from the provider's prompt cache, and written to it."""
+
+    new: float
+    read: float
+    written: float
+
+    def cost(self, tokens: int, read: int, written: int) -> float:
+        """Return the dollars for so many tokens, of which some were read from the cache or written to it."""
+        return (tokens - read - written) * self.new + read * self.read + written * self.written
+
+
+@dataclass(frozen=True, slots=True)
 class Parts:
     """The parts of one process, as far as operators need them.
 
     Attributes:
         archive: the operators' side of the store.
         policies: the policies in force.
-        price: dollars for one input token of a model group, None where it is not known.
+        price: dollars for the prompt tokens of a model group, None where they are not known.
         metrics: all metrics as text, and their content type; reads files.
         health: how this process is doing, as JSON types; never asks the store.
         count: tokens of a text for a model.
@@ -35,7 +48,7 @@ class Parts:
 
     archive: Archive
     policies: Callable[[], PolicyBook]
-    price: Callable[[str], float | None]
+    price: Callable[[str], PromptPrice | None]
     metrics: Callable[[], tuple[bytes, str]]
     health: Callable[[], Mapping[str, Any]]
     count: Callable[[str, str], int]

@@ -1,4 +1,4 @@
-"""Sum hours up, by team and by model, with what the saved tokens would have cost."""
+"""Sum hours up, by team and by model, with the dollars that the saved tokens would have cost."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
-from gateway_compaction.admin.dependencies import Parts
+from gateway_compaction.admin.dependencies import Parts, PromptPrice
 from gateway_compaction.admin.schemas import Overview, Share, ShareKind, Totals
 from gateway_compaction.archive import Hour, Query, Scope
 
-Price = Callable[[str], float | None]
+Price = Callable[[str], PromptPrice | None]
 COUNTED = tuple({f.name for f in fields(Totals)} & {f.name for f in fields(Hour)})
 
 
@@ -58,10 +58,12 @@ def _sum_hours(hours: Iterable[Hour], price: Price) -> Totals:
     for hour in hours:
         for name in COUNTED:
             sums[name] += getattr(hour, name)
-        dollars = price(hour.model)
-        if dollars is None:
+        prices = price(hour.model)
+        if prices is None:
             sums["unpriced"] += hour.saved + hour.would_save
-        else:
-            sums["saved_dollars"] += hour.saved * dollars
-            sums["would_save_dollars"] += hour.would_save * dollars
+            continue
+        sums["saved_dollars"] += prices.cost(hour.saved, hour.saved_cached, hour.saved_written)
+        sums["would_save_dollars"] += prices.cost(
+            hour.would_save, hour.would_save_cached, hour.would_save_written
+        )
     return Totals(**sums)

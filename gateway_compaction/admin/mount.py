@@ -29,13 +29,13 @@ def _include_routes(app: Any, runtime: Runtime) -> None:
     from gateway_compaction.adapters.prometheus import render_metrics
     from gateway_compaction.admin.access import declare_routes
     from gateway_compaction.admin.dependencies import STATE, Parts
-    from gateway_compaction.admin.prices import InputPrices
+    from gateway_compaction.admin.prices import PromptPrices
     from gateway_compaction.admin.routes import include_routes
 
     parts = Parts(
         runtime.archive,
         runtime.policies,
-        InputPrices(),
+        PromptPrices(),
         render_metrics,
         lambda: describe_health(runtime),
         runtime.counter.raw_tokens,

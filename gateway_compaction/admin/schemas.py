@@ -43,16 +43,20 @@ class PreviewBody(_Body):
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Counts over some calls; ``saved`` and ``would_save`` are tokens, the other sums dollars.
+    """Counts over some calls, in tokens and dollars.
 
     Attributes:
         requests: those near their window: from the level ``light`` on, and smaller ones where a trigger
             of the policy fires or an operator asked to compact or rebuild. All others pass without being
             recorded, and are in no figure here.
         rewritten: how many of them went upstream compacted.
-        tokens_before, tokens_after: of those requests, as clients sent them and as they went upstream.
-        saved_dollars: the saved tokens at the full input price of their models, where it is known; less
-            where the provider would have served them from its cache.
+        tokens_before, tokens_after: of those requests, as clients sent them and as they went upstream, with
+            what is kept free for the answer.
+        saved, would_save: the history as it came less all that was sent. An estimate: only one of the two was
+            ever sent.
+        saved_dollars: what the saved tokens would have cost, where the price of their model is known; an
+            estimate. What the provider would have read from its prompt cache, or written to it, is at those
+            prices: where it reports of one, the history as it came counts as cached up to the call before.
         unpriced: saved tokens of models whose price is not known.
         cost: what the summaries cost.
     """

@@ -17,6 +17,8 @@ from gateway_compaction.core.planning.snapshot import build_snapshot
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.records.savings import CacheUse, Savings
+from gateway_compaction.engine.call_savings import CallSavings
 from gateway_compaction.engine.parts import EngineParts
 from gateway_compaction.engine.request import (
     Decision,
@@ -57,12 +59,14 @@ class Ending:
         kind: ``answered``, ``cached`` (LiteLLM's response cache), ``disconnected`` (the client left a
             stream) or ``refused`` (400, 413 or 422).
         prompt_tokens: as the provider reported them, be it in a refusal; None where it did not.
+        prompt_cache: what of them it read from its prompt cache and wrote to it, None where it does not say.
         too_long: a refusal because of the length: of the context, or of the request (413).
     """
 
     kind: Literal["answered", "cached", "disconnected", "refused"]
     prompt_tokens: int | None = None
     too_long: bool = False
+    prompt_cache: CacheUse | None = None
 
     @classmethod
     def from_error(cls, error: ProviderError) -> Self | None:
@@ -84,7 +88,7 @@ class PostCall:
     ) -> None:
         self._parts, self._store, self._worker = parts, parts.store, worker
         self._executor, self._clock = executor, clock
-        self._cache_breaks = CacheBreakDetector()
+        self._cache_breaks, self._savings = CacheBreakDetector(), CallSavings()
         self._usage_reports = UsageReports(parts, executor)
 
     def measure_decision(self, decision: Decision | None, seconds: float) -> None:
@@ -108,6 +112,7 @@ class PostCall:
 
     def follow(self, decision: Decision, ending: Ending) -> None:
         """Start what follows a call, and return at once; to be called once for each call."""
+        self._savings.record_report(decision, ending.prompt_cache)
         if ending.kind == "answered" and ending.prompt_tokens:
             self._learn_count(decision, ending.prompt_tokens, refused=False)
         if ending.kind == "refused":
@@ -171,24 +176,29 @@ class PostCall:
             level=plan.level,
             model=decision.request.model,
             policy=decision.policy.name,
-            tokens_before=plan.tokens_before,
-            tokens_after=decision.tokens_after or plan.tokens_before,
+            tokens_before=decision.tokens_before,
+            tokens_after=decision.tokens_after,
             window=decision.context.window,
             messages_before=len(decision.request.messages),
             messages_after=len(decision.messages or decision.request.messages),
             covers=plan.view.compaction.covers if plan.view.compaction else 0,
             version=decision.version,
         )
-        _log_event(session, event)
-        breaks = False
-        if used is not None and ending.kind in ("answered", "disconnected"):
-            breaks = self._cache_breaks.record_sent(session.session_id, used.digest, used.kind)
+        breaks, savings = False, Savings()
+        if ending.kind in ("answered", "disconnected"):
+            if used is not None:
+                breaks = self._cache_breaks.record_sent(session.session_id, used.digest, used.kind)
+            savings = self._savings.estimate(decision, ending.prompt_cache, first=breaks)
+        _log_event(session, event, savings)
         rewritten = used is not None
         self._parts.telemetry.record_call(event, ending.kind, rewritten=rewritten, cache_break=breaks)
         view = "raw" if used is None else f"{used.kind}:{used.digest}"
-        self._worker.run_later(self._write_event(decision, event, None if ending.kind == "cached" else view))
+        written = self._write_event(decision, event, None if ending.kind == "cached" else view, savings)
+        self._worker.run_later(written)
 
-    async def _write_event(self, decision: Planned, event: CompactionEvent, view: str | None) -> None:
+    async def _write_event(
+        self, decision: Planned, event: CompactionEvent, view: str | None, savings: Savings
+    ) -> None:
         plan, storage, used = decision.plan, decision.policy.storage, decision.used
         snapshot = None
         if storage.content != "none":
@@ -205,6 +215,7 @@ class PostCall:
                 about=decision.request.about,
                 view=view,
                 snapshot=snapshot,
+                savings=savings,
             ),
         )
 
@@ -237,9 +248,10 @@ def _log_fault(done: Future[object]) -> None:
         log.error("background work: a fault of ours", exc_info=fault)
 
 
-def _log_event(session: SessionRef, event: CompactionEvent) -> None:
+def _log_event(session: SessionRef, event: CompactionEvent, savings: Savings) -> None:
     log.info(
-        "request: session=%s policy=%s model=%s level=%s outcome=%s tokens=%d->%d reason=%s",
+        "request: session=%s policy=%s model=%s level=%s outcome=%s tokens=%d->%d saved=%d (%d of it cached)"
+        " reason=%s",
         session.session_id,
         event.policy,
         event.model,
@@ -247,5 +259,7 @@ def _log_event(session: SessionRef, event: CompactionEvent) -> None:
         event.outcome,
         event.tokens_before,
         event.tokens_after,
+        savings.tokens,
+        savings.cached,
         event.reason,
     )

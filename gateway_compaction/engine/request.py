@@ -133,8 +133,8 @@ class Measured(DecisionBase):
 
     @property
     def tokens_before(self) -> int:
-        """Tokens of the request as it came."""
-        return self.plan.tokens_before
+        """Tokens of the request as it came, and what is kept free for the answer."""
+        return self.plan.tokens_before - self.context.reserved_for_quotes
 
     @property
     def sent(self) -> Sequence[Any]:
@@ -164,13 +164,14 @@ class Planned(DecisionBase):
 
     @property
     def tokens_before(self) -> int:
-        """Tokens of the request as it came."""
-        return self.plan.tokens_before
+        """Tokens of the request as it came, and what is kept free for the answer."""
+        return self.plan.tokens_before - self.context.reserved_for_quotes
 
     @property
     def tokens_after(self) -> int:
-        """Tokens of what is sent; in ``observe``, of what would be."""
-        return self.plan.view.tokens
+        """Tokens of all that is sent, or in ``observe`` would be, and what is kept free for the answer."""
+        view = self.plan.view
+        return view.tokens - self.context.reserved_for_quotes + view.reserve_used
 
     @property
     def sent(self) -> Sequence[Any]:

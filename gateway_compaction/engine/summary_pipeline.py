@@ -147,6 +147,8 @@ class SummaryPipeline:
             SummaryError: no model gave a usable summary.
         """
         compaction = await self._make_compaction(task)
+        tokens = await self._run_apart(task.tokens_in_place, compaction)
+        compaction = replace(compaction, tokens_after=tokens)
         if task.needs_index:
             await self._run_apart(task.build_index)
         return compaction
@@ -369,7 +371,6 @@ def _build_compaction(task: SummaryTask, kind: Kind, segments: tuple[Segment, ..
         since=task.since,
         parent=base.digest if base else None,
         tokens_before=task.covered_tokens,
-        tokens_after=sum(_count_segments(task, segments)),
     )
 
 

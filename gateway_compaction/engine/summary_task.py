@@ -11,7 +11,7 @@ from gateway_compaction.core.planning.shared_prefix import SharedPrefix, find_sh
 from gateway_compaction.core.planning.summary_job import SummaryJob
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.policy.model import Policy
-from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.engine.request import Planned, lineage_of
 from gateway_compaction.engine.rewrite_detector import Lineage
 from gateway_compaction.ports import Caller
@@ -126,3 +126,7 @@ class SummaryTask:
     def text_beside_summary(self) -> str:
         """Return what is read beside the summary's text: an extract need not say it once more."""
         return self._views.text_beside_summary(self.job.covers, self.job.block)
+
+    def tokens_in_place(self, compaction: Compaction) -> int:
+        """Return the tokens of all that will stand for what is covered, with note and pins."""
+        return self._views.measure_in_place(compaction)

@@ -20,9 +20,9 @@ from gateway_compaction.adapters.litellm.models import ProxyModels, RouterSummar
 from gateway_compaction.adapters.policy_watcher import PolicySource
 from gateway_compaction.admin import mount as mounting
 from gateway_compaction.admin.access import declare_routes
-from gateway_compaction.admin.dependencies import STATE
+from gateway_compaction.admin.dependencies import STATE, PromptPrice
 from gateway_compaction.admin.json_response import to_json
-from gateway_compaction.admin.prices import InputPrices
+from gateway_compaction.admin.prices import PromptPrices
 from gateway_compaction.admin.routes import include_routes
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.tokens.counter import TokenCounter
@@ -44,13 +44,17 @@ def _schemas(document: dict[str, Any]) -> dict[str, Any]:
 
 
 class TestPrices:
-    """Dollars for one token."""
+    """Dollars for one prompt token: new, read from the provider's cache, written to it."""
 
     @pytest.fixture
-    def prices(self) -> InputPrices:
+    def prices(self) -> PromptPrices:
         models = [
             group("catalogued", "openai/gpt-4o"),
             group("written", "openai/none-such", input_cost_per_token=0.5),
+            group(
+                "discounted", "openai/none-such", input_cost_per_token=0.5, cache_read_input_token_cost=0.1
+            ),
+            group("marked", "anthropic/claude-sonnet-4-5"),
             group("cheapest", "openai/gpt-4o"),
             group("cheapest", "openai/gpt-4o-mini"),
             group("unknown", "openai/none-such-2"),
@@ -59,23 +63,25 @@ class TestPrices:
             # LiteLLM's own types warn as they are built.
             warnings.simplefilter("ignore")
             router = Router(model_list=models)
-        return InputPrices(lambda: router)
+        return PromptPrices(lambda: router)
 
     @pytest.mark.parametrize(
         ("model", "price"),
         [
-            ("catalogued", 2.5e-6),
-            ("written", 0.5),
-            ("cheapest", 1.5e-7),
+            ("catalogued", PromptPrice(2.5e-6, 1.25e-6, 2.5e-6)),
+            ("written", PromptPrice(0.5, 0.5, 0.5)),
+            ("discounted", PromptPrice(0.5, 0.1, 0.5)),
+            ("marked", PromptPrice(3e-6, 3e-7, 3.75e-6)),
+            ("cheapest", PromptPrice(1.5e-7, 7.5e-8, 1.5e-7)),
             ("unknown", None),
             ("nowhere", None),
         ],
     )
-    def test_of_a_group(self, prices: InputPrices, model: str, price: float | None) -> None:
+    def test_of_a_group(self, prices: PromptPrices, model: str, price: PromptPrice | None) -> None:
         assert prices(model) == price
 
     def test_without_a_router_the_catalogue_is_asked(self) -> None:
-        assert InputPrices(lambda: None)("gpt-4o") == 2.5e-6
+        assert PromptPrices(lambda: None)("gpt-4o") == PromptPrice(2.5e-6, 1.25e-6, 2.5e-6)
 
     def test_they_are_remembered_for_a_while(self) -> None:
         asked, now = [], [0.0]
@@ -83,7 +89,7 @@ class TestPrices:
         def router() -> None:
             asked.append(now[0])
 
-        prices = InputPrices(router, lambda: now[0])
+        prices = PromptPrices(router, lambda: now[0])
         for now[0] in (1.0, 2.0, 299.0, 302.0):
             prices("gpt-4o")
         assert asked == [1.0, 302.0]

@@ -10,6 +10,7 @@ from typing import get_args
 import pytest
 
 from gateway_compaction.adapters.redis.index import MOST_HOURS
+from gateway_compaction.admin.dependencies import PromptPrice
 from gateway_compaction.admin.details import find_version
 from gateway_compaction.admin.measures import make_overview
 from gateway_compaction.admin.policy_view import explain_policy
@@ -40,8 +41,8 @@ from tests.admin.scenes import FIRST_PIN, NOW, hours, long_talk, scenes
 EMPTY = SessionDetail(SessionRow(SessionRef("t", "k"), Owner()))
 
 
-def price(model: str) -> float | None:
-    return None if model == "claude-sonnet" else 2e-6
+def price(model: str) -> PromptPrice | None:
+    return None if model == "claude-sonnet" else PromptPrice(2e-6, 2e-7, 2.5e-6)
 
 
 class TestOverview:
@@ -114,9 +115,20 @@ class TestOverview:
             "extractive (no model)": (1, 0),
         }
 
-    def test_money_says_that_discounts_are_not_counted(self) -> None:
-        tiles = {t.name: t for t in make_overview_view(make_overview(0, 6, hours(), price), 24, NOW).tiles}
-        assert "cache discounts not counted" in tiles["Money saved"].note and tiles["Money saved"].hint
+    def test_money_counts_what_the_prompt_cache_would_have_spared(self) -> None:
+        """Of a million saved tokens 900,000 would have been read from the cache, and 200,000 more written."""
+        hour = Hour(0, Owner(team_id="a"), "m", saved=1_000_000, saved_cached=900_000, saved_written=-200_000)
+        watched = replace(hour, saved=0, saved_cached=0, saved_written=0, would_save=1_000_000)
+        sums = make_overview(0, 1, [hour, watched], price).totals
+        assert sums.saved_dollars == pytest.approx(300_000 * 2e-6 + 900_000 * 2e-7 - 200_000 * 2.5e-6)
+        assert sums.would_save_dollars == pytest.approx(2.0)
+
+    def test_whatever_is_saved_is_called_an_estimate(self) -> None:
+        for counted in (hours(), [hour for hour in hours() if hour.would_save]):
+            view = make_overview_view(make_overview(0, 6, counted, price), 24, NOW)
+            told = [tile for tile in view.tiles if "saved" in tile.name]
+            assert len(told) == 2
+            assert all("an estimate" in t.note and t.hint.startswith("An estimate") for t in told)
 
 
 class TestCharts:
@@ -231,8 +243,22 @@ class TestHistory:
         found = make_statistics(long_talk())
         assert found is not None
         assert (found.number, found.covered) == ("2 versions", "messages 1–28, turns 1–14")
-        assert (found.before, found.after, found.saving, found.retired) == ("15,300", "1,080", "93 %", 1)
+        assert (found.before, found.after, found.saving, found.retired) == ("19,322", "1,080", "94 %", 1)
         assert make_statistics(EMPTY) is None
+
+    def test_what_quotes_and_a_repeated_message_weigh_is_no_saving(self) -> None:
+        sent = (("system", 100, "preamble"), *[("user", 400, "covered")] * 10, ("user", 30, "verbatim"))
+        block = (("user", 500, "summary"), ("assistant", 2, "acknowledgement"), ("user", 398, "opener"))
+        saw = (("system", 100, "preamble"), *block, ("user", 130, "quoting"))
+        call = CallSnapshot(NOW, sent=sent, saw=saw, covers=10, version=3)
+        found = make_statistics(replace(long_talk(), last_call=call))
+        assert found is not None and "quotes" in found.note
+        assert (found.covered, found.before, found.after, found.saving) == (
+            "messages 1–10, turns 1–10",
+            "4,000",
+            "1,000",
+            "75 %",
+        )
 
     def test_ranges(self) -> None:
         assert describe_range(0, 1, ()) == ("message 1", "")

@@ -258,7 +258,7 @@ class TestTriggers:
             rewritten = decision.messages is not None
             assert rewritten == (decision.outcome in ("applied", "fallback"))
             if not isinstance(decision, Untouched):
-                before, after = decision.plan.tokens_before, decision.tokens_after
+                before, after = decision.tokens_before, decision.tokens_after
                 assert after is None or (after < before if rewritten else after == before)
             found.add(decision.outcome)
         assert {"none", "applied"} <= found

@@ -274,13 +274,15 @@ class TestRequests:
         book = PolicyBook(raw, "p.yaml", None, lambda name: f"figures named in {name}")
         rig = rigs(2_000, policy_book=book)
         await rig.pipeline.make_summary(await task(rig))
-        assert "Keep: figures named in tax.txt." in rig.summarizer.requests[0].user
+        [request] = rig.summarizer.requests
+        assert request.system == "" and request.user.endswith("</transcript>\n\nfigures named in tax.txt")
 
     async def test_costs_and_the_model_that_answered_are_kept(self, rig: Rig) -> None:
         rig.summarizer.answers = [SummaryAnswer("<summary>All fine.</summary>", "stop", "small-2026", 0.25)]
         made = await rig.pipeline.make_summary(await task(rig))
         assert (made.cost, made.model, made.parent, made.kind) == (0.25, "small-2026", None, "model")
-        assert made.tokens_before > 800 and 0 < made.tokens_after < 10
+        # Note and pins stand in the place of what is covered too.
+        assert made.tokens_before > 800 and 50 < made.tokens_after < made.tokens_before / 2
 
     async def test_a_history_larger_than_the_summarisers_window_is_summarised_in_parts(
         self, rigs: Callable[..., Rig]

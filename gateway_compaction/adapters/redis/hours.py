@@ -15,7 +15,9 @@ from gateway_compaction.archive import Hour, Owner, Scope
 TENANTS_AT_ONCE = 50
 
 # Fields of ``archive.Hour`` that are whole numbers.
-TOKEN_COUNTS = ("tokens_before", "tokens_after", "saved", "would_save")
+SAVED_COUNTS = ("saved", "saved_cached", "saved_written")
+WOULD_COUNTS = ("would_save", "would_save_cached", "would_save_written")
+TOKEN_COUNTS = ("tokens_before", "tokens_after", *SAVED_COUNTS, *WOULD_COUNTS)
 COUNTS = ("requests", "rewritten", *TOKEN_COUNTS, "breaks", "summaries", "failures")
 
 

@@ -26,6 +26,7 @@ from gateway_compaction.adapters.redis.rows import OWNER_FIELDS, decode_object, 
 from gateway_compaction.adapters.redis.scripts import Command, load_script
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.records.savings import Savings
 
 DAY_SECONDS = 86_400.0
 
@@ -79,10 +80,11 @@ def encode_owner(owner: Mapping[str, str] | None) -> list[bytes]:
     return [part for name in OWNER_FIELDS for part in (name.encode(), encode_exact_text(owner.get(name, "")))]
 
 
-def to_session_fields(event: CompactionEvent) -> tuple[list[Any], list[Any]]:
+def to_session_fields(event: CompactionEvent, savings: Savings | None = None) -> tuple[list[Any], list[Any]]:
     """Return what a session keeps of an event: fields to set and fields to count up.
 
-    Both are alternating names and values, and empty unless the event is a request.
+    Both are alternating names and values, and empty unless the event is a request. ``savings`` as in
+    ``ports.CallRecord``.
     """
     if event.type != "request":
         return [], []
@@ -100,17 +102,21 @@ def to_session_fields(event: CompactionEvent) -> tuple[list[Any], list[Any]]:
     for name, value in latest.items():
         to_set += [name, encode_text("" if value is None else str(value))]
     to_count: list[Any] = ["calls", 1]
-    for name, amount in _count_saved(event).items():
-        to_count += [name, amount]
+    counted = _count_saved(event, savings)
+    for name in ("saved", "would_save"):
+        to_count += [name, counted[name]]
     return to_set, to_count
 
 
-def count_event(event: CompactionEvent, view: str | None, broken: bool) -> dict[str, float]:
+def count_event(
+    event: CompactionEvent, view: str | None, broken: bool, savings: Savings | None = None
+) -> dict[str, float]:
     """Return what an event adds to its hour, by the names of ``archive.Hour``.
 
     Args:
         view: what stood for the beginning of the conversation; None or ``raw`` where nothing did.
         broken: the provider's cache broke, as ``append.lua`` found.
+        savings: as in ``ports.CallRecord``.
     """
     if event.type == "summary":
         made = event.outcome == "made"
@@ -123,7 +129,7 @@ def count_event(event: CompactionEvent, view: str | None, broken: bool) -> dict[
         "tokens_before": event.tokens_before,
         "tokens_after": event.tokens_before if event.outcome == "observed" else event.tokens_after,
         "breaks": int(broken),
-        **_count_saved(event),
+        **_count_saved(event, savings),
     }
 
 
@@ -229,12 +235,21 @@ def _build_life(ttl: float) -> list[int]:
     return [to_milliseconds(ttl), int(max(ttl, MEMBER_SECONDS))]
 
 
-def _count_saved(event: CompactionEvent) -> dict[str, int]:
-    """Return the tokens that were not sent, or in observe would not have been."""
-    difference = max(0, event.tokens_before - event.tokens_after)
-    if event.outcome == "observed":
-        return {"saved": 0, "would_save": difference}
-    return {"saved": difference, "would_save": 0}
+def _count_saved(event: CompactionEvent, savings: Savings | None) -> dict[str, int]:
+    """Return the tokens that were not sent, or in observe would not have been, and how they are priced."""
+    found = savings or Savings(event.tokens_before - event.tokens_after)
+    would, nothing = event.outcome == "observed", Savings()
+    return _name_savings("saved", nothing if would else found) | _name_savings(
+        "would_save", found if would else nothing
+    )
+
+
+def _name_savings(name: str, savings: Savings) -> dict[str, int]:
+    return {
+        name: savings.tokens,
+        f"{name}_cached": savings.cached,
+        f"{name}_written": savings.written,
+    }
 
 
 def _find_owner_keys(owner: Sequence[bytes]) -> list[str]:

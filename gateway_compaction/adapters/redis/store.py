@@ -175,7 +175,7 @@ class RedisStore:
         """See ``Store.append``; two round trips, the second for the indexes."""
         call = call or CallRecord()
         names = [encode_text(label) for label in dict.fromkeys(call.labels) if label][:MOST_LABELS]
-        owner, (to_set, to_count) = encode_owner(call.about), to_session_fields(event)
+        owner, (to_set, to_count) = encode_owner(call.about), to_session_fields(event, call.savings)
         # Up to 2 MB: on a thread, so that other requests go on.
         snapshot = b"" if call.snapshot is None else await asyncio.to_thread(encode_snapshot, call.snapshot)
         args: list[Any] = [to_milliseconds(ttl), encode_event(event), call.used or ""]
@@ -191,7 +191,7 @@ class RedisStore:
         if not answer:
             return
         row, broken = answer
-        counts = count_event(event, call.view, bool(broken))
+        counts = count_event(event, call.view, bool(broken), call.savings)
         indexed = IndexedCall(names, owner, counts, event.model or "unknown")
         commands = build_indexing(session, row, ttl, indexed)
         await self._index.write(session, commands, find_decision_time(row, generation), indexed)

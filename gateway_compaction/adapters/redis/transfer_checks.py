@@ -58,9 +58,14 @@ SCORE = re.compile(r"(?:0|[1-9][0-9]{0,9})(?:\.[0-9]{1,12})?")
 CONTROL_CHARACTERS = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-def _check_whole(most: int, *, empty: bool = False) -> Check:
+def _check_whole(most: int, *, empty: bool = False, signed: bool = False) -> Check:
     """Build the check of a text that is a whole number, or (if ``empty``) nothing."""
-    return lambda v: (empty and v == "") or (WHOLE.fullmatch(v) is not None and int(v) <= most)
+
+    def is_whole(value: str) -> bool:
+        digits = value.removeprefix("-") if signed else value
+        return (empty and value == "") or (WHOLE.fullmatch(digits) is not None and int(digits) <= most)
+
+    return is_whole
 
 
 def _check_plain_text(most: int = LABEL_CHARS) -> Check:
@@ -137,7 +142,8 @@ IS_MOMENT = _check_number(LATEST_SECOND)
 FIELDS: Mapping[str, Check] = {
     **dict.fromkeys(("created", "seen"), _check_whole(LATEST_SECOND)),
     "version": _check_whole(LATEST_VERSION),
-    **dict.fromkeys(("calls", "saved", "would_save", "failures"), _check_whole(LARGEST_NUMBER - 1)),
+    **dict.fromkeys(("calls", "failures"), _check_whole(LARGEST_NUMBER - 1)),
+    **dict.fromkeys(("saved", "would_save"), _check_whole(LARGEST_NUMBER - 1, signed=True)),
     **dict.fromkeys(
         ("tokens_before", "tokens_after", "window", "covers"), _check_whole(LARGEST_NUMBER - 1, empty=True)
     ),

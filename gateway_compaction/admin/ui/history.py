@@ -54,13 +54,14 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """The sums of the versions in use; ``covered`` in words."""
+    """The sums of the versions in use; ``covered`` in words. ``note`` says what ``after`` counts."""
 
     number: str
     covered: str
     before: str
     after: str
     saving: str
+    note: str
     retired: int
 
 
@@ -121,25 +122,40 @@ def make_cards(detail: SessionDetail, now: float) -> tuple[Card, ...]:
 
 
 def make_statistics(detail: SessionDetail) -> Statistics | None:
-    """Return the figures under the cards; None where there is no summary. They are the longest version's.
+    """Return the figures under the cards; None where there is no summary.
 
-    A version stands for everything from the first message on, so the versions' own sums would count the
-    beginning many times over.
+    They are the last call's, where that was sent a summary: there it is known what stood in the place of what
+    was covered, quotes included. Else they are the longest version's. A version stands for everything from
+    the first message on, so the versions' own sums would count the beginning many times over.
     """
     if not detail.compactions:
         return None
     longest = max(detail.compactions, key=lambda c: (c.covers, c.version))
-    covered, turns = describe_range(0, longest.covers, number_turns(detail.last_call))
+    sizes = _measure_last_call(detail.last_call)
+    covers, before, after = sizes or (longest.covers, longest.tokens_before, longest.tokens_after)
+    covered, turns = describe_range(0, covers, number_turns(detail.last_call))
     number = len(detail.compactions)
-    saved = 1 - longest.tokens_after / longest.tokens_before if longest.tokens_before else 0.0
     return Statistics(
         f"{number} version{'' if number == 1 else 's'}",
         ", ".join(part for part in (covered, turns) if part),
-        format_thousands(longest.tokens_before),
-        format_thousands(longest.tokens_after),
-        format_percent(saved),
+        format_thousands(before),
+        format_thousands(after),
+        format_percent(1 - after / before if before else 0.0),
+        "with the quotes of the last call" if sizes else "without quotes",
         len(detail.retired),
     )
+
+
+def _measure_last_call(call: CallSnapshot | None) -> tuple[int, int, int] | None:
+    """Return how many messages a summary stood for, their tokens, and those of all that stood for them."""
+    if call is None:
+        return None
+    bounds = find_bounds(call)
+    if bounds.covered_end == bounds.preamble:
+        return None
+    before = sum(tokens for _, tokens, _ in call.sent[bounds.preamble : bounds.covered_end])
+    saved = sum(tokens for _, tokens, _ in call.sent) - sum(tokens for _, tokens, _ in call.saw)
+    return bounds.covered_end - bounds.preamble, before, before - saved
 
 
 def make_version_view(detail: SessionDetail, found: Version, now: float) -> VersionView:

@@ -18,9 +18,14 @@ NEAR_HINT = (
     "Counted are requests from the light level on, and smaller ones where a trigger of the policy fires or an"
     " operator asked to compact or rebuild. All others pass without being recorded."
 )
+SAVED_HINT = (
+    "An estimate: the history as it came, by our count, less all that was sent in its place: summary, note,"
+    " pins and quotes."
+)
 MONEY_HINT = (
-    "At the full price of input tokens. A provider that would have served them from its prompt cache would"
-    " have asked less, so this is the most that was saved."
+    "An estimate: what the history as it came would have cost, less what was sent. Where a provider reports"
+    " what it read from its prompt cache or wrote to it, that is at those prices on both sides, and the"
+    " history as it came is taken to have been cached up to the call before."
 )
 
 
@@ -64,6 +69,8 @@ class OverviewView:
     requests: int
     shadow: bool
     mixed: bool
+    saved_hint: str = SAVED_HINT
+    money_hint: str = MONEY_HINT
 
 
 def make_overview_view(found: Overview, hours: int, now: float) -> OverviewView:
@@ -97,9 +104,9 @@ def _make_tiles(found: Overview, shadow: bool) -> tuple[Tile, ...]:
         Tile(
             f"Tokens {would}",
             format_compact(tokens),
-            f"{rate} of {format_compact(sums.tokens_before)} in requests near their window",
+            f"an estimate; {rate} of {format_compact(sums.tokens_before)} in requests near their window",
             "good",
-            NEAR_HINT,
+            f"{SAVED_HINT} {NEAR_HINT}",
         ),
         Tile(
             f"Money {would}",
@@ -126,7 +133,7 @@ def _describe_worth(sums: Totals, dollars: float) -> str:
         told = f"{format_money(dollars - sums.cost)} after paying for summaries"
     else:
         told = "summaries cost nothing"
-    return f"{told}; cache discounts not counted" if dollars else told
+    return f"an estimate; {told}" if dollars else told
 
 
 def _describe_breaks(sums: Totals) -> str:

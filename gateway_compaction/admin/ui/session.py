@@ -188,7 +188,7 @@ def _make_tiles(detail: SessionDetail) -> tuple[Tile, ...]:
         Tile("Calls", format_thousands(row.calls), _describe_outcome(row.outcome), hint=CALLS_HINT),
         Tile("Client sent", format_compact(row.tokens_before), "tokens, at the last call"),
         Tile("Model got", format_compact(row.tokens_after), f"{got}{of}".strip(" ·")),
-        Tile(named, format_compact(saved), "tokens, over all calls", "good" if saved else ""),
+        Tile(named, format_compact(saved), "tokens, over all calls; an estimate", "good" if saved else ""),
         Tile("Summaries", format_thousands(len(detail.compactions)), paid),
     )
 

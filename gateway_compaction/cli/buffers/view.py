@@ -194,7 +194,7 @@ def _list_facts(detail: SessionDetail) -> Iterable[tuple[str, str | Text]]:
     window = f" of {row.window:,}" if row.window else ""
     yield "tokens", f"{row.tokens_before:,} from the client, {row.tokens_after:,} to the model{window}"
     yield "covered", pluralize(row.covers, "message") if row.covers else ""
-    yield "saved", f"{_format_saved(row)} tokens in {pluralize(row.calls, 'call')}"
+    yield "saved", f"{_format_saved(row)} tokens in {pluralize(row.calls, 'call')} (an estimate)"
     yield "begun", format_age(row.created)
     yield "seen", format_age(row.seen)
     yield "kept for", f"{_format_span(detail.ttl)} more" if detail.ttl > 0 else ""

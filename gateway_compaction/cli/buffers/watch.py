@@ -53,7 +53,7 @@ class _SeenSessions:
         saved = sum(row.saved - old.saved for row, old in moved)
         seconds = int(time.time() - self.begun)
         moves = f"{pluralize(calls, 'call')} in {pluralize(len(moved), 'session')}"
-        return f"{seconds:,} s: {moves}, {pluralize(saved, 'token')} not sent; Ctrl-C ends"
+        return f"{seconds:,} s: {moves}, about {pluralize(saved, 'token')} not sent; Ctrl-C ends"
 
 
 @with_archive_options

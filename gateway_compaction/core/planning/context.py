@@ -132,6 +132,11 @@ class RequestContext:
         aggressive = shares.aggressive.at * self.window
         return LevelTokens(light, medium, aggressive, level_gap(self.policy, self.window))
 
+    @property
+    def reserved_for_quotes(self) -> int:
+        """Tokens that every view keeps free for quotes: those that the gap above ``medium`` does not hold."""
+        return quote_reserve(self.policy.recall.max_tokens, self.window, self.levels.gap)
+
     @cached_property
     def fitting_compactions(self) -> tuple[Compaction, ...]:
         """The compactions that stand for exactly the messages this request begins with, up to a cut.

@@ -168,7 +168,7 @@ def _extend(views: ViewBuilder, base: Compaction | None, cut: int, limit: int) -
     )
     view = views.build_view(extended)
     if view.summary_message is not None:
-        extended = replace(extended, tokens_after=context.calibrated_tokens(view.summary_message))
+        extended = replace(extended, tokens_after=views.tokens_in_place(cut, view.summary_message))
     return MadeView(extended, replace(view, compaction=extended))
 
 

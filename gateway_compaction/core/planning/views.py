@@ -69,6 +69,7 @@ class View:
         acknowledgement: the assistant's one word that follows the summary message, if any does.
         opener: index of the user message that is repeated behind it, where a turn is divided.
         recalls: texts quoted before user messages, by the message's index.
+        reserve_used: tokens of these quotes that fill room which ``tokens`` counts for them anyway.
     """
 
     tokens: int
@@ -77,6 +78,7 @@ class View:
     acknowledgement: Message | None = None
     opener: int | None = None
     recalls: Mapping[int, str] = field(default_factory=dict)
+    reserve_used: int = 0
 
 
 def render(view: View, context: RequestContext) -> list[Message]:
@@ -225,6 +227,27 @@ class ViewBuilder:
         view = View(tokens, compaction, message, self._build_acknowledgement(cut), opener)
         return self._count_rendered(view) if compaction.clip else view
 
+    def tokens_in_place(self, cut: int, summary_message: Message) -> int:
+        """Return the tokens of all that stands for the first ``cut`` messages: note, pins, text and opener.
+
+        Quotes are not among them: those come and go with the calls.
+        """
+        context = self.context
+        tail = context.measure.between(cut, len(context.transcript.history))
+        beside = self.tokens_beside_block(cut) - context.measure.overhead - tail
+        return beside + context.calibrated_tokens(summary_message)
+
+    def measure_in_place(self, compaction: Compaction) -> int:
+        """Return the same for a compaction that is no view yet, and keep nothing of its text.
+
+        Its session may have been erased while it was made.
+        """
+        frame = self._build_frame(compaction.covers, self._block_limit(compaction))
+        message = build_summary_message(
+            compaction.text, frame, self.context.raw_tokens, self._pinned_facts[0]
+        )
+        return self.tokens_in_place(compaction.covers, message)
+
     def _count_rendered(self, view: View) -> View:
         """Count a view message by message, where the measure of the request does not tell what is changed."""
         context = self.context
@@ -362,8 +385,8 @@ class ViewBuilder:
         count = context.calibrated_tokens
         costs = sum(count(prepend_text(history[n], text)) - count(history[n]) for n, text in quotes.items())
         # Reserved room that quotes now fill is not counted twice.
-        reserve = budget - min(budget, gap)
-        return replace(view, tokens=view.tokens + max(0, costs - reserve), recalls=quotes)
+        filled = min(costs, context.reserved_for_quotes)
+        return replace(view, tokens=view.tokens + costs - filled, recalls=quotes, reserve_used=filled)
 
     def _find_quote(
         self, view: View, compaction: Compaction, number: int, room: int, quoted: frozenset[int]

@@ -91,7 +91,8 @@ class Compaction:
         version: given by the store, 0 before.
         model: the model that wrote it, as its provider names it.
         tokens_before: tokens of the covered messages.
-        tokens_after: tokens of the text that replaces them.
+        tokens_after: tokens of all that stands in their place, as it was made: note, pins, text, and what
+            joins it to the rest. The quotes that a call needs come on top.
         cost: dollars that the model's calls cost, where the host knows.
         created_at: seconds since 1970.
         asked: the model group that was asked for it, None where none was and in older records.
