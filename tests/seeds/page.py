@@ -26,9 +26,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "presets.md"
 EXAMPLE = ROOT / "docs" / "examples" / "support_chat.json"
 FENCED = r"(?:(?!```)[^\n]*\n)*"
-BLOCK = re.compile(
-    rf"(?m)^```yaml\n(?P<policy>{FENCED})```\n\n```replay_conversation (?P<options>.*)\n{FENCED}```$"
-)
+BLOCK = re.compile(rf"(?m)^```yaml\n(?P<policy>{FENCED})```\n\n```replay (?P<options>.*)\n{FENCED}```$")
 WIDTH, SHOWN = 90, 3
 LENGTH = re.compile(r"in about (\d+) characters|in at most (\d+) words")
 REPORT = """<summary>
@@ -165,7 +163,7 @@ def written(page: str) -> str:
         made = asyncio.run(
             played(block["policy"], int(options["window"]), options["talk"], listed, int(options["whole"]))
         )
-        return f"```yaml\n{block['policy']}```\n\n```replay_conversation {block['options']}\n{made}```"
+        return f"```yaml\n{block['policy']}```\n\n```replay {block['options']}\n{made}```"
 
     return BLOCK.sub(anew, page)
 
