@@ -69,7 +69,7 @@ BROAD = {
     "adapters/litellm/models.py": {"_find_model_info", "_find_catalogued_window", "_ask"},
     "adapters/litellm/probes.py": {"_find_fault"},
     "admin/mount.py": {"mount"},
-    "admin/prices.py": {"_catalogue_price"},
+    "admin/prices.py": {"_catalogue_prices"},
     "admin/problems.py": {"answer_or_problem"},
     "admin/teams.py": {"_load_teams", "_load_team"},
     "admin/ui/errors.py": {"answer_or_problem"},

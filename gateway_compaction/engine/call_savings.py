@@ -1,4 +1,4 @@
-"""What the calls of this process save: each estimated as it ends, by what its provider reports."""
+"""The savings of the calls of this process: each is estimated as it ends, by what its provider reports."""
 
 from __future__ import annotations
 

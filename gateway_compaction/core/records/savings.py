@@ -1,4 +1,4 @@
-"""What one call saves against the history as it came, told apart as a provider's prompt cache prices it."""
+"""The savings of one call against the history as it came, told apart as a prompt cache prices them."""
 
 from __future__ import annotations
 
