@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -146,3 +147,27 @@ async def test_a_replay_that_may_ask_no_model_says_so() -> None:
     request = SummaryRequest(MODEL, "", "", 10, 1.0, Caller(MODEL))
     with pytest.raises(SummaryError, match="no model is to be asked"):
         await NoSummarizer().complete(request)
+
+
+class TestIncremental:
+    """The preset ``incremental`` makes no summary in vain, however long messages are."""
+
+    @pytest.mark.parametrize(
+        ("messages", "words", "least"),
+        [(600, 40, 0.6), (300, 300, 0.6), (100, 1_500, 0.4), (50, 4_000, 0.2)],
+    )
+    async def test_summaries_and_cache_breaks(self, messages: int, words: int, least: float) -> None:
+        run = build_replay_runtime(
+            FixedModels(128_000, MODEL), ScriptedSummarizer(), book({"preset": "incremental"})
+        )
+        talk = chat(messages, words=words)
+        sent = list(split_into_calls(Recording("talk", tuple(talk), {})))
+        calls = [c async for c in replay_conversation(run, sent, {}, Identity(model=MODEL), f"{words}")]
+        due = sum(len(str(m["content"])) // 4 for m in talk) / 8_000
+        made = run.worker.counts["made"]
+        # Of a long conversation a summary must cover a tenth more: there are fewer then.
+        assert least * due <= made <= due
+        used = {c.covers for c in calls if c.covers}
+        breaks = [b.number for a, b in pairwise(calls) if b.upstream[: len(a.upstream)] != a.upstream]
+        assert len(breaks) == len(used) >= made - 1
+        await run.aclose()

@@ -137,7 +137,7 @@ def test_each_preset_compacts_where_planning_does(
     preset: str, rounds: int, controls: SessionControls
 ) -> None:
     # Of short messages the tokens are a quarter more than the characters that this preset counts.
-    triggers = {"tokens": 1200} if preset == "incremental" else {}
+    triggers = {"tokens": 1000} if preset == "incremental" else {}
     body = {"summary": {"model": "small"}, "triggers": triggers, "recall": {"max_tokens": 0}}
     defaults = {"preset": preset, **body}
     policy = PolicyBook({"version": 1, "defaults": defaults}, "test").resolve(Identity())

@@ -168,9 +168,16 @@ class TestPassedBy:
     def test_where_no_job_is_wanted_nothing_is_said_of_it(self) -> None:
         assert bench().plan(filled(100), in_flight=True).reason == bench().plan(filled(100)).reason
 
-    def test_a_triggered_job_that_has_to_wait_is_not_explained(self) -> None:
+    def test_a_triggered_job_that_has_to_wait_is_explained(self) -> None:
         plan = bench(triggers__turns=1).plan(chat(4, 10), backoff="it failed")
-        assert plan.job is None and plan.outcome == "none"
+        assert (plan.job, plan.outcome, plan.reason) == (None, "none", "it failed")
+
+    def test_so_it_is_beside_a_summary_that_is_sent(self) -> None:
+        messages = chat(12, 40)
+        setup = bench(triggers__turns=3, triggers__then="apply")
+        kept = stored(setup.context(messages), 6)
+        plan = setup.plan(messages, [kept], in_flight=True)
+        assert (plan.outcome, plan.reason) == ("applied", "model; a summary is being made")
 
     def test_what_cannot_be_made_to_fit_is_passed_on(self) -> None:
         setup, messages = bench(), [weighing("user", 2000)]

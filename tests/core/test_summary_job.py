@@ -211,15 +211,36 @@ class TestTokens:
     def test_only_what_is_not_covered_counts(self) -> None:
         messages = chat(8, 20)
         assert job(messages, at(messages, 8), triggers__tokens=200) is None
-        found = job(messages, at(messages, 2), triggers__tokens=200)
+        found = job(messages, at(messages, 2), triggers__tokens=190)
         assert found is not None and found.base is not None
 
     def test_characters_may_be_counted_instead(self) -> None:
         # Two hundred words of five characters, four characters to a token.
-        messages = [*chat(3, 4), *script("text"), weighing("user", 204)]
+        messages = [weighing("user", 204), *script("text"), *chat(3, 4)]
         by_text = {"triggers__count": "characters", "levels__medium__keep_last": 1}
         assert job(messages, triggers__tokens=230, **by_text) is not None
         assert job(messages, triggers__tokens=260, **by_text) is None
+
+    @pytest.mark.parametrize("keep", [1, 5, 9])
+    def test_what_always_stays_does_not_count(self, keep: int) -> None:
+        messages, paths = chat(8, 40), {"levels__medium__keep_last": keep}
+        covered = 15 - keep
+        assert job(messages, at(messages, covered), triggers__tokens=100, **paths) is None
+        assert job(messages, triggers__tokens=40 * covered, **paths) is None
+        assert job(messages, triggers__tokens=40 * covered - 1, **paths) is not None
+
+    @pytest.mark.parametrize(("covered", "wanted"), [(22, True), (24, False)])
+    def test_one_that_would_cover_hardly_more_waits(self, covered: int, wanted: bool) -> None:
+        """Of 26 that could be covered; two more than 24 are less than a tenth, four more than 22 are not."""
+        messages = chat(14, 100)
+        large = Bench(20_000, policy(triggers__tokens=100, levels__medium__keep_last=1))
+        kept = stored(large.context(messages), covered)
+        assert (large.plan(messages, [kept]).job is not None) is wanted
+
+    @pytest.mark.parametrize(("covered", "wanted"), [(10, True), (24, False)])
+    def test_nor_does_a_turn_that_is_hardly_more(self, covered: int, wanted: bool) -> None:
+        messages = chat(14, 20)
+        assert (job(messages, at(messages, covered), triggers__turns=1) is not None) is wanted
 
     def test_a_clearing_covers_nothing(self) -> None:
         messages = chat(8, 20)

@@ -31,6 +31,9 @@ RECENT_CALLS = 8
 EARLIEST_LIGHT = 0.5
 """Share of ``medium`` before which no summary is prepared, however far calls jump."""
 
+LEAST_MORE = 0.1
+"""Share of what is covered that a triggered summary must cover besides; less is not worth a new beginning."""
+
 CHARS_PER_TOKEN = 4
 """Characters that count as a token where a trigger counts characters."""
 
@@ -163,23 +166,52 @@ class RequestContext:
         return max((c.covers for c in self.fitting_compactions if c.kind != "cleared"), default=0)
 
     @cached_property
-    def has_many_turns(self) -> bool:
-        """Whether more turns are without a summary than the policy's trigger allows."""
-        most = self.policy.triggers.turns
-        return most is not None and sum(i >= self.summarised for i in self.transcript.turn_starts) > most
+    def coverable_cuts(self) -> tuple[int, ...]:
+        """The cuts up to which a new summary may cover, shortest first: the last N messages always stay."""
+        last = len(self.transcript.history) - self.policy.levels.medium.keep_last
+        cuts = tuple(cut for cut in self.transcript.cuts if cut <= last)
+        if self.policy.summary.strategy == "turns":
+            # A long turn is divided only where no other cut is left.
+            openers, done = self.transcript.openers, self.summarised
+            return tuple(c for c in cuts if openers[c] is None and c > done) or cuts
+        return cuts
 
     @cached_property
+    def triggered_cut(self) -> int | None:
+        """The number of messages to cover since a trigger of the policy has fired, None where none has.
+
+        A trigger counts only what a new summary could cover. If it counted the messages that always stay, it
+        would fire at every call of a chat with long ones. And one that would cover hardly more than what is
+        covered waits: each summary changes the beginning that the provider has cached.
+        """
+        cut, start = self._find_triggered_cut(), self.summarised
+        if cut is None or cut <= start:
+            return None
+        added, covered = self.measure.between(start, cut), self.measure.between(0, start)
+        return cut if added >= LEAST_MORE * covered else None
+
+    @property
     def is_triggered(self) -> bool:
         """Whether a trigger of the policy has fired: enough turns or tokens are without a summary."""
-        most = self.policy.triggers.tokens
-        if self.has_many_turns or most is None:
-            return self.has_many_turns
-        history, start = self.transcript.history, self.summarised
-        if self.policy.triggers.count == "tokens":
-            tokens = self.measure.between(start, len(history))
+        return self.triggered_cut is not None
+
+    def _find_triggered_cut(self) -> int | None:
+        triggers, transcript, start = self.policy.triggers, self.transcript, self.summarised
+        if triggers.turns is not None:
+            starts, step = transcript.turn_starts, triggers.turns
+            # Whole blocks of so many turns are covered; the turn that goes on is in none.
+            block = starts[(len(starts) - 1) // step * step] if starts else 0
+            if sum(i >= start for i in starts) > step and block in transcript.openers:
+                return block
+        if triggers.tokens is None or not self.coverable_cuts:
+            return None
+        cut = self.coverable_cuts[-1]
+        if triggers.count == "tokens":
+            tokens = self.measure.between(start, max(start, cut))
         else:
-            tokens = sum(len(written_text_of(message)) // CHARS_PER_TOKEN for message in history[start:])
-        return tokens > most
+            covered = transcript.history[start:cut]
+            tokens = sum(len(written_text_of(message)) // CHARS_PER_TOKEN for message in covered)
+        return cut if tokens > triggers.tokens else None
 
 
 def has_triggers(policy: Policy) -> bool:

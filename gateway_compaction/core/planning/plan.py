@@ -241,8 +241,10 @@ def _add_summary_job(views: ViewBuilder, plan: Plan) -> Plan:
     if plan.level is None and not is_asked_for and not is_replaceable(used, context.policy):
         return plan
     if context.session.in_flight or context.session.backoff is not None:
-        why = "a summary is being made" if context.session.in_flight else context.session.backoff
-        return replace(plan, reason=f"{plan.reason}; {why}") if plan.level else plan
+        why = "a summary is being made" if context.session.in_flight else str(context.session.backoff)
+        # Below every level only this explains why what a trigger asks for is not made.
+        is_explained = plan.level is not None or plan.outcome != "none"
+        return replace(plan, reason=f"{plan.reason}; {why}" if is_explained else why)
     job = plan_summary_job(views, used)
     if job is None:
         if plan.outcome != "none":

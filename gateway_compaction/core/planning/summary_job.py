@@ -67,25 +67,14 @@ def plan_summary_job(views: ViewBuilder, used: Compaction | None) -> SummaryJob 
 def _find_cut(views: ViewBuilder) -> int | None:
     """Return the shortest cover that brings usage to the target and keeps the last N; else the longest.
 
-    Where a number of turns has started it, whole blocks of so many turns are covered instead.
+    Where a trigger has started it, what that counts is covered, whatever the usage.
     """
     context = views.context
-    transcript, policy = context.transcript, context.policy
-    if context.has_many_turns:
-        starts, step = transcript.turn_starts, policy.triggers.turns or 1
-        blocks = (len(starts) - 1) // step
-        start = starts[blocks * step] if blocks else None
-        return start if start in transcript.openers else None
-    level = policy.levels.medium
-    cuts = [c for c in transcript.cuts if c <= len(transcript.history) - level.keep_last]
-    if policy.summary.strategy == "turns":
-        # A long turn is divided only where no other cut is left.
-        whole = [c for c in cuts if transcript.openers[c] is None and c > context.summarised]
-        cuts = whole or cuts
-    target = level.target * context.window
-    # A trigger does not look at usage, and what operators want rebuilt may be far below the target.
-    is_small = context.session.controls.rebuild and context.measure.total <= target
-    if not is_small and not context.is_triggered:
+    if context.is_triggered:
+        return context.triggered_cut
+    cuts, target = context.coverable_cuts, context.policy.levels.medium.target * context.window
+    # What operators want rebuilt may be far below the target.
+    if not (context.session.controls.rebuild and context.measure.total <= target):
         for cut in cuts:
             if views.tokens_with_full_block(cut) <= target:
                 return cut
