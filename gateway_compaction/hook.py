@@ -274,7 +274,7 @@ class CompactionHook(CustomLogger):
         if own_group and decision.policy.context_window is not None:
             return None
         info = kwargs.get("model_info") or metadata.get("model_info") or {}
-        facts = self._models.deployment(info.get("id"), str(kwargs.get("model")))
+        facts = self._models.find_deployment_facts(info.get("id"), str(kwargs.get("model")))
         known = decision.model.window if decision.model else None
         if facts.window is None or (known is not None and facts.window >= known):
             return None

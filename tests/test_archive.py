@@ -187,9 +187,9 @@ class TestList:
             return int(await raw(store).zcard(names[0])) == 3
 
         await until(gone, "the rows of expired sessions to go")
-        assert sorted(await raw(store).hkeys(names[1])) == sorted(
-            [b"begun", b"written", *(one.key.encode() for one in kept)]
-        )
+        # On a slow machine the list above has already dropped some of them, and counts that.
+        left = set(await raw(store).hkeys(names[1])) - {b"dropped"}
+        assert left == {b"begun", b"written", *(one.key.encode() for one in kept)}
         assert {row.session for row in await listed(archive)} == set(kept)
 
     async def test_what_was_evicted_leaves_the_list(self, store: RedisStore, archive: RedisArchive) -> None:

@@ -11,6 +11,7 @@ import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from http import HTTPStatus
 from ipaddress import ip_address
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -26,33 +27,33 @@ from gateway_compaction.errors import ActionRefused, NotFound, StoreError
 
 T = TypeVar("T")
 
-# An answer may take long (a large session, a busy gateway); that nobody is there is known soon.
-SECONDS = 60.0
+# Longest wait for an answer (a large session, a busy gateway), and for a connection.
+ANSWER_SECONDS = 60.0
 CONNECT_SECONDS = 5.0
 
-# The gateway sends a sign of life on an idle watch; longer silence is a dead connection.
+# Longest silence on a watch before its connection counts as dead: the gateway sends keep-alives.
 SILENCE_SECONDS = 120.0
 
-# Before a watch that the gateway ended is asked for again.
+# Pause before a watch that the gateway ended is asked for again.
 RECONNECT_SECONDS = 0.2
 
 # The event by which a watch says that its store does not answer.
 DOWN_EVENT = b"down"
 
-# Bytes of one event of a watch; more is no event.
+# Most bytes of one event of a watch.
 LONGEST_EVENT = 10_000_000
 
-# The content type of errors that the plugin's API answers with; others are somebody else's.
+# The content type of the plugin's own errors (RFC 9457); others come from LiteLLM or from a proxy before it.
 PROBLEM_TYPE = "application/problem+json"
 
-# Faults of one answer that are told.
+# Most faults of one answer that are shown.
 MOST_FAULTS = 5
 
-# Characters of a driver's error that are told.
+# Most characters of a driver's error that are shown.
 ERROR_CHARS = 300
 
-# What was found wrong before anything was sent: these texts repeat the address or a header.
-REPEATING = (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError)
+# Errors raised before anything was sent. Their texts repeat the address or a header, which may hold a key.
+SECRET_ERRORS = (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtocolError)
 
 
 class GatewayUnreachable(StoreError):
@@ -98,7 +99,7 @@ class HttpArchive:
             self._http = httpx.AsyncClient(
                 base_url=f"{url}/compaction",
                 headers=headers,
-                timeout=httpx.Timeout(SECONDS, connect=CONNECT_SECONDS),
+                timeout=httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
                 trust_env=not is_loopback(url),
             )
         except (ValueError, httpx.InvalidURL) as error:
@@ -182,7 +183,7 @@ class HttpArchive:
             await asyncio.sleep(RECONNECT_SECONDS)
 
     async def _stream(self) -> AsyncGenerator[SessionRow, None]:
-        timeout = httpx.Timeout(SECONDS, connect=CONNECT_SECONDS, read=SILENCE_SECONDS)
+        timeout = httpx.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS, read=SILENCE_SECONDS)
         try:
             async with self._http.stream("GET", "/watch", timeout=timeout) as response:
                 if not response.is_success:
@@ -210,11 +211,11 @@ class HttpArchive:
         """Send one request and return its successful answer; all calls but ``watch`` go this way.
 
         Raises:
-            StoreError: it did not answer, or with an error of its own.
-            NotFound: it answered with 404.
-            ActionRefused: it found any other fault with the request.
+            StoreError: there was no answer, or one that says that the gateway or its store failed.
+            NotFound: the answer is 404.
+            ActionRefused: any other client error.
         """
-        # ASCII only: any text can be sent, lone surrogates too.
+        # json.dumps escapes everything but ASCII, so that lone surrogates can be sent as well.
         content = None if body is None else json.dumps(body).encode()
         headers = {} if body is None else {"Content-Type": "application/json"}
         try:
@@ -272,19 +273,19 @@ def _format_places(error: ValidationError) -> str:
 
 
 def _to_answer_error(response: httpx.Response) -> Exception:
-    """Return the exception that an answer means which is no success."""
+    """Map an unsuccessful answer to the exception that its status means."""
     status = response.status_code
     is_ours = response.headers.get("content-type", "").startswith(PROBLEM_TYPE)
     detail = _read_detail(response) if is_ours else ""
-    if status == 404 and not is_ours:
+    if status == HTTPStatus.NOT_FOUND and not is_ours:
         return GatewayUnreachable(
             "it has no /compaction: it is no gateway with this plugin, or the API is off"
         )
-    if status >= 500 or status < 400:
+    if not response.is_client_error:
         return StoreError(detail or f"it answered with {status} {response.reason_phrase}")
-    if status == 404:
+    if status == HTTPStatus.NOT_FOUND:
         return NotFound(detail)
-    if status == 401 and is_ours and "Authorization" in response.request.headers:
+    if status == HTTPStatus.UNAUTHORIZED and is_ours and "Authorization" in response.request.headers:
         # Its own words ask for a key, as if none had been sent.
         return ActionRefused("This proxy does not accept that key")
     return ActionRefused(detail or f"The gateway refuses: {status} {response.reason_phrase}")
@@ -333,9 +334,9 @@ async def _read_events(response: httpx.Response) -> AsyncGenerator[tuple[bytes, 
 
 
 def _to_transport_error(error: Exception) -> StoreError:
-    """Return the exception that no answer at all means."""
+    """Map a transport error (there was no answer) to the exception that callers expect."""
     if isinstance(error, httpx.TimeoutException):
         return StoreError("it did not answer in time")
-    told = "" if isinstance(error, REPEATING) else str(error)
-    text = f"{type(error).__name__}{f': {told}' if told else ''}"[:ERROR_CHARS]
+    detail = "" if isinstance(error, SECRET_ERRORS) else str(error)
+    text = f"{type(error).__name__}{f': {detail}' if detail else ''}"[:ERROR_CHARS]
     return GatewayUnreachable(text) if isinstance(error, httpx.ConnectError) else StoreError(text)

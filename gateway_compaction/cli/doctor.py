@@ -197,7 +197,7 @@ def _check_models(
     yield from findings.find_unset_variables(raw, os.environ)
     if not deployments:
         yield Finding("models", "warn", "none in the config", "Add model_list, unless a database holds them")
-    for group in offered.models.groups():
+    for group in offered.models.list_groups():
         policy = book.resolve(Identity(model=group)) if book else None
         yield findings.check_window(group, offered.models.facts(group).window, policy)
     for model, place in named.items() if deployments else ():

@@ -124,7 +124,7 @@ def find_windows(raw: Mapping[str, Any]) -> list[GroupWindow]:
     from gateway_compaction.adapters.litellm.probes import load_config_models
 
     models = load_config_models(deployments_in(raw), providers_in(raw)).models
-    return [GroupWindow(name, models.facts(name).window) for name in models.groups()]
+    return [GroupWindow(name, models.facts(name).window) for name in models.list_groups()]
 
 
 async def _find_redis(url: str | None, raw: Mapping[str, Any]) -> RedisState:

@@ -101,9 +101,9 @@ class TestWindows:
     def test_one_deployment_has_its_own(self) -> None:
         entries = [entry("g", f"openai/of-{w}", n, max_input_tokens=w) for n, w in enumerate((700, 9_000))]
         models = models_of(*entries)
-        assert models.deployment("g-openai/of-9000-1", "x") == ModelFacts(9_000, "openai/of-9000")
-        assert models.deployment("no such", KNOWN) == ModelFacts(128_000, KNOWN)
-        assert models.deployment(None, "unheard-of") == ModelFacts(None, "unheard-of")
+        assert models.find_deployment_facts("g-openai/of-9000-1", "x") == ModelFacts(9_000, "openai/of-9000")
+        assert models.find_deployment_facts("no such", KNOWN) == ModelFacts(128_000, KNOWN)
+        assert models.find_deployment_facts(None, "unheard-of") == ModelFacts(None, "unheard-of")
 
     def test_it_is_looked_up_once_a_minute(self) -> None:
         clock, asked = Clock(), []
@@ -126,8 +126,8 @@ class TestWindows:
 
     def test_without_a_router_there_are_no_groups(self) -> None:
         models = ProxyModels(lambda: None, Clock())
-        assert models.groups() == [] and models.facts(KNOWN).window == 128_000
-        assert models_of(entry("b", "openai/m"), entry("a", "openai/n")).groups() == ["a", "b"]
+        assert models.list_groups() == [] and models.facts(KNOWN).window == 128_000
+        assert models_of(entry("b", "openai/m"), entry("a", "openai/n")).list_groups() == ["a", "b"]
 
 
 Ask = Callable[..., Any]

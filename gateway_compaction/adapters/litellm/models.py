@@ -31,10 +31,10 @@ from gateway_compaction.errors import (
 )
 from gateway_compaction.ports import Caller, ModelFacts, SummaryAnswer, SummaryRequest
 
-# So long facts are kept: a model that an admin adds or changes is seen within a minute.
+# Seconds that facts are cached: a model that an admin adds or changes is seen within a minute.
 FACTS_SECONDS = 60.0
 
-# Groups whose facts are kept; clients choose the names, so a bound must be somewhere.
+# Most groups cached; clients choose the names.
 MOST_FACTS = 1_000
 
 # How LiteLLM's spend logs name our own calls (``internal_call_origin``).
@@ -43,7 +43,7 @@ ORIGIN = "gateway_compaction"
 # Fields of a deployment, or of the catalogue, with the dollars for a token.
 PRICES = ("input_cost_per_token", "output_cost_per_token")
 
-# Characters of a token, for a rough price in advance.
+# Characters per token, for a rough estimate of a price.
 TOKEN_CHARS = 4
 
 # Statuses that refuse the request itself: the same one would be refused again, others need not be.
@@ -77,7 +77,7 @@ class ProxyModels:
     ) -> None:
         self._router = router
         self._clock = clock
-        # By group: until when they hold, and the facts.
+        # By group: until when the facts are cached, and the facts.
         self._facts: dict[str, tuple[float, ModelFacts]] = {}
 
     def facts(self, model: str) -> ModelFacts:
@@ -90,7 +90,7 @@ class ProxyModels:
             self._facts[model] = (self._clock() + FACTS_SECONDS, facts)
         return facts
 
-    def deployment(self, model_id: str | None, model: str) -> ModelFacts:
+    def find_deployment_facts(self, model_id: str | None, model: str) -> ModelFacts:
         """Return the facts of the deployment that was chosen, or, where that is unknown, of ``model``."""
         router = self._router()
         deployment = router.get_deployment(model_id=model_id) if router is not None and model_id else None
@@ -98,7 +98,7 @@ class ProxyModels:
             return ModelFacts(_find_catalogued_window(model), model)
         return _find_facts(router, deployment.model_dump())
 
-    def groups(self) -> list[str]:
+    def list_groups(self) -> list[str]:
         """Return the names of all model groups."""
         router = self._router()
         return sorted({d["model_name"] for d in router.get_model_list() or ()}) if router is not None else []
@@ -163,7 +163,7 @@ class DirectSummarizer:
     def __init__(self, model: str) -> None:
         self._model = model
         self._corrections = Corrections()
-        # Nobody wants its plea for feedback among what is printed.
+        # Suppress LiteLLM's feedback banner.
         litellm.suppress_debug_info = True
 
     async def complete(self, request: SummaryRequest) -> SummaryAnswer:

@@ -6,8 +6,9 @@
 records of ``core.records``; ``codec`` turns them into bytes, ``keys`` names where they stand (docs/redis.md
 describes both), and the scripts in ``lua/`` do in one step what must not be interleaved.
 
-Words: a *generation* changes with every action of an operator, and what was decided under another one is
-refused; a *row* is a session's line in the list of its tenant; an *index* is a set by which sessions are
-found and counted, written after the session itself; a *notice* tells every process what it must not use any
-more. Imports nothing of the engine: only the contracts, the records, ``fingerprint`` and one policy limit.
+Words: a *part* is one key of a session (``keys.SESSION_KEYS``); a *generation* changes with every action of
+an operator, and what was decided under another one is refused; a *row* is a session's line in the list of its
+tenant; an *index* is a set by which sessions are found and counted, written after the session itself; a
+*notice* tells every process what it must not use any more. Imports nothing of the engine:
+only the contracts, the records, ``fingerprint`` and one policy limit.
 """

@@ -19,11 +19,18 @@ from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.ports import Buffer
 
-# Characters of a label, a reason or a name: clients choose them, so a bound must be somewhere.
+# Most characters of a label, a reason or a name; clients choose them.
 TEXT_CHARS = 200
 
-# By how a record begins the scripts tell those of today's schema: ``to_dict`` puts the schema first.
+# The beginning of every record of the present schema, by which the scripts recognise it without parsing JSON;
+# ``Compaction.to_dict`` puts the schema first.
 RECORD_PREFIX = f'{{"v":{SCHEMA},'
+
+# Characters of the hash that ends a text which had to be changed.
+HASH_CHARS = 32
+
+# Most characters of a text in an event; a summary's reason quotes what was wrong with an answer.
+EVENT_TEXT_CHARS = 2_000
 
 # A snapshot larger than this is kept without its messages; it is read and sent with every session detail.
 SNAPSHOT_BYTES = 2_000_000
@@ -54,8 +61,9 @@ def encode_exact_text(text: str) -> bytes:
     short = encode_text(text)
     if short.decode() == text:
         return short
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    return encode_text(text[: TEXT_CHARS - 33]) + b"#" + digest.encode()
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_CHARS]
+    # The cut text, "#" and the hash are as long together as the longest text.
+    return encode_text(text[: TEXT_CHARS - HASH_CHARS - 1]) + b"#" + digest.encode()
 
 
 def decode_texts(text: str) -> tuple[str, ...]:
@@ -98,7 +106,7 @@ def decode_event(raw: bytes | str) -> CompactionEvent | None:
         document = json.loads(raw)
         values = {name: document[name] for name in EVENT_FIELDS if name in document}
         numbers = {k: v for k, v in values.items() if k not in TEXT_FIELDS}
-        texts = {k: str(v)[: 10 * TEXT_CHARS] for k, v in values.items() if k in TEXT_FIELDS}
+        texts = {k: str(v)[:EVENT_TEXT_CHARS] for k, v in values.items() if k in TEXT_FIELDS}
         if not all(isinstance(v, int | float) and isfinite(v) for v in numbers.values()):
             return None
         return CompactionEvent(**numbers, **texts)  # type: ignore[arg-type]

@@ -29,26 +29,29 @@ from gateway_compaction.core.records.controls import read_start
 # Keys that Redis looks at in one step of a scan; other clients have their turn between steps.
 KEYS_AT_ONCE = 1_000
 
-# Sessions that are noted as voided; every process reads all of them each time.
+# Most sessions noted as voided at a time; every process reads all of them with each poll.
 MOST_NOTES = 10_000
 
 
 async def erase_session(connection: RedisConnection, session: SessionRef, owner: Sequence[bytes]) -> int:
     """Erase a session and return the number of its keys that went.
 
-    First its keys, and with them what lets others write; then its name is noted. Who wrote before, and comes
-    with the indexes only now, finds a note that is later, and takes all back (see ``IndexWriter``). Then
-    everything goes again: the session before its places in the indexes, so that who writes one of those too
-    late finds it gone.
+    The order keeps concurrent writers from bringing it back:
+
+    1. Its keys are unlinked, its generation among them, so no script accepts what was decided before.
+    2. The erasure is noted. A writer that was accepted earlier, and writes its indexes only now, reads a note
+       that is later than its decision, and erases what it wrote (see ``IndexWriter``).
+    3. The keys are unlinked again, for whatever was written between 1 and 2, and only then the session's
+       places in the indexes: a writer that restores one of these finds the session gone.
 
     Args:
-        owner: whose it was, as ``encode_owner`` writes it.
+        owner: the session's owner, as ``encode_owner`` writes it.
     """
     keys = session_keys(session, *SESSION_PARTS)
     [gone, _] = await connection.send(("UNLINK", *keys), ("ZREM", VOIDED, session.session_id))
     await connection.send(build_erasure_notice(session.session_id))
-    _, left, *_ = await connection.send(*build_erasure(session))
-    if not left:
+    _, sessions_left, *_ = await connection.send(*build_erasure(session))
+    if not sessions_left:
         # Before the scan for labels, which may take long: a tenant that begins another session meanwhile
         # must stay in the lists.
         await connection.send(*build_tenant_removal(session.tenant, owner))
@@ -64,7 +67,7 @@ async def erase_tenant(connection: RedisConnection, tenant: str) -> int | None:
     """
     keys = await _unlink_tenant(connection, tenant)
     await connection.send(build_erasure_notice(tenant))
-    # Again: whoever wrote before the note may have come between.
+    # Again, for whatever was written between the first time and the note.
     keys |= await _unlink_tenant(connection, tenant)
     await connection.send(*build_tenant_removal(tenant))
     await _remove_member(connection, tenant, OWNER_PATTERN)
@@ -88,7 +91,7 @@ async def note_voided(connection: RedisConnection, session: SessionRef) -> None:
     """
     [generation] = await connection.send(("HGET", *session_keys(session, "session"), "generation"))
     if generation is None:
-        # Erased since: that is noted, and is stronger.
+        # The session was erased meanwhile, which is noted and says more.
         return
     moment = read_start(generation.decode("utf-8", "replace"))
     await connection.send(

@@ -11,7 +11,7 @@ from gateway_compaction.adapters.redis.keys import hours_key, tenant_key
 from gateway_compaction.adapters.redis.rows import OWNER_FIELDS, decode_object, read_number, read_owner
 from gateway_compaction.archive import Hour, Owner, Scope
 
-# Tenants that are asked for at once, so that neither Redis nor the loop stands still.
+# Tenants read in one round trip, so that neither Redis nor the event loop is blocked for long.
 TENANTS_AT_ONCE = 50
 
 # Fields of ``archive.Hour`` that are whole numbers.
@@ -61,7 +61,8 @@ def _find_visible_counts(scope: Scope, tenant: str, owner: Owner) -> tuple[str, 
         return tenant_key(tenant, "hours"), owner
     if scope.key_hash is None or owner.team_id is None:
         return None
-    # That a key seems to be a team's only one may be because Redis has evicted what was known of the others.
+    # The tenant's counts would show those of other keys: it may only seem to have one key, because Redis has
+    # evicted what was known of the others. So a key sees its own counts.
     own = owner if allowed else Owner(team_id=owner.team_id, team=owner.team, key_hash=scope.key_hash)
     return hours_key(tenant, scope.key_hash), own
 

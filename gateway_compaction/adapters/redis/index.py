@@ -30,7 +30,7 @@ from gateway_compaction.core.records.savings import Savings
 
 DAY_SECONDS = 86_400.0
 
-# An index forgets members that were not seen for so long, or for the session's own life, if that is longer.
+# Seconds after which an index drops a member that was not seen, or the session's own life, if that is longer.
 MEMBER_SECONDS = 30 * DAY_SECONDS
 
 # Hours that are counted and kept, and models that are told apart within one; the rest is "others".
@@ -41,11 +41,10 @@ MOST_MODELS = 50
 MOST_LABELLED = 100
 MOST_INDEXED = 10_000
 
-# With each write of a tenant so many of its rows are looked at, for those of expired sessions.
-ROWS_LOOKED_AT = 8
+# Rows checked for expiry, at random, with each write to a tenant's list.
+EXPIRY_SAMPLE = 8
 
-# So long every process has time to read that a session was erased or its versions taken back. They poll
-# every few seconds.
+# Seconds that an erasure, or versions taken back, stay announced; every process polls within a few seconds.
 FORGOTTEN_SECONDS = 600.0
 
 ROW = load_script("row")
@@ -149,7 +148,7 @@ def build_listing(session: SessionRef, row: bytes, ttl: float, owner: Sequence[b
     life = _build_life(ttl)
     lists = [tenant_key(session.tenant, part) for part in ("sessions", "rows", "about")]
     return [
-        TENANT.build_call(lists, session.key, row, *life, MOST_INDEXED, ROWS_LOOKED_AT, *owner),
+        TENANT.build_call(lists, session.key, row, *life, MOST_INDEXED, EXPIRY_SAMPLE, *owner),
         INDEX.build_call([TENANTS], session.tenant, *life, MOST_INDEXED),
     ]
 
