@@ -1,4 +1,4 @@
-"""Make pieces of a session's detail: one version beside the one it was built on, some events."""
+"""Make pieces of a session's detail: a version with its diff to the one it was built on, a page of events."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.errors import NotFound, PartNotFound
 
 MOST_UNITS = 400
+"""Most lines, or segments, that are compared: the cost is the product of both numbers."""
 
 
 def find_version(detail: SessionDetail, number: int) -> Version:
@@ -34,7 +35,7 @@ def find_version(detail: SessionDetail, number: int) -> Version:
 
 
 def diff_texts(before: Compaction | None, after: Compaction) -> tuple[Change, ...]:
-    """Tell how a text came from another: by lines, by segments where those are many, else as a whole."""
+    """Return the diff of two texts: by lines, by segments where there are too many lines, else as a whole."""
     old, new = _split_units(before, after)
     found: list[Change] = []
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -52,7 +53,7 @@ def _split_units(before: Compaction | None, after: Compaction) -> tuple[list[str
     texts = ("" if before is None else before.text, after.text)
     lines = [text.split("\n") if text else [] for text in texts]
     segments = [[s.text for s in c.segments] if c else [] for c in (before, after)]
-    # Comparing takes the product of both lengths: a stranger's text must not stop the loop.
+    # A stranger's text must not block the event loop.
     for old, new in (lines, segments):
         if max(len(old), len(new)) <= MOST_UNITS:
             return old, new
@@ -60,7 +61,11 @@ def _split_units(before: Compaction | None, after: Compaction) -> tuple[list[str
 
 
 def events_after(detail: SessionDetail, cursor: str | None, limit: int) -> EventPage:
-    """Return some events behind a cursor: the time of the last one given, and how many of that time were.
+    """Return a page of events, the latest first.
+
+    Args:
+        cursor: where the page begins: the time of the last event given, and how many of that time were.
+        limit: most events of the page.
 
     Raises:
         NotFound: the cursor is none of ours.

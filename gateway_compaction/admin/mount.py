@@ -33,14 +33,14 @@ def _include_routes(app: Any, runtime: Runtime) -> None:
     from gateway_compaction.admin.routes import include_routes
 
     parts = Parts(
-        runtime.archive,
-        runtime.policies,
-        PromptPrices(),
-        render_metrics,
-        lambda: describe_health(runtime),
-        runtime.counter.raw_tokens,
-        runtime.settings.metrics_public,
-        runtime.notice_poller.try_poll,
+        archive=runtime.archive,
+        policies=runtime.policies,
+        price=PromptPrices(),
+        metrics=render_metrics,
+        health=lambda: describe_health(runtime),
+        count=runtime.counter.raw_tokens,
+        metrics_public=runtime.settings.metrics_public,
+        attend=runtime.notice_poller.try_poll,
     )
     declare_routes()
     if not hasattr(app.state, STATE):

@@ -14,12 +14,14 @@ from gateway_compaction.admin.dependencies import PromptPrice
 PRICE = "input_cost_per_token"
 READ_PRICE = "cache_read_input_token_cost"
 WRITE_PRICE = "cache_creation_input_token_cost"
-SECONDS = 300.0
-MOST = 1_000
+PRICE_SECONDS = 300.0
+"""Seconds that prices are cached: one that an admin sets is used within five minutes."""
+MOST_GROUPS = 1_000
+"""Most groups cached; clients choose the names."""
 
 
 class PromptPrices:
-    """Prices by model group, remembered for some minutes; the cheapest deployment's, so as not to boast."""
+    """Prices by model group, cached for some minutes: the cheapest deployment's, to overstate no saving."""
 
     def __init__(
         self, router: Callable[[], Any] = get_live_router, clock: Callable[[], float] = time.monotonic
@@ -32,9 +34,9 @@ class PromptPrices:
         until, price = self._known.get(model, (0.0, None))
         if until <= self._clock():
             price = self._look_up(model)
-            if len(self._known) >= MOST:
+            if len(self._known) >= MOST_GROUPS:
                 self._known.clear()
-            self._known[model] = (self._clock() + SECONDS, price)
+            self._known[model] = (self._clock() + PRICE_SECONDS, price)
         return price
 
     def _look_up(self, model: str) -> PromptPrice | None:

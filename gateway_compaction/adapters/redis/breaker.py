@@ -1,4 +1,4 @@
-"""Deadlines, and the breaker that keeps requests from a store that does not answer."""
+"""Deadlines, and the circuit breaker that keeps requests from a store that does not answer."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Literal
 
 from gateway_compaction.errors import StoreBusy
 
-# So long a wait goes on after its time was up: an answer that has arrived is read in the meantime.
+# Grace after a deadline, in which an answer that has already arrived is read.
 GRACE_SECONDS = 0.005
 
-# When the timer fires this late, the event loop itself stood still.
+# A timer that fires this late shows that the event loop itself was blocked.
 STALL_SECONDS = 0.01
 
-# So often a wait may begin in all while the loop stands still again and again.
-MOST_BEGINNINGS = 4
+# Most starts of one deadline, should the loop be blocked again and again.
+MOST_STARTS = 4
 
 
 @dataclass(slots=True)
@@ -44,17 +44,17 @@ async def deadline(seconds: float) -> AsyncIterator[Wait]:
     async with asyncio.timeout(None) as limit:
         timers: list[asyncio.TimerHandle] = []
 
-        def begin(beginnings: int) -> None:
-            timers[:] = [loop.call_later(seconds, expire, loop.time() + seconds, beginnings)]
+        def start(starts_left: int) -> None:
+            timers[:] = [loop.call_later(seconds, expire, loop.time() + seconds, starts_left)]
 
-        def expire(due: float, beginnings: int) -> None:
+        def expire(due: float, starts_left: int) -> None:
             wait.stalled = loop.time() - due > STALL_SECONDS
-            if wait.stalled and beginnings > 1:
-                begin(beginnings - 1)
+            if wait.stalled and starts_left > 1:
+                start(starts_left - 1)
             else:
                 limit.reschedule(loop.time() + GRACE_SECONDS)
 
-        begin(MOST_BEGINNINGS)
+        start(MOST_STARTS)
         try:
             yield wait
         finally:
@@ -62,13 +62,13 @@ async def deadline(seconds: float) -> AsyncIterator[Wait]:
 
 
 class Breaker:
-    """A circuit breaker: opens after some failures in a row, then lets one call at a time probe.
+    """A circuit breaker: opens after some failures in a row, then (half open) lets one call at a time probe.
 
     Without it every request would wait its 50 ms for a Redis that is gone. A caller calls ``enter`` before,
     one of ``record_success`` and ``record_failure`` after, and ``leave`` in any case.
 
     Args:
-        failures: so many in a row open it.
+        failures: number of failures in a row that opens it.
         first: seconds of the first pause; it doubles with each probe that fails.
         longest: seconds of the longest pause.
     """

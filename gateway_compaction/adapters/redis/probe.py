@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from statistics import median
 from time import perf_counter, time
 
 from gateway_compaction.adapters.redis.connection import RedisConnection
@@ -16,13 +17,13 @@ from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import CallRecord
 
-# Deadline of what is asked beside the store.
+# Deadline of commands that are sent beside the store's own.
 PROBE_SECONDS = 2.0
 
 # Seconds that the probe's keys live, should erasing them fail.
 PROBE_TTL = 1.0
 
-# Reads of which the middle one is told: the first one also connects, and one may meet a pause.
+# Reads whose median is reported: the first one also connects, and one may meet a pause of the server.
 LOADS = 5
 
 
@@ -38,12 +39,12 @@ async def fetch_server_facts(connection: RedisConnection) -> Mapping[str, str]:
 async def measure_round_trip(store: RedisStore) -> float:
     """Claim, store, read back, count and erase a record: with the scripts of one call and of its summary.
 
-    Nothing of it is left, not even a note. Returns the seconds that reading took, the middle one of a few.
+    Nothing of it is left, not even a note. Returns the median of the seconds that reading took.
 
     Raises:
         StoreError: the server refused, or what was read is not what was written.
     """
-    # Another one each time: somebody else may be looking at the same server.
+    # A new name each time, so that two runs against one server do not meet.
     name = os.urandom(8).hex()
     session = SessionRef(fingerprint("doctor", name), fingerprint("doctor", "session", name))
     digest = fingerprint("doctor", "record")
@@ -63,4 +64,4 @@ async def measure_round_trip(store: RedisStore) -> float:
     counts = ("UNLINK", tenant_key(session.tenant, "hours"))
     erasure = [*build_erasure(session), *build_tenant_removal(session.tenant), counts]
     await store.connection.send(*erasure, seconds=PROBE_SECONDS)
-    return sorted(seconds)[LOADS // 2]
+    return median(seconds)

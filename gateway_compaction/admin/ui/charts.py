@@ -134,7 +134,7 @@ class HourChart:
     bars: tuple[HourBar, ...]
     ticks: tuple[Tick, ...]
     labels: tuple[AxisLabel, ...]
-    would: bool
+    has_would_save: bool
 
 
 @dataclass(frozen=True, slots=True)
