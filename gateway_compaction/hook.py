@@ -42,6 +42,7 @@ from gateway_compaction.call_state import (
     set_span_attributes,
     set_spend_metadata,
 )
+from gateway_compaction.core.text.language import load_classifier
 from gateway_compaction.engine.post_call import Ending, ProviderError
 from gateway_compaction.engine.request import Decision
 from gateway_compaction.errors import CompactionError
@@ -190,6 +191,8 @@ class CompactionHook(CustomLogger):
         self._tasks = [loop.create_task(fail_open(task)()) for task in self._runtime.tasks]
         # The first use of an encoding reads its file: not on a request, and not on the loop.
         loop.run_in_executor(self._runtime.executors[0], self._runtime.counter.raw_tokens, "warm", "gpt-4o")
+        # So does the first look at a language.
+        loop.run_in_executor(self._runtime.executors[0], load_classifier)
         from litellm.proxy import proxy_server
 
         shutdown = proxy_server.proxy_shutdown_event

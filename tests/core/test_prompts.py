@@ -21,6 +21,7 @@ from gateway_compaction.core.summary.prompts import (
     render_messages,
 )
 from gateway_compaction.core.text.escaping import escape_tags
+from gateway_compaction.core.text.language import UNNAMED
 from tests.core.scripts import CALL, THOUGHT, script
 from tests.core.search import search
 from tests.core.strategies import PIXEL, Json, Talk, odd_messages, talks, texts
@@ -62,7 +63,7 @@ class TestPromptFile:
 
     def test_other_braces_stay(self) -> None:
         template = 'Answer as {"facts": [], "{unknown}": {}} in {language}.'
-        assert ask(script("user"), template=template).endswith(template.replace("{language}", "English"))
+        assert ask(script("user"), template=template).endswith(template.replace("{language}", UNNAMED))
 
     def test_what_a_conversation_says_is_no_placeholder(self) -> None:
         text = ask(
@@ -104,8 +105,10 @@ class TestPrompt:
         ("content", "name"),
         [
             ("주문하신 상품은 내일 도착합니다.", "Korean"),
-            ("Hello there", "English"),
-            ("Привет, как дела?", "Russian"),
+            ("Hello there, can you tell me when my parcel will arrive?", "English"),
+            ("Привет, скажи, пожалуйста, когда придёт мой заказ?", "Russian"),
+            ("Привіт, скажи, будь ласка, коли прийде моє замовлення?", "Ukrainian"),
+            ("Hello", UNNAMED),
         ],
     )
     def test_the_language_of_the_conversation_is_named(self, content: str, name: str) -> None:

@@ -26,7 +26,7 @@ from gateway_compaction.core.conversation.rewrite import assistant_message, user
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Segment
 from gateway_compaction.core.text.escaping import escape_markup, escape_tags
-from gateway_compaction.core.text.language import NAMES, detect_conversation_language, detect_language
+from gateway_compaction.core.text.language import detect_conversation_language, detect_language, name_language
 from gateway_compaction.core.text.shorten import shorten
 
 Count = Callable[[str], int]
@@ -67,7 +67,7 @@ MERGE = "Merge the new summary with the previous one; drop nothing of it that st
 SAMPLE_TOKENS = 500
 SAMPLE_MESSAGES = (user_message("…"), assistant_message("…"))
 # Languages written without spaces, where a number of words means nothing.
-UNSPACED = frozenset({"ja", "zh", "th"})
+UNSPACED = frozenset({"ja", "zh", "zh-Hant", "yue", "th", "lo", "km", "my"})
 # Characters of those languages that say as much as an English word.
 CHARS_PER_WORD = 1.8
 # A Korean text has fewer and longer words than an English one of the same length.
@@ -107,14 +107,16 @@ class SummaryBrief:
         instructions = PACKS.get(summary.prompt, PACKS["general"])
         return cls(instructions, to_words(limit), summary.preserve_keys, chars, summary.prompt_text)
 
-    def write_prompt(self, transcript: str, previous: str, first: str, language: str) -> tuple[str, str]:
+    def write_prompt(
+        self, transcript: str, previous: str, first: str, language: str | None
+    ) -> tuple[str, str]:
         """Write system and user text of a question about a transcript.
 
         Args:
             transcript: what is to be summarised, within its tags.
             previous: the summary so far, within its tags; empty where there is none.
             first: sentences that the order begins with, where no prompt file takes its place.
-            language: code of the language to write in.
+            language: code of the language to write in, None where it is not known.
         """
         if self.template is None:
             before = [part for part in (previous, transcript) if part]
@@ -126,33 +128,33 @@ class SummaryBrief:
             before.append(transcript)
         return "", "\n\n".join([*before, self._fill(self.template, transcript, previous, language)])
 
-    def write_behind(self, first: str, language: str) -> str:
+    def write_behind(self, first: str, language: str | None) -> str:
         """Write the order about a conversation that stands before it as messages."""
         if self.template is None:
             return self.write(first, language)
         return f"{first}\n\n{self._fill(self.template, 'the conversation above', '', language)}"
 
-    def _fill(self, template: str, transcript: str, previous: str, language: str) -> str:
+    def _fill(self, template: str, transcript: str, previous: str, language: str | None) -> str:
         """Return a prompt file's text with its placeholders replaced, once: what is put in is only data."""
         values = {
             "transcript": transcript,
             "previous_summary": previous,
-            "language": NAMES[language],
+            "language": name_language(language),
             "length": self._describe_length(language).removeprefix("in "),
             "keys": ", ".join(self.keys),
         }
         return PLACEHOLDER.sub(lambda found: values[found[1]], template)
 
-    def write(self, first: str, language: str) -> str:
+    def write(self, first: str, language: str | None) -> str:
         """Write the order, beginning with the sentences ``first``, for a summary in a language (its code)."""
         keep = f" Keep everything about: {', '.join(self.keys)}." if self.keys else ""
         return (
-            f"{first} Keep: {self.instructions}.{keep} Write in {NAMES[language]}, in the third person,"
-            f" {self._describe_length(language)};"
+            f"{first} Keep: {self.instructions}.{keep} Write in {name_language(language)},"
+            f" in the third person, {self._describe_length(language)};"
             " invent nothing. Answer with the summary inside <summary> </summary> tags and nothing else."
         )
 
-    def _describe_length(self, language: str) -> str:
+    def _describe_length(self, language: str | None) -> str:
         if self.chars is not None:
             return f"in about {self.chars} characters"
         if language in UNSPACED:
