@@ -42,6 +42,7 @@ from gateway_compaction.call_state import (
     set_span_attributes,
     set_spend_metadata,
 )
+from gateway_compaction.core.pins.rules import compile_grammars
 from gateway_compaction.core.text.language import load_classifier
 from gateway_compaction.engine.post_call import Ending, ProviderError
 from gateway_compaction.engine.request import Decision
@@ -193,6 +194,8 @@ class CompactionHook(CustomLogger):
         loop.run_in_executor(self._runtime.executors[0], self._runtime.counter.raw_tokens, "warm", "gpt-4o")
         # So does the first look at a language.
         loop.run_in_executor(self._runtime.executors[0], load_classifier)
+        # The first rule in a language would wait until its patterns are compiled.
+        loop.run_in_executor(self._runtime.executors[1], compile_grammars)
         from litellm.proxy import proxy_server
 
         shutdown = proxy_server.proxy_shutdown_event

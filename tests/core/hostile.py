@@ -79,6 +79,8 @@ UNITS: Mapping[str, str] = {
     "thoughts fenced": "```\n<think>\n",
     "folded": "<details type=",
     "rules": "please always, ",
+    "clauses": "and please use, ",
+    "chinese clauses": "\u8bf7\u6bcf\u6b21\u90fd\u8981\uff0c",
     "rules by line": "Please always answer in short words.\n",
     "undecided": "not if we ",
     "errors": "error ",

@@ -18,7 +18,7 @@ import regex
 from gateway_compaction.core.conversation.messages import Message, told_text_of
 from gateway_compaction.core.extractive.extract import build_extract
 from gateway_compaction.core.pins.anchors import Scoring, choose_anchors
-from gateway_compaction.core.pins.pins import collect_pins
+from gateway_compaction.core.pins.pins import collect_pins, find_rules
 from gateway_compaction.core.recall.index import Query, build_index, build_query
 from gateway_compaction.core.recall.passages import split_into_passages
 from gateway_compaction.core.recall.recall import AlreadySent, find_quote
@@ -30,6 +30,7 @@ from gateway_compaction.core.text import terms
 from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.identifiers import find_identifiers, forget_identifiers
 from gateway_compaction.core.text.language import detect_language, get_phrases
+from gateway_compaction.core.text.questions import BARE, begins_as_question, is_unmarked_question
 from gateway_compaction.core.text.sentences import split_sentences
 from gateway_compaction.core.text.shorten import clear_result, shorten
 from gateway_compaction.core.text.terms import extract_terms, forget_terms
@@ -123,6 +124,12 @@ class TestEveryText:
         query = build_query(user(large[name]), KEYS)
         assert set(extract_terms("order id amount")) <= set(query.terms)
         assert all(len(term) <= terms.LONGEST_WORD for term in query.terms)
+
+    def test_its_questions_and_rules_are_told(self, large: dict[str, str], name: str) -> None:
+        assert begins_as_question(large[name]) is begins_as_question(large[name][:500])
+        for language in BARE:
+            assert isinstance(is_unmarked_question(large[name], language), bool)
+        assert find_rules(user(large[name])) == find_rules(user(large[name]))
 
     def test_its_identifiers_are_found(self, large: dict[str, str], name: str) -> None:
         found = find_identifiers(large[name])

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from gateway_compaction.core.conversation.messages import role_of, text_of
 from gateway_compaction.core.extractive.extract import read_message
-from gateway_compaction.core.extractive.open_questions import MOST_OPEN, find_open_requests, is_question
+from gateway_compaction.core.extractive.open_questions import MOST_OPEN, find_open_requests
 from gateway_compaction.core.extractive.salience import build_sentence_pool, choose_open_requests
+from gateway_compaction.core.text.questions import is_question
 from tests.core.search import search
 from tests.core.strategies import Json, Talk, talks
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,7 @@ from litellm.exceptions import (
 from litellm.integrations.custom_guardrail import CustomGuardrail
 from litellm.proxy._types import UserAPIKeyAuth
 
+from gateway_compaction import hook
 from gateway_compaction.call_state import KEY
 from tests.engine.histories import chat
 from tests.engine.host import BIG, Host, SentCall, proxy_server
@@ -324,6 +326,16 @@ class TestProcess:
         host.hook.start()
         await host.call(list(LONG)).whole()
         assert proxy_server.proxy_shutdown_event is wrapped
+
+    async def test_languages_are_made_ready_on_a_thread(
+        self, host: Host, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A request that is the first in its language would wait until its patterns are compiled."""
+        threads: list[threading.Thread] = []
+        monkeypatch.setattr(hook, "compile_grammars", lambda: threads.append(threading.current_thread()))
+        host.hook.start()
+        await until(lambda: threads, "the grammars")
+        assert threads[0] is not threading.current_thread()
 
     async def test_factors_that_others_learned_are_taken_over(
         self, host: Host, caplog: pytest.LogCaptureFixture

@@ -16,11 +16,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gateway_compaction.core.text.lexicon import pattern_of
+from gateway_compaction.core.text.questions import is_question
 from gateway_compaction.core.text.terms import extract_terms
 
 Spans = Sequence[tuple[int, int]]
-QUESTION = re.compile(rf"(?:[?？]|{pattern_of('question_ends')})[\"'”’)\]」』]*\Z")
-LONGEST_END = 12
 PUTS_OFF = re.compile(f"(?i){pattern_of('deferrals')}")
 CONDITION = re.compile(f"(?i){pattern_of('deferral_conditions')}")
 # Longer answers answer something, however they end.
@@ -89,11 +88,6 @@ class OpenRequest:
     message: int
     request: UserRequest
     is_deferred: bool
-
-
-def is_question(sentence: str) -> bool:
-    """Tell whether a sentence asks, by its end."""
-    return QUESTION.search(sentence[-LONGEST_END:]) is not None
 
 
 def read_dialogue_act(role: str, text: str, spans: Spans, terms: Iterable[str]) -> DialogueAct:

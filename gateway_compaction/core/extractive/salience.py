@@ -26,12 +26,12 @@ from gateway_compaction.core.extractive.open_questions import (
     NO_ACT,
     DialogueAct,
     find_open_requests,
-    is_question,
     read_dialogue_act,
 )
 from gateway_compaction.core.extractive.selection import SPEAKERS, Piece, estimate_tokens, select_by_gain
 from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.lexicon import LEXICONS, pattern_of, words_of
+from gateway_compaction.core.text.questions import is_question
 from gateway_compaction.core.text.sentences import find_sentence_spans
 from gateway_compaction.core.text.shorten import shorten
 from gateway_compaction.core.text.terms import extract_terms

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 
 from gateway_compaction.core.text.lexicon import cues_of, pattern_of
 
-__all__ = ["CODE", "CUES", "DECISION", "FAULT", "FINDING", "MARK", "REMEMBER", "UNDECIDED"]
-
 MARK = re.compile(r"(?i)<!--\s*anchor\s*-->")
 REMEMBER = re.compile(f"(?i){pattern_of('reminders')}")
 DECISION = re.compile(f"(?i){pattern_of('decisions')}")

@@ -28,6 +28,7 @@ from gateway_compaction.core.pins.anchor_words import (
 from gateway_compaction.core.pins.own_words import QUOTED_LINE
 from gateway_compaction.core.text.fences import find_fences
 from gateway_compaction.core.text.identifiers import find_identifiers
+from gateway_compaction.core.text.questions import is_question
 from gateway_compaction.core.text.sentences import find_sentence_spans, split_sentences
 from gateway_compaction.core.text.terms import extract_terms
 
@@ -162,7 +163,7 @@ def choose_anchors(
 def _find_reasons(sentence: str, role: str, scoring: Scoring, is_marked: bool) -> list[Reason]:
     """Return why a sentence may be an anchor."""
     reasons: list[Reason] = []
-    asks = sentence.rstrip().endswith(("?", "？"))
+    asks = is_question(sentence)
     is_tool = role == "tool"
     if is_tool:
         reasons.append((scoring.tool_result, 1.0 if _is_finding(sentence) else PLAIN_RESULT))

@@ -1,4 +1,7 @@
-"""A user's own words: code, quotations and pasted text blanked, every character of the rest in its place."""
+"""A user's own words: code, quotations and pasted text are blanked, the rest stays in its place.
+
+Without it a letter that is to be translated, or a comment in code, would lay down rules for the assistant.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,10 @@ from gateway_compaction.core.pins.quoting_words import (
     RULES_FOLLOW,
     STARTS_ANEW,
     WRITES_ABOUT,
+    WRITES_ABOUT_THIS,
     WRITES_ON,
 )
 from gateway_compaction.core.text.fences import Span, find_fences, paragraph_end
-
-__all__ = ["is_bulky", "own_words", "unwrapped"]
 
 # An apostrophe that was typed as a backtick.
 TICK = regex.compile(r"(?<=\p{Latin})`(?=\p{Latin})")
@@ -56,45 +58,45 @@ BULKY_CHARS, BULKY_LINES = 1_500, 25
 BESIDE = 80
 
 
-def own_words(text: str) -> str:
-    """The text, no longer and no shorter, without what its writer only quotes.
+def blank_quotations(text: str) -> str:
+    """Return the text, no longer and no shorter, without what its writer only quotes.
 
     Blocks become blank lines; code and quotations within a line become one word.
     """
     own = TICK.sub("'", text)
-    own = _blanked(own, find_fences(own)) if "```" in own or "~~~" in own else own
-    own = _blanked(own, _comments(own)) if "<!--" in own else own
-    own = _blanked(own, _elements(own)) if "</" in own else own
-    own = _without_pasted_lines(own, text)
-    return INLINE.sub(_as_one_word, own)
+    own = _blank_spans(own, find_fences(own)) if "```" in own or "~~~" in own else own
+    own = _blank_spans(own, _find_comments(own)) if "<!--" in own else own
+    own = _blank_spans(own, _find_elements(own)) if "</" in own else own
+    own = _blank_pasted_lines(own, text)
+    return INLINE.sub(_to_one_word, own)
 
 
-def unwrapped(own: str) -> str:
+def join_lines(own: str) -> str:
     """The text with line breaks within a sentence made spaces."""
     lines = own.split("\n")
     joined = [lines[0]]
     for before, line in pairwise(lines):
-        joined += [" " if _goes_on(before, line) else "\n", line]
+        joined += [" " if _is_continued(before, line) else "\n", line]
     return "".join(joined)
 
 
-def is_bulky(text: str) -> bool:
-    """Whether so much was written, fenced code apart, that it is rather a document than a wish."""
+def is_document(text: str) -> bool:
+    """Tell whether so much was written, fenced code apart, that it is a document rather than a wish."""
     if len(text) <= BULKY_CHARS and text.count("\n") <= BULKY_LINES:
         return False
-    lines = [line for line in _blanked(text, find_fences(text)).split("\n") if line.strip()]
+    lines = [line for line in _blank_spans(text, find_fences(text)).split("\n") if line.strip()]
     return len(lines) > BULKY_LINES or sum(map(len, lines)) > BULKY_CHARS
 
 
-def _goes_on(before: str, line: str) -> bool:
-    """Whether a line goes on with the sentence of the one before."""
+def _is_continued(before: str, line: str) -> bool:
+    """Tell whether a line goes on with the sentence of the one before."""
     start, end = line.lstrip()[:40], before.rstrip()[-40:]
     if not start or not end or ENDED.search(end) or LISTED.match(start) or STARTS_ANEW.match(start):
         return False
     return start[0].islower() or (len(before) >= FULL_LINE and start[0].isupper() and end[-1].islower())
 
 
-def _as_one_word(found: regex.Match[str]) -> str:
+def _to_one_word(found: regex.Match[str]) -> str:
     inner = max(i for i in range(1, 8) if found[i] is not None)
     first, last = found.start(inner) - found.start(), found.end(inner) - found.start()
     whole: str = found[0]
@@ -105,7 +107,7 @@ def _as_one_word(found: regex.Match[str]) -> str:
     return whole[:first] + "x" * (last - first - 1) + (whole[last - 1] if ends else "x") + whole[last:]
 
 
-def _blanked(text: str, spans: Sequence[Span]) -> str:
+def _blank_spans(text: str, spans: Sequence[Span]) -> str:
     """The text with spans, in order, made blank; its lines stay."""
     pieces, done = [], 0
     for start, end in spans:
@@ -114,7 +116,7 @@ def _blanked(text: str, spans: Sequence[Span]) -> str:
     return "".join([*pieces, text[done:]])
 
 
-def _comments(text: str) -> list[Span]:
+def _find_comments(text: str) -> list[Span]:
     """Comments that are no anchor marks; where one is not closed, as far as its paragraph goes."""
     spans: list[Span] = []
     start = text.find("<!--")
@@ -128,8 +130,8 @@ def _comments(text: str) -> list[Span]:
     return spans
 
 
-def _elements(text: str) -> list[Span]:
-    """What stands between a tag and its end; not emphasis, nor what names itself an instruction."""
+def _find_elements(text: str) -> list[Span]:
+    """Return what stands between a tag and its end; not emphasis, nor what names itself an instruction."""
     spans: list[Span] = []
     opened: list[tuple[str, int]] = []
     names: Counter[str] = Counter()
@@ -153,36 +155,36 @@ def _elements(text: str) -> list[Span]:
     return spans
 
 
-def _without_pasted_lines(own: str, text: str) -> str:
+def _blank_pasted_lines(own: str, text: str) -> str:
     lines = own.split("\n")
     said = [i for i, line in enumerate(lines) if line.strip()]
     between, said = said[READ_LINES:-READ_LINES], [*said[:READ_LINES], *said[READ_LINES:][-READ_LINES:]]
-    pasted = {i for i in said if QUOTED_LINE.match(lines[i]) or _is_coded(lines[i])}
-    pasted.update(_introduced(lines, text.split("\n"), said))
-    blocks = _blocks(said)
-    pasted.update(_written_about(lines, blocks))
+    pasted = {i for i in said if QUOTED_LINE.match(lines[i]) or _is_code(lines[i])}
+    pasted.update(_find_introduced(lines, text.split("\n"), said))
+    blocks = _group_paragraphs(said)
+    pasted.update(_find_written_about(lines, blocks))
     for block in blocks:
-        pasted.update(_pasted_in(lines, block))
+        pasted.update(_find_pasted(lines, block))
     left = [i for i in said if i not in pasted]
     if len(left) > PASTED_LINES * 4:
         pasted.update(left[PASTED_LINES:-PASTED_LINES])
     for i in (*pasted, *between):
         lines[i] = " " * len(lines[i])
-    return "\n".join(_before_inline(line) for line in lines)
+    return "\n".join(_drop_inline_quotation(line) for line in lines)
 
 
-def _is_coded(line: str) -> bool:
+def _is_code(line: str) -> bool:
     end = line.rstrip()[-1:]
     return end in ("{", "}") or (end == ";" and not SIGNS.isdisjoint(line)) or CODED.match(line) is not None
 
 
-def _before_inline(line: str) -> str:
+def _drop_inline_quotation(line: str) -> str:
     """A line without what it introduces: "Translate: ..."."""
-    found = INTRODUCES_INLINE.match(line)
+    found = INTRODUCES_INLINE.match(line) if ":" in line or "：" in line else None
     return line if found is None else found[0] + " " * (len(line) - found.end())
 
 
-def _introduced(lines: Sequence[str], written: Sequence[str], said: Sequence[int]) -> Sequence[int]:
+def _find_introduced(lines: Sequence[str], written: Sequence[str], said: Sequence[int]) -> Sequence[int]:
     """Numbers of the lines behind "Here is the log:", unless what follows it is fenced."""
     for place, i in enumerate(said):
         line = lines[i].rstrip()[-LONGEST_INTRODUCTION:]
@@ -192,23 +194,23 @@ def _introduced(lines: Sequence[str], written: Sequence[str], said: Sequence[int
                 for w, own in zip(written[i + 1 : i + 3], lines[i + 1 : i + 3], strict=True)
             )
             if not shown_apart:
-                rest = list(takewhile(lambda k: not _heads_rules(lines[k]), said[place + 1 :]))
-                return rest if WRITES_ON.search(line) else _without_own_end(lines, rest)
+                rest = list(takewhile(lambda k: not _has_rules_heading(lines[k]), said[place + 1 :]))
+                return rest if WRITES_ON.search(line) else _drop_own_end(lines, rest)
     return ()
 
 
-def _without_own_end(lines: Sequence[str], shown: Sequence[int]) -> Sequence[int]:
-    """What is shown, without a last paragraph that asks something about it."""
-    last = (_blocks(shown) or [[]])[-1]
-    asks = any(ASKS.search(lines[i]) for i in last) and not any(_is_coded(lines[i]) for i in last)
+def _drop_own_end(lines: Sequence[str], shown: Sequence[int]) -> Sequence[int]:
+    """Return what is shown, without a last paragraph that asks something about it."""
+    last = (_group_paragraphs(shown) or [[]])[-1]
+    asks = any(ASKS.search(lines[i]) for i in last) and not any(_is_code(lines[i]) for i in last)
     return shown[: -len(last)] if asks and 0 < len(last) < len(shown) else shown
 
 
-def _heads_rules(line: str) -> bool:
+def _has_rules_heading(line: str) -> bool:
     return len(line) < BESIDE and line.rstrip().endswith((":", "：")) and HEADS_RULES.search(line) is not None
 
 
-def _written_about(lines: Sequence[str], blocks: Sequence[Sequence[int]]) -> list[int]:
+def _find_written_about(lines: Sequence[str], blocks: Sequence[Sequence[int]]) -> list[int]:
     """Numbers of the lines that the first or the last paragraph wants translated, shortened and the like."""
     if len(blocks) < 2:
         return []
@@ -216,33 +218,35 @@ def _written_about(lines: Sequence[str], blocks: Sequence[Sequence[int]]) -> lis
         request = " ".join(lines[i] for i in blocks[asking][:3])
         rest = [i for block in others for i in block]
         short = len(request) <= LONGEST_REQUEST and len(blocks[asking]) <= 3
+        if not asking and short and WRITES_ABOUT_THIS.search(request) and not RULES_FOLLOW.search(request):
+            return list(_drop_own_end(lines, rest))
         if short and len(rest) >= least and WRITES_ABOUT.search(request) and not RULES_FOLLOW.search(request):
             return rest
     return []
 
 
-def _blocks(said: Sequence[int]) -> list[list[int]]:
+def _group_paragraphs(said: Sequence[int]) -> list[list[int]]:
     """Numbers of lines that follow one another, by paragraph."""
     return [[i for _, i in run] for _, run in groupby(enumerate(said), lambda pair: pair[1] - pair[0])]
 
 
-def _pasted_in(lines: Sequence[str], block: Sequence[int]) -> Iterator[int]:
+def _find_pasted(lines: Sequence[str], block: Sequence[int]) -> Iterator[int]:
     """Numbers of the lines of a paragraph that have the shape of a program, a log or numbered clauses."""
     if len(block) < BLOCK_LINES:
         return
     coded = [
-        i for i in block if _is_coded(lines[i]) or (INDENT.match(lines[i]) and not LISTED.match(lines[i]))
+        i for i in block if _is_code(lines[i]) or (INDENT.match(lines[i]) and not LISTED.match(lines[i]))
     ]
     if 2 * len(coded) >= len(block):
         yield from range(coded[0], block[-1] + 1)
-    for alike, run in groupby(block, lambda i: _shape(lines[i])):
+    for alike, run in groupby(block, lambda i: _line_shape(lines[i])):
         numbers = list(run)
         if alike and len(numbers) >= BLOCK_LINES:
             yield from numbers
 
 
-def _shape(line: str) -> str:
-    """What lines of a list of clauses have in common; empty for the items of a list."""
+def _line_shape(line: str) -> str:
+    """Return what lines of a list of clauses have in common; nothing for the items of a list."""
     if NUMBERED.match(line):
         return "1.1"
     words = line[:BESIDE].split(None, ALIKE_WORDS)

@@ -13,10 +13,12 @@ import regex
 
 from gateway_compaction.core.conversation.messages import PREAMBLE_ROLES, Message, declared_role, text_of
 from gateway_compaction.core.pins.anchor_words import MARK
-from gateway_compaction.core.pins.own_words import is_bulky, own_words, unwrapped
-from gateway_compaction.core.pins.rule_changes import changes, content_words
-from gateway_compaction.core.pins.rules import lays_down_a_rule, poses
+from gateway_compaction.core.pins.own_words import blank_quotations, is_document, join_lines
+from gateway_compaction.core.pins.quoting_words import LISTED
+from gateway_compaction.core.pins.rule_changes import extract_content_words, may_change_rule
+from gateway_compaction.core.pins.rules import is_imposture, is_rule, is_rules_heading
 from gateway_compaction.core.text.lexicon import pattern_of
+from gateway_compaction.core.text.questions import is_question
 from gateway_compaction.core.text.sentences import find_sentence_spans
 from gateway_compaction.core.text.shorten import shorten
 
@@ -24,7 +26,7 @@ Count = Callable[[str], int]
 
 BULLET = regex.compile(r"^(?:[-*•+–]\s+)")
 BREAK = regex.compile(r"[^\S\n]*+\n\s*+")
-STRONG = regex.compile(rf"(?i)^\W*{pattern_of('plain_rules')}")
+STRONG = regex.compile(rf"(?i)^\W*{pattern_of('rules.plain')}")
 # In characters: what is longer is a text rather than a rule.
 LONGEST_RULE = 400
 # In bytes, so that a word of Chinese is as long as one of English.
@@ -73,11 +75,12 @@ def find_rules(message: Message) -> tuple[Rule, ...]:
     if declared_role(message) != "user":
         return ()
     text = text_of(message)
-    own, in_document = own_words(text), is_bulky(text)
+    own, in_document = blank_quotations(text), is_document(text)
     marks = [m.start() for m in MARK.finditer(own)]
     own = MARK.sub(lambda m: " " * len(m[0]), own)
     spans = list(_find_sentences(own))
     marked = _find_marked(own, spans, marks)
+    listed = _find_listed(own)
     rules: list[Rule] = []
     for start, end in spans:
         sentence = own[start:end]
@@ -87,19 +90,35 @@ def find_rules(message: Message) -> tuple[Rule, ...]:
         is_marked = start in marked
         is_change = False
         if not is_marked:
-            if not _is_long_enough(rule):
+            if not _is_long_enough(rule) or is_rules_heading(sentence):
                 continue
-            if not lays_down_a_rule(sentence):
-                is_change = not in_document and changes(sentence)
+            is_listed = start in listed and not is_question(sentence)
+            if not is_listed and not is_rule(sentence):
+                is_change = not in_document and may_change_rule(sentence)
                 if not is_change:
                     continue
-        if not poses(sentence):
+        if not is_imposture(sentence):
             rules.append(Rule(rule, start, end, is_marked, is_change, in_document))
     return tuple(_choose_plainest(rules) if in_document else rules[:MOST_OF_MESSAGE])
 
 
 def _is_long_enough(rule: str) -> bool:
     return len(rule.encode("utf-8", "replace")) >= SHORTEST_RULE_BYTES
+
+
+def _find_listed(own: str) -> set[int]:
+    """Return where the items of lists start that stand under a heading of rules."""
+    starts: set[int] = set()
+    position = 0
+    is_under = False
+    for line in own.split("\n"):
+        if is_under and line.strip():
+            is_under = LISTED.match(line) is not None
+            if is_under:
+                starts.add(position + len(line) - len(line.lstrip()))
+        is_under = is_under or is_rules_heading(line)
+        position += len(line) + 1
+    return starts
 
 
 def _choose_plainest(rules: Sequence[Rule]) -> list[Rule]:
@@ -115,7 +134,7 @@ def _choose_plainest(rules: Sequence[Rule]) -> list[Rule]:
 
 def _find_sentences(own: str) -> Iterator[tuple[int, int]]:
     """Yield sentences, over line breaks where they go on behind them; too long ones line by line."""
-    for start, end in find_sentence_spans(unwrapped(own)):
+    for start, end in find_sentence_spans(join_lines(own)):
         if end - start > LONGEST_RULE and "\n" in own[start:end]:
             yield from ((start + a, start + b) for a, b in find_sentence_spans(own[start:end]))
         else:
@@ -233,7 +252,7 @@ def _place_rules(covered: Sequence[Message], rules_of: FindRules) -> list[_Place
         if declared_role(message) != "user":
             continue
         for rule in rules_of(message):
-            words = content_words(rule.text)
+            words = extract_content_words(rule.text)
             place, changed = (len(rules), len(rules)), None
             if rule.is_change:
                 earlier = _find_changed_rule(words, numbers)

@@ -1,24 +1,10 @@
-"""By which words and shapes pasted text is told from a user's own."""
+"""The words and shapes by which pasted text is told from a user's own."""
 
 from __future__ import annotations
 
 import regex
 
 from gateway_compaction.core.text.lexicon import pattern_of
-
-__all__ = [
-    "ASKS",
-    "CODED",
-    "HEADS_RULES",
-    "INTRODUCES",
-    "INTRODUCES_INLINE",
-    "LISTED",
-    "NUMBERED",
-    "RULES_FOLLOW",
-    "STARTS_ANEW",
-    "WRITES_ABOUT",
-    "WRITES_ON",
-]
 
 # A line of a log, of a program, of a recorded conversation, or of the head of a mail.
 CODED = regex.compile(
@@ -55,3 +41,7 @@ INTRODUCES_INLINE = regex.compile(
     rf"(?i)[ \t]*(?:{pattern_of('politeness')} )?{WRITES}[^:：\n]{{0,40}}[:：](?=\s*\S)"
 )
 WRITES_ABOUT = regex.compile(rf"(?i){WRITES}[^\n]{{0,60}}?{POINTS}|{POINTS}[^\n]{{0,60}}?{WRITES}")
+# A text that the request points to, however short it is.
+WRITES_ABOUT_THIS = regex.compile(
+    rf"(?i){WRITES}[^\n]{{0,60}}?{pattern_of('near_pointers')}|{pattern_of('near_pointers')}[^\n]{{0,60}}?{WRITES}"
+)

@@ -1,13 +1,15 @@
-"""By which words a sentence takes an earlier rule back, and which words two sentences have in common."""
+"""Telling whether a sentence takes an earlier rule back, and what words it shares with that rule.
+
+Without it "never use emojis" would be pinned for good, though the user asked for emojis later.
+"""
 
 from __future__ import annotations
 
 import regex
 
 from gateway_compaction.core.text.lexicon import cues_of, pattern_of, words_of
+from gateway_compaction.core.text.questions import is_question
 from gateway_compaction.core.text.terms import extract_terms
-
-__all__ = ["changes", "content_words"]
 
 LONGEST_CHANGE = 300
 # Marks that nothing else is needed beside.
@@ -27,9 +29,9 @@ SPACELESS = regex.compile(r"[\p{Han}\p{Hangul}\p{Katakana}\p{Hiragana}]++")
 IDLE = frozenset(extract_terms(" ".join(words_of("idle_words"))))
 
 
-def changes(said: str) -> bool:
-    """Whether a sentence may take an earlier rule back, or change it."""
-    if len(said) > LONGEST_CHANGE or said.rstrip().endswith(("?", "？")):
+def may_change_rule(said: str) -> bool:
+    """Tell whether a sentence may take an earlier rule back, or change it."""
+    if len(said) > LONGEST_CHANGE or is_question(said):
         return False
     lower = said.lower()
     if not any(cue in lower for cue in CUES) or TELLS.match(said):
@@ -37,8 +39,8 @@ def changes(said: str) -> bool:
     return bool(PLAIN.search(said) or (VAGUE.search(said) and REQUEST_NOTICE.search(said)))
 
 
-def content_words(said: str) -> frozenset[str]:
-    """What a sentence is about: terms, beginnings of Korean words, pairs of Han and kana."""
+def extract_content_words(said: str) -> frozenset[str]:
+    """Return what a sentence is about: terms, beginnings of Korean words, pairs of Han and kana."""
     words = {w[:2] for w in HANGUL.findall(said)}
     words |= {run[i : i + 2] for run in HAN.findall(said) for i in range(len(run) - 1)}
     return frozenset(words.union(extract_terms(SPACELESS.sub(" ", said))) - IDLE)

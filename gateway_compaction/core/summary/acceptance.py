@@ -19,6 +19,7 @@ import regex
 
 from gateway_compaction.core.text.language import is_foreign_script
 from gateway_compaction.core.text.lexicon import pattern_of
+from gateway_compaction.core.text.questions import begins_as_question, ends_with_question_mark
 from gateway_compaction.core.text.shorten import shorten
 from gateway_compaction.errors import SummaryRejected
 
@@ -77,9 +78,7 @@ REFUSAL = regex.compile(ANSWER_START + pattern_of("refusals"))
 ERROR_TEXT = regex.compile(ANSWER_START + pattern_of("errors"))
 PRINTED_TEXT = regex.compile(rf"(?i)^[^\w<\[{{]*+{PRINTED}")
 
-QUESTION_END = regex.compile(r"[?？؟;]\W*+\Z")
 SENTENCE = regex.compile(r"[^.!?。！？\n]++[.!?。！？]*+")
-QUESTION_START = regex.compile(rf"(?i)^[^\w¿]*+{pattern_of('question_starts')}")
 READER = regex.compile(f"(?i){pattern_of('reader')}")
 # Two or three characters of these scripts say as much as a word.
 WORD = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]{1,2}+|\p{Hangul}{1,3}+|\w++")
@@ -164,10 +163,10 @@ def _is_no_summary(text: str, tagged: bool) -> bool:
 
 def _is_question(text: str, tagged: bool) -> bool:
     """Tell whether a text, short as a whole, ends by asking who wanted a summary."""
-    if _count_bytes(text) > SHORT_QUESTION[tagged] or not QUESTION_END.search(text):
+    if _count_bytes(text) > SHORT_QUESTION[tagged] or not ends_with_question_mark(text):
         return False
     sentences = [sentence.strip() for sentence in SENTENCE.findall(text) if WORD.search(sentence)]
-    if not sentences or not QUESTION_START.match(sentences[-1]):
+    if not sentences or not begins_as_question(sentences[-1]):
         return False
     return len(sentences) == 1 or READER.search(sentences[-1]) is not None
 

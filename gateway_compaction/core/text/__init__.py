@@ -7,6 +7,7 @@ sentence to the others: a rule that is pinned is the one that an extract leaves 
 Its words: a *term* is a word as search sees it; an *identifier* something that is referred to by its
 exact spelling; to *clip* is to shorten a message's texts, to *clear* to replace a tool's result by a
 marker; *markup* are tags and labels of ours that a stranger's text must not imitate; the *lexicon* holds
-every list of words of a natural language; *phrases* are the few sentences that the gateway says itself.
+every list of words of a natural language, by language; a *question* is told in ``questions`` alone
+and a *clause* in ``clauses``; *phrases* are the few sentences that the gateway says itself.
 Imports ``conversation``.
 """

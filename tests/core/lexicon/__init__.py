@@ -1,4 +1,4 @@
-"""Texts of users in ten languages, each labelled with the standing rules that stand in it.
+"""Texts of users in fourteen languages, each labelled with the standing rules that stand in it.
 
 A standing rule is a sentence that tells how to work or answer from now on. An order for the present request
 alone is none, nor is what somebody else said, what stands in code or a document, or what takes a rule back.
@@ -11,11 +11,13 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["CLAIMED", "KINDS", "MISSED", "SPLITS", "Labelled", "labelled"]
+__all__ = ["CLAIMED", "KINDS", "LATER", "SKETCHED", "SPLITS", "Labelled", "labelled"]
 
-# The languages that the code claims to know, and those whose rules it does not look for.
+# The languages whose rules were looked for when these texts were written, and those that came later.
 CLAIMED = ("en", "de", "fr", "es", "ko", "ja", "zh")
-MISSED = ("it", "pt", "nl")
+LATER = ("it", "pt", "nl")
+# Languages of which less is known: their texts were looked at while the patterns were written.
+SKETCHED = ("ru", "pl", "tr", "ar")
 KINDS = ("rule", "question", "one_off", "quotation", "code", "tale", "withdrawal", "small_talk")
 SPLITS = ("tune", "held")
 HERE = Path(__file__).parent

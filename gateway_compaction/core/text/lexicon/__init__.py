@@ -13,11 +13,12 @@ patterns. Imports nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 
 from gateway_compaction.core.text.lexicon.chinese import CHINESE
 from gateway_compaction.core.text.lexicon.dutch import DUTCH
 from gateway_compaction.core.text.lexicon.english import ENGLISH
-from gateway_compaction.core.text.lexicon.entry import Entry, Lexicon, Phrases
+from gateway_compaction.core.text.lexicon.entry import Entry, Lexicon, Phrases, RuleWords
 from gateway_compaction.core.text.lexicon.french import FRENCH
 from gateway_compaction.core.text.lexicon.german import GERMAN
 from gateway_compaction.core.text.lexicon.italian import ITALIAN
@@ -37,7 +38,17 @@ from gateway_compaction.core.text.lexicon.others import (
 from gateway_compaction.core.text.lexicon.portuguese import PORTUGUESE
 from gateway_compaction.core.text.lexicon.spanish import SPANISH
 
-__all__ = ["LEXICONS", "Entry", "Lexicon", "Phrases", "cues_of", "pattern_of", "words_of"]
+__all__ = [
+    "LEXICONS",
+    "Entry",
+    "Lexicon",
+    "Phrases",
+    "RuleWords",
+    "cues_of",
+    "entries_of",
+    "pattern_of",
+    "words_of",
+]
 
 # Where a text may be in several languages of one script, the first of them has it.
 LEXICONS = (
@@ -63,10 +74,18 @@ LEXICONS = (
 )
 
 
+NOTHING = "(?!)"
+
+
+def entries_of(subject: str, lexicons: Iterable[Lexicon] = LEXICONS) -> list[Entry]:
+    """Return the entries of a subject, such as ``decisions`` or ``rules.orders``, in all the languages."""
+    return [entry for lexicon in lexicons for entry in attrgetter(subject)(lexicon)]
+
+
 def pattern_of(subject: str, lexicons: Iterable[Lexicon] = LEXICONS) -> str:
-    """Return a group that matches whatever an entry of a subject matches, in any of the languages."""
-    entries = [entry for lexicon in lexicons for entry in getattr(lexicon, subject)]
-    return "(?:" + "|".join(entry.pattern for entry in entries) + ")"
+    """Return a group that matches whatever an entry of a subject matches; nothing where there are none."""
+    patterns = [entry.pattern for entry in entries_of(subject, lexicons)]
+    return "(?:" + "|".join(patterns or [NOTHING]) + ")"
 
 
 def words_of(subject: str) -> list[str]:

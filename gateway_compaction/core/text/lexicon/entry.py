@@ -47,6 +47,58 @@ class Phrases:
 
 
 @dataclass(frozen=True, slots=True)
+class RuleWords:
+    """The words by which standing rules are told; ``core.pins.rules`` says how they are weighed.
+
+    The first five stand at the beginning of a clause, unless they may stand anywhere.
+
+    Attributes:
+        anywhere: orders may stand anywhere in a sentence, as where the verb comes last.
+        leads: what may stand before an order in its clause: "please", "and".
+        orders: verbs that order something.
+        bans: orders not to do something.
+        wishes: wishes and duties that say as much as an order.
+        headless: rules without a verb: "no emojis", "all prices in euros".
+        lasting: that something holds for long, or for everything of a kind.
+        manner: how to answer or to work: units, languages, tone, length, form, names.
+        single: that something is about this request alone: "that file", "the first ten rows".
+        deliverables: a single thing that is ordered: "write a poem".
+        conditions: how a case begins in which an order holds: "when you quote".
+        standing: what lays down a rule by itself: "remember: ...", "I am allergic to ...".
+        asides: subordinate clauses, which order nothing: "why cats always land on their feet".
+        tags: what makes a rule sound like a question: ", okay?".
+        polite: rules that are put as a question.
+        plain: how the plainest of the rules in a document begin.
+        tales: what only sounds like a rule.
+        headings: what heads a list of rules.
+        impostures: what speaks to a summariser, or in the name of somebody with more authority.
+    """
+
+    anywhere: bool = False
+    leads: Entries = ()
+    orders: Entries = ()
+    bans: Entries = ()
+    wishes: Entries = ()
+    headless: Entries = ()
+    lasting: Entries = ()
+    manner: Entries = ()
+    single: Entries = ()
+    deliverables: Entries = ()
+    conditions: Entries = ()
+    standing: Entries = ()
+    asides: Entries = ()
+    tags: Entries = ()
+    polite: Entries = ()
+    plain: Entries = ()
+    tales: Entries = ()
+    impostures: Entries = ()
+    headings: Entries = ()
+
+
+NO_RULE_WORDS = RuleWords()
+
+
+@dataclass(frozen=True, slots=True)
 class Lexicon:
     """All that is known about one language; a subject that it lacks is empty.
 
@@ -79,12 +131,8 @@ class Lexicon:
         finding_cues: a finding holds one of these strings, in lower case.
         faults: how a tool's line begins that tells of a fault.
         fault_words: words of a tool's line that tells of a fault.
-        rules: what lays down a standing rule.
-        rule_cues: a rule holds one of these strings, in lower case.
-        polite_rules: rules that are put as a question.
-        plain_rules: how the plainest of the rules in a document begin.
-        tales: what only sounds like a rule.
-        impostures: what speaks to a summariser, or in the name of somebody with more authority.
+        conjunctions: words between which and a clause a comma may be missing.
+        rules: by which words standing rules are told.
         withdrawals: what takes a rule back, without more.
         vague_withdrawals: what does so beside a request or a leave.
         interjections: words in front of a request: "well".
@@ -96,6 +144,7 @@ class Lexicon:
         fresh_starts: how a line begins that does not go on with the one before.
         transforms: verbs that want a text translated, shortened and the like.
         pointers: what points to such a text.
+        near_pointers: what points to a text that follows or stands before.
         exhibits: what shows a text of somebody else's: a log, a letter.
         appeals: what asks something about a text that is shown.
         rule_headings: what heads a list of rules.
@@ -109,6 +158,7 @@ class Lexicon:
         errors: how an error text begins.
         question_starts: how a question begins; where that does not tell, how it ends.
         reader: what makes a sentence speak to its reader.
+        bare_questions: how a question begins that is told without a question mark.
         question_ends: how a sentence without a question mark ends that asks something.
         deferrals: promises to look into something later.
         deferral_conditions: what makes such a promise depend on the user.
@@ -140,12 +190,8 @@ class Lexicon:
     finding_cues: str = ""
     faults: Entries = ()
     fault_words: Entries = ()
-    rules: Entries = ()
-    rule_cues: str = ""
-    polite_rules: Entries = ()
-    plain_rules: Entries = ()
-    tales: Entries = ()
-    impostures: Entries = ()
+    conjunctions: Entries = ()
+    rules: RuleWords = NO_RULE_WORDS
     withdrawals: Entries = ()
     vague_withdrawals: Entries = ()
     interjections: Entries = ()
@@ -157,6 +203,7 @@ class Lexicon:
     fresh_starts: Entries = ()
     transforms: Entries = ()
     pointers: Entries = ()
+    near_pointers: Entries = ()
     exhibits: Entries = ()
     appeals: Entries = ()
     rule_headings: Entries = ()
@@ -170,6 +217,7 @@ class Lexicon:
     errors: Entries = ()
     question_starts: Entries = ()
     reader: Entries = ()
+    bare_questions: Entries = ()
     question_ends: Entries = ()
     deferrals: Entries = ()
     deferral_conditions: Entries = ()

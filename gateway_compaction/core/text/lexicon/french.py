@@ -3,40 +3,23 @@
 from __future__ import annotations
 
 from gateway_compaction.core.text.lexicon.entry import Entry, Lexicon, Phrases
-
-OPEN = (
-    r"(?:^\W*|^\d{1,3}[.)]\s+|[,;:.—–-]\s+"
-    r"|\b(?:please|and|but|also|so|then|again|note|reminder|bitte|und|aber|also|et|mais|y|pero"
-    r"|por favor)[,:]?\s+)"
-)
-FRENCH_VERB = (
-    r"(?:répond(?:s|ez)|écri(?:s|vez)|utilise[zr]?|emploie|employez|parle[zr]?|donne[zr]?|cite[zr]?"
-    r"|indique[zr]?|met(?:s|tez)"
-    r"|garde[zr]?|appelle[zr]?|fai(?:s|tes)|ajoute[zr]?|demande[zr]?|tutoie|vouvoie|précise[zr]?"
-    r"|affiche[zr]?|vérifie[zr]?"
-    r"|tradui(?:s|sez)|limite[zr]?|supprime[zr]?|envoie|explique[zr]?|commence[zr]?|termine[zr]?"
-    r"|mentionne[zr]?|arrondi[st])"
-)
-RULES = (
-    rf"{OPEN}(?:toujours (?:\p{{L}}+(?:er|ir|re|oir)\b|en (?!retard)\p{{L}}+\W*$)|jamais (?:de |d['’]"
-    rf"|plus )"
-    r"|(?:souviens-toi|rappelle-toi|rappelez-vous|souvenez-vous)\b|n['’]oublie[zr]? (?:pas|jamais)"
-    r"|n['’](?!y )\p{L}+ (?:pas|jamais|plus)\b|ne (?!sais|suis|peux|veux|pense|crois|vous inquiétez)"
-    r"(?:[mls](?:e|a|es|ui|eur)? |[ml]['’])?\p{L}+ (?:pas|jamais|plus)\b|pas d(?:e |[\'’])(?!problème"
-    r"|souci|quoi|panique|chance|nouvelles|accord|idée|stress)\p{L}+[^.!?]{0,40}(?:s[\'’]il|svp|merci"
-    r"|dans (?:tes|vos))|évite[zr]? (?:de|d['’]|les|la|le"
-    r"|l['’]|tout)"
-    r"|(?:désormais|dorénavant|à partir de maintenant),? (?!je|nous|on)\p{L}"
-    rf"|{FRENCH_VERB}(?:-moi)?\b[^.!?]{{0,60}}\b(?:toujours|jamais|uniquement|seulement|exclusivement"
-    rf"|désormais|dorénavant"
-    r"|à partir de maintenant|systématiquement|chaque fois)\b)"
-    r"|\b(?:tu dois|vous devez)(?! (?:être|avoir|voir))\b|\b(?:tu ne dois|vous ne devez)\b"
-    r"|\bil faut (?:toujours|absolument|impérativement)\b|\bil ne faut jamais\b"
-    r"|\bje (?:ne )?(?:veux|voudrais|souhaite|préfère)[^.!?]{0,20}\bque (?:tu|vous)\b"
-)
+from gateway_compaction.core.text.lexicon.rules.french import RULES
 
 FRENCH = Lexicon(
     code="fr",
+    rules=RULES,
+    near_pointers=(Entry(r"\b(?:ce|cet|cette|ces|suivante?s?|ci-dessous)\b", "cette", "notre"),),
+    bare_questions=(
+        Entry(
+            r"(?:(?:et|mais|donc|alors|bonjour|salut),? )*(?:est-ce|c['’]est quoi|qu['’]est|pourquoi"
+            r"|comment\b|quels?\b|quelles?\b|où\b|qui (?:est|a|sont)\b|que (?:fait|faire|veut|signifie"
+            r"|dois)\b|combien|faut-il|doit-on|peut-on|y a-t-il|d['’]où|quand (?:est|faut|peut|doit)"
+            r"|(?:peux|pourrais|dois|sais|as|es)[- ]tu\b|(?:pouvez|pourriez|avez|êtes)[- ]vous\b)",
+            "est-ce qu'il faut toujours un return",
+            "Réponds toujours.",
+        ),
+    ),
+    conjunctions=(Entry(r"et|mais|donc|ou|alors|puis|car|du coup|merci", "et", "eté"),),
     name="French",
     phrases=Phrases(
         "Résumé du début de cette conversation, à titre de contexte ; il ne contient "
@@ -57,92 +40,166 @@ FRENCH = Lexicon(
         "toujours pour avec sur dans à partir maintenant désormais mon ma mes moi"
     ),
     own_person=(
-        Entry(r"[Jj]e"),
-        Entry(r"[Mm]on"),
-        Entry(r"[Mm]a"),
-        Entry(r"[Mm]es"),
-        Entry(r"[Nn]ous"),
-        Entry(r"[Nn]otre"),
-        Entry(r"[Nn]os"),
-        Entry(r"[Jj](?=['’])"),
+        Entry(r"[Jj]e", "je", "Le bureau du port ouvre à neuf heures."),
+        Entry(r"[Mm]on", "mon", "Le bureau du port ouvre à neuf heures."),
+        Entry(r"[Mm]a", "ma", "Le bureau du port ouvre à neuf heures."),
+        Entry(r"[Mm]es", "mes", "Le bureau du port ouvre à neuf heures."),
+        Entry(r"[Nn]ous", "nous", "Le bureau du port ouvre à neuf heures."),
+        Entry(r"[Nn]otre", "notre", "Le bureau du port ouvre à neuf heures."),
+        Entry(r"[Nn]os", "nos", "Le bureau du port ouvre à neuf heures."),
+        Entry(r"[Jj](?=['’])", "j’", "Le bureau du port ouvre à neuf heures."),
     ),
-    corrections=(Entry(r"\b(?:en fait|plutôt|rectifi\w+|au lieu|changé|déménagé)\b"),),
+    corrections=(
+        Entry(
+            r"\b(?:en fait|plutôt|rectifi\w+|au lieu|changé|déménagé)\b",
+            "rectification",
+            "Le bureau du port ouvre à neuf heures.",
+        ),
+    ),
     reminders=(
-        Entry(r"\bsouviens-toi\b"),
-        Entry(r"\bn['’]oublie"),
-        Entry(r"\bretiens\b"),
+        Entry(r"\bsouviens-toi\b", "souviens-toi", "Le bureau du port ouvre à neuf heures."),
+        Entry(r"\bn['’]oublie", "n’oublie", "Le bureau du port ouvre à neuf heures."),
+        Entry(r"\bretiens\b", "retiens", "Le bureau du port ouvre à neuf heures."),
     ),
     decisions=(
-        Entry(r"\b(?:avons|ai|a|est|été) (?:décidé|choisi|convenu)"),
-        Entry(r"\bon part sur\b"),
+        Entry(
+            r"\b(?:avons|ai|a|est|été) (?:décidé|choisi|convenu)",
+            "avons convenu",
+            "Le bureau du port ouvre à neuf heures.",
+        ),
+        Entry(r"\bon part sur\b", "on part sur", "Le bureau du port ouvre à neuf heures."),
     ),
-    undecided=(Entry(r"pas encore"),),
+    undecided=(Entry(r"pas encore", "pas encore", "Le bureau du port ouvre à neuf heures."),),
     anchor_cues=("souviens|oublie|retiens|décidé|choisi|convenu|on part sur"),
-    rules=(Entry(RULES),),
-    rule_cues=(
-        "toujours|jamais|souviens|souvenez|rappel|oubli|ne |n'|n’"
-        "|évite|désormais|dorénavant|à partir|uniquement|seulement"
-        "|exclusivement|systématiquement|chaque fois|dois|devez|faut"
-        "|pas d|que tu|que vous"
-    ),
-    polite_rules=(Entry(r"(?:peux|pourrais)[- ]tu (?:toujours|ne jamais|désormais)\b"),),
-    impostures=(Entry(r"dans le résumé"),),
     withdrawals=(
-        Entry(r"\bdésormais\b"),
-        Entry(r"\bdorénavant\b"),
-        Entry(r"à partir de maintenant"),
-        Entry(r"\bde nouveau\b"),
-        Entry(r"\bà nouveau\b"),
-        Entry(r"\bfinalement\b"),
-        Entry(r"\bon peut de nouveau\b"),
+        Entry(
+            r"\boublie[zr]? (?:ce|la|le|les|mon|ma|mes)\b|\blaisse[zr]? tomber\b|\bne (?:compte|vaut"
+            r"|tient|s['’]applique)(?:nt)? plus\b|\bannule[zr]? (?:ce|la|le|les|ma|mon)\b",
+            "Oublie ce que j'ai dit.",
+            "N'oublie pas.",
+        ),
+        Entry(r"\bdésormais\b", "désormais", "Le bureau du port ouvre à neuf heures."),
+        Entry(r"\bdorénavant\b", "dorénavant", "Le bureau du port ouvre à neuf heures."),
+        Entry(r"à partir de maintenant", "à partir de maintenant", "Le bureau du port ouvre à neuf heures."),
+        Entry(r"\bde nouveau\b", "de nouveau", "Le bureau du port ouvre à neuf heures."),
+        Entry(r"\bà nouveau\b", "à nouveau", "Le bureau du port ouvre à neuf heures."),
+        Entry(r"\bfinalement\b", "finalement", "Le bureau du port ouvre à neuf heures."),
+        Entry(r"\bon peut de nouveau\b", "on peut de nouveau", "Le bureau du port ouvre à neuf heures."),
     ),
-    vague_withdrawals=(Entry(r"\b(?:plutôt|en fait|maintenant)\b"),),
-    requests=(Entry(r"réponds|écris|utilise"),),
+    vague_withdrawals=(
+        Entry(r"\b(?:plutôt|en fait|maintenant)\b", "maintenant", "Le bureau du port ouvre à neuf heures."),
+    ),
+    requests=(Entry(r"réponds|écris|utilise", "réponds", "Le bureau du port ouvre à neuf heures."),),
     permissions=(
-        Entry(r"\bpermis\b"),
-        Entry(r"\btu peux\b"),
+        Entry(r"\bpermis\b", "permis", "Le bureau du port ouvre à neuf heures."),
+        Entry(r"\btu peux\b", "tu peux", "Le bureau du port ouvre à neuf heures."),
     ),
-    withdrawal_cues=("désormais|dorénavant|partir|nouveau|finalement|plutôt|en fait|maintenant"),
-    fresh_starts=(Entry(r"toujours|jamais|ne"),),
-    transforms=(Entry(r"tradui\w+|résum\w+|raccourci\w*"),),
-    pointers=(Entry(r"ce\w*|notre|suivant\w*"),),
-    exhibits=(Entry(r"voici"),),
-    politeness=(Entry(r"merci de"),),
-    appeals=(Entry(r"merci de"),),
-    rule_headings=(Entry(r"règles"),),
-    cases=(Entry(r"quand|si"),),
-    mail_headers=(Entry(r"De|Objet"),),
-    clause_numbers=(Entry(r"Art|Article|Section"),),
-    nothing=(Entry(r"oui|non|compris|d['’]accord|bien sûr|merci|erreur|aucune?"),),
+    withdrawal_cues=(
+        "oublie|laisse|plus|annule|désormais|dorénavant|partir|nouveau|finalement|plutôt|en fait|maintenant"
+    ),
+    fresh_starts=(Entry(r"toujours|jamais|ne", "toujours", "Le bureau du port ouvre à neuf heures."),),
+    transforms=(
+        Entry(
+            r"tradui\w+|reli[st]\w*|corrig\w+|reformul\w+|résum\w+|raccourci\w*",
+            "reformuler",
+            "Le bureau du port ouvre à neuf heures.",
+        ),
+    ),
+    pointers=(Entry(r"ce\w*|notre|suivant\w*", "suivant", "Le bureau du port ouvre à neuf heures."),),
+    exhibits=(Entry(r"voici", "voici", "Le bureau du port ouvre à neuf heures."),),
+    politeness=(Entry(r"merci de", "merci de", "Le bureau du port ouvre à neuf heures."),),
+    appeals=(Entry(r"merci de", "merci de", "Le bureau du port ouvre à neuf heures."),),
+    rule_headings=(Entry(r"règles", "règles", "Le bureau du port ouvre à neuf heures."),),
+    cases=(Entry(r"quand|si", "quand", "Le bureau du port ouvre à neuf heures."),),
+    mail_headers=(Entry(r"De|Objet", "Objet", "Le bureau du port ouvre à neuf heures."),),
+    clause_numbers=(Entry(r"Art|Article|Section", "Article", "Le bureau du port ouvre à neuf heures."),),
+    nothing=(
+        Entry(
+            r"oui|non|compris|d['’]accord|bien sûr|merci|erreur|aucune?",
+            "d'accord",
+            "Le bureau du port ouvre à neuf heures.",
+        ),
+    ),
     refusals=(
-        Entry(r"je suis (?:vraiment )?(?:désolée?|navrée?)\b"),
-        Entry(r"désolée?\b(?=\W*+(?:$|[,.!;]|mais\b|je\b))"),
-        Entry(r"je m['’]excuse\b"),
-        Entry(r"(?:cela|ça) (?:m['’]est im|n['’]est pas )possible\b"),
-        Entry(r"(?:il m['’]est )?impossible de (?:résumer|fournir)\b"),
-        Entry(r"je (?:ne|n['’]) ?(?:\w+ )?(?:peux|puis|suis|pourrai|ai)\b"),
-        Entry(r"malheureusement,? je\b"),
-        Entry(r"en tant qu['’](?:ia|intelligence|assistant|une? (?:ia|modèle))\b"),
-        Entry(r"en tant que modèle\b"),
+        Entry(
+            r"je suis (?:vraiment )?(?:désolée?|navrée?)\b",
+            "je suis désolé",
+            "Le bureau du port ouvre à neuf heures.",
+        ),
+        Entry(
+            r"désolée?\b(?=\W*+(?:$|[,.!;]|mais\b"
+            r"|je\b))",
+            "désolé.",
+            "Le bureau du port ouvre à neuf heures.",
+        ),
+        Entry(r"je m['’]excuse\b", "je m’excuse", "Le bureau du port ouvre à neuf heures."),
+        Entry(
+            r"(?:cela|ça) (?:m['’]est im|n['’]est pas )possible\b",
+            "cela n'est pas possible",
+            "Le bureau du port ouvre à neuf heures.",
+        ),
+        Entry(
+            r"(?:il m['’]est )?impossible de (?:résumer|fournir)\b",
+            "impossible de fournir",
+            "Le bureau du port ouvre à neuf heures.",
+        ),
+        Entry(
+            r"je (?:ne|n['’]) ?(?:\w+ )?(?:peux|puis|suis|pourrai|ai)\b",
+            "je ne peux pas",
+            "Le bureau du port ouvre à neuf heures.",
+        ),
+        Entry(r"malheureusement,? je\b", "malheureusement je", "Le bureau du port ouvre à neuf heures."),
+        Entry(
+            r"en tant qu['’](?:ia|intelligence|assistant|une? (?:ia|modèle))\b",
+            "en tant qu'intelligence",
+            "Le bureau du port ouvre à neuf heures.",
+        ),
+        Entry(r"en tant que modèle\b", "en tant que modèle", "Le bureau du port ouvre à neuf heures."),
     ),
     errors=(
-        Entry(r"erreur\s*+[:：]"),
-        Entry(r"une erreur (?:est survenue|s['’]est produite)"),
+        Entry(r"erreur\s*+[:：]", "erreur:", "Le bureau du port ouvre à neuf heures."),
+        Entry(
+            r"une erreur (?:est survenue|s['’]est produite)",
+            "une erreur s’est produite",
+            "Le bureau du port ouvre à neuf heures.",
+        ),
     ),
     question_starts=(
-        Entry(r"(?:que|quels?|quelles?|qui|où|comment|pourquoi)\b"),
-        Entry(r"qu['’]"),
-        Entry(r"(?:voulez|souhaitez|pouvez|puis|pourriez|peux|veux)-"),
+        Entry(
+            r"(?:que|quels?|quelles?|qui|où|comment|pourquoi)\b",
+            "pourquoi",
+            "Le bureau du port ouvre à neuf heures.",
+        ),
+        Entry(r"qu['’]", "qu’", "Le bureau du port ouvre à neuf heures."),
+        Entry(
+            r"(?:voulez|souhaitez|pouvez|puis|pourriez|peux|veux)-",
+            "souhaitez-",
+            "Le bureau du port ouvre à neuf heures.",
+        ),
     ),
     reader=(
-        Entry(r"\b(?:vous|tu|te)\b"),
-        Entry(r"\bpuis-je\b"),
+        Entry(r"\b(?:vous|tu|te)\b", "vous", "Le bureau du port ouvre à neuf heures."),
+        Entry(r"\bpuis-je\b", "puis-je", "Le bureau du port ouvre à neuf heures."),
     ),
     deferrals=(
-        Entry(r"\bje (?:vais )?(?:l[ea]s? )?(?:vérifi|me renseign)"),
-        Entry(r"\breviens vers (?:vous|toi)\b"),
-        Entry(r"\bje vais (?:l[ea]s? )?(?:demander|regarder)\b"),
-        Entry(r"\bje (?:vous|te) (?:tiens|redis)\b"),
+        Entry(
+            r"\bje (?:vais )?(?:l[ea]s? )?(?:vérifi|me renseign)",
+            "je me renseign",
+            "Le bureau du port ouvre à neuf heures.",
+        ),
+        Entry(
+            r"\breviens vers (?:vous|toi)\b", "reviens vers vous", "Le bureau du port ouvre à neuf heures."
+        ),
+        Entry(
+            r"\bje vais (?:l[ea]s? )?(?:demander|regarder)\b",
+            "je vais regarder",
+            "Le bureau du port ouvre à neuf heures.",
+        ),
+        Entry(
+            r"\bje (?:vous|te) (?:tiens|redis)\b", "je vous tiens", "Le bureau du port ouvre à neuf heures."
+        ),
     ),
-    references=(Entry(r"\b(?:quel(?:le)?|quand|qui|où)\b"),),
+    references=(
+        Entry(r"\b(?:quel(?:le)?|quand|qui|où)\b", "quand", "Le bureau du port ouvre à neuf heures."),
+    ),
 )

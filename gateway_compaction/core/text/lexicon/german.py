@@ -3,43 +3,24 @@
 from __future__ import annotations
 
 from gateway_compaction.core.text.lexicon.entry import Entry, Lexicon, Phrases
-
-OPEN = (
-    r"(?:^\W*|^\d{1,3}[.)]\s+|[,;:.—–-]\s+"
-    r"|\b(?:please|and|but|also|so|then|again|note|reminder|bitte|und|aber|also|et|mais|y|pero"
-    r"|por favor)[,:]?\s+)"
-)
-GERMAN_VERB = (
-    r"(?:antworte?|schreibe?|nenne?|verwende|benutze?|nutze?|nimm|gib|sage?|zeige?|lösche?|ändere?|sprich"
-    r"|rufe?|mache?"
-    r"|lasse?|stelle?|halte?|formuliere?|übersetze?|rechne|runde|füge?|frage?|prüfe?|beachte|vermeide"
-    r"|erwähne|sende"
-    r"|schicke?|duze?|sieze?|bleibe?|führe?|starte|teste|speichere|zitiere?|erkläre?|fasse?|liste|behandle"
-    r"|erstelle?"
-    r"|kommentiere?|pushe?|committe|berühre?|\p{L}{2,16}en sie)"
-)
-GERMAN_LASTING = (
-    r"(?:immer|nie|niemals|nur|stets|kein(?:e|en|em|er|es)?|auf keinen fall|ab (?:jetzt|sofort|heute)"
-    r"|ausschließlich"
-    r"|nicht(?! so\b)|künftig|in zukunft|jedes mal|grundsätzlich|von nun an)"
-)
-RULES = (
-    rf"{OPEN}(?:immer(?! (?:diese[rsmn]?|noch|wieder|mehr|das gleiche|dasselbe|nur)\b)|niemals"
-    rf"|nie (?!wieder\b|gehört)"
-    r"|auf keinen fall|unbedingt|merke? dir|achte darauf|denke? daran|vergiss nicht|stets"
-    r"|(?:ab jetzt|ab sofort|von nun an|künftig|in zukunft) (?!ich|wir|bin|habe|ist)"
-    rf"|{GERMAN_VERB}\b(?! dir kein)[^.!?]{{0,80}}\b{GERMAN_LASTING}\b)"
-    r"|\bbitte (?:immer|nie|niemals|kein\w*|nur|nicht|stets)\b"
-    r"|^keine? (?!ahnung|sorge|angst|zeit|frage|lust|ursache|problem|idee|panik)\p{L}+(?: (?:bitte"
-    r"|verwenden|benutzen))?\W*$"
-    r"|\bich (?:möchte|will|wünsche(?: mir)?|hätte gern)[^.!?]{0,30}\bdass (?:du|sie)\b[^.!?]{0,40}"
-    r"\b(?:immer|nie|niemals|nur|kein\w*|nicht|stets)\b"
-    r"|\b(?:du musst|sie müssen)(?! (?:nicht|wissen|mal|dir|sehen|unbedingt (?:mal )?sehen)\b)"
-    r"|\b(?:du darfst|sie dürfen|du sollst|sie sollen)(?: \w+){0,4} (?:nicht|nie|niemals|kein\w*|nur|immer)\b"
-)
+from gateway_compaction.core.text.lexicon.rules.german import RULES
 
 GERMAN = Lexicon(
     code="de",
+    rules=RULES,
+    near_pointers=(Entry(r"\b(?:diese\w*|folgend\w*|untenstehend\w*)\b", "diese Mail", "die Mail"),),
+    bare_questions=(
+        Entry(
+            r"(?:(?:und|aber|also|ok|hallo),? )*(?:(?:was|welche[rnsm]?|wie|wo|wann|warum|wer|wieso"
+            r"|weshalb|woran|wozu|wohin|woher)\b(?! ich (?:will|möchte))|(?:kann|können|könnte|soll"
+            r"|sollte|darf|muss|müssen|ist|sind|war|hat|haben|gibt|wird|stimmt|braucht|brauche) (?:ich"
+            r"|man|wir|er|es|das|die|der|den|ein|eine|mein|meine)\b|(?:kannst|könntest|willst|würdest"
+            r"|hast|bist|weißt|soll) (?:du|ich)\b)",
+            "kann man das immer so machen",
+            "Kannst immer fragen.",
+        ),
+    ),
+    conjunctions=(Entry(r"und|aber|oder|also|sondern|dann|daher|deshalb|bitte|denn", "und", "undicht"),),
     name="German",
     phrases=Phrases(
         "Zusammenfassung des früheren Teils dieses Gesprächs, als Hintergrund; sie "
@@ -68,104 +49,154 @@ GERMAN = Lexicon(
         "mich nur"
     ),
     own_person=(
-        Entry(r"Ich"),
-        Entry(r"ich"),
-        Entry(r"[Mm]ir"),
-        Entry(r"[Mm]eine?[rmns]?"),
-        Entry(r"[Ww]ir"),
-        Entry(r"[Uu]nsere?[rmns]?"),
+        Entry(r"Ich", "Ich", "Das Hafenbüro öffnet um neun."),
+        Entry(r"ich", "ich", "Das Hafenbüro öffnet um neun."),
+        Entry(r"[Mm]ir", "mir", "Das Hafenbüro öffnet um neun."),
+        Entry(r"[Mm]eine?[rmns]?", "mein", "Das Hafenbüro öffnet um neun."),
+        Entry(r"[Ww]ir", "wir", "Das Hafenbüro öffnet um neun."),
+        Entry(r"[Uu]nsere?[rmns]?", "unser", "Das Hafenbüro öffnet um neun."),
     ),
-    corrections=(Entry(r"\b(?:korrektur|sondern|stattdessen|geändert|nicht mehr|nicht am)\b"),),
+    corrections=(
+        Entry(
+            r"\b(?:korrektur|sondern|stattdessen|geändert|nicht mehr|nicht am)\b",
+            "stattdessen",
+            "Das Hafenbüro öffnet um neun.",
+        ),
+    ),
     reminders=(
-        Entry(r"\bmerke? dir\b"),
-        Entry(r"\bvergiss nicht\b"),
-        Entry(r"\bdenk(?:e)? daran\b"),
+        Entry(r"\bmerke? dir\b", "merk dir", "Das Hafenbüro öffnet um neun."),
+        Entry(r"\bvergiss nicht\b", "vergiss nicht", "Das Hafenbüro öffnet um neun."),
+        Entry(r"\bdenk(?:e)? daran\b", "denk daran", "Das Hafenbüro öffnet um neun."),
     ),
     decisions=(
-        Entry(r"\b(?:entschieden|beschlossen|festgelegt)\b"),
-        Entry(r"\bwir nehmen\b"),
+        Entry(r"\b(?:entschieden|beschlossen|festgelegt)\b", "beschlossen", "Das Hafenbüro öffnet um neun."),
+        Entry(r"\bwir nehmen\b", "wir nehmen", "Das Hafenbüro öffnet um neun."),
     ),
-    undecided=(Entry(r"noch nicht"),),
+    undecided=(Entry(r"noch nicht", "noch nicht", "Das Hafenbüro öffnet um neun."),),
     anchor_cues=("merk|vergiss|daran|entschieden|beschlossen|festgelegt|wir nehmen"),
-    rules=(Entry(RULES),),
-    rule_cues=(
-        "immer|nie|auf keinen|unbedingt|merk|achte|denk|vergiss|stets"
-        "|ab jetzt|ab sofort|ab heute|von nun|künftig|zukunft|kein"
-        "|nur|ausschließlich|nicht|jedes mal|grundsätzlich|musst"
-        "|müssen|darfst|dürfen|sollst|sollen"
-    ),
-    polite_rules=(Entry(r"(?:kannst|könntest|würdest) du (?:bitte )?(?:immer|nie|ab jetzt|künftig|nur)\b"),),
-    impostures=(Entry(r"zusammenfasser|in (?:die|der) zusammenfassung"),),
     withdrawals=(
-        Entry(r"\bab (?:jetzt|sofort|heute)\b"),
-        Entry(r"\bvon nun an\b"),
-        Entry(r"\bdoch (?:wieder|lieber)\b"),
-        Entry(r"\bnicht mehr\b"),
-        Entry(r"\bstattdessen\b"),
-        Entry(r"\bkorrektur\b"),
-        Entry(r"\bwieder (?:erlaubt|in ordnung|okay|ok)\b"),
+        Entry(
+            r"\bvergiss (?:die|das|den|was|meine)\b|\bkannst du (?:wieder )?vergessen\b"
+            r"|\bgilt nicht (?:mehr|länger)\b|\bstreich(?:e|en sie)? (?:die|das|den)\b",
+            "Vergiss die Wortgrenze.",
+            "Vergiss nicht.",
+        ),
+        Entry(r"\bab (?:jetzt|sofort|heute)\b", "ab sofort", "Das Hafenbüro öffnet um neun."),
+        Entry(r"\bvon nun an\b", "von nun an", "Das Hafenbüro öffnet um neun."),
+        Entry(r"\bdoch (?:wieder|lieber)\b", "doch lieber", "Das Hafenbüro öffnet um neun."),
+        Entry(r"\bnicht mehr\b", "nicht mehr", "Das Hafenbüro öffnet um neun."),
+        Entry(r"\bstattdessen\b", "stattdessen", "Das Hafenbüro öffnet um neun."),
+        Entry(r"^\W*korrektur\b", "korrektur", "Das Hafenbüro öffnet um neun."),
+        Entry(
+            r"\bwieder (?:erlaubt|in ordnung|okay"
+            r"|ok)\b",
+            "wieder in ordnung",
+            "Das Hafenbüro öffnet um neun.",
+        ),
     ),
-    vague_withdrawals=(Entry(r"\b(?:wieder|jetzt|doch)\b"),),
-    requests=(Entry(r"bitte|antworte|schreib|nimm|nenne"),),
+    vague_withdrawals=(Entry(r"\b(?:wieder|jetzt|doch)\b", "wieder", "Das Hafenbüro öffnet um neun."),),
+    requests=(Entry(r"bitte|antworte|schreib|nimm|nenne", "antworte", "Das Hafenbüro öffnet um neun."),),
     permissions=(
-        Entry(r"\b(?:erlaubt|in ordnung)\b"),
-        Entry(r"\bdu (?:kannst|darfst)\b"),
+        Entry(r"\b(?:erlaubt|in ordnung)\b", "in ordnung", "Das Hafenbüro öffnet um neun."),
+        Entry(r"\bdu (?:kannst|darfst)\b", "du darfst", "Das Hafenbüro öffnet um neun."),
     ),
     withdrawal_cues=(
-        "ab jetzt|ab sofort|ab heute|von nun|wieder|lieber|mehr|stattdessen|korrektur|jetzt|doch"
+        "vergiss|vergessen|gilt|streich|ab jetzt|ab sofort|ab heute|von nun|wieder|lieber|mehr"
+        "|stattdessen|korrektur|jetzt|doch"
     ),
-    fresh_starts=(Entry(r"immer|nie|niemals|bitte|verwende"),),
-    transforms=(Entry(r"übersetz\w*|zusammen|kürz\w*|korrigier\w*|formulier\w*"),),
-    pointers=(Entry(r"dies\w*|folgend\w*|unser\w*|mein\w*"),),
+    fresh_starts=(Entry(r"immer|nie|niemals|bitte|verwende", "verwende", "Das Hafenbüro öffnet um neun."),),
+    transforms=(
+        Entry(
+            r"übersetz\w*|korrektur|lektorier\w*|überarbeit\w*|verbesser\w*|zusammen|kürz\w*"
+            r"|korrigier\w*|formulier\w*",
+            "überarbeit",
+            "Das Hafenbüro öffnet um neun.",
+        ),
+    ),
+    pointers=(Entry(r"dies\w*|folgend\w*|unser\w*|mein\w*", "folgend", "Das Hafenbüro öffnet um neun."),),
     exhibits=(
-        Entry(r"hier (?:ist|das)\b"),
-        Entry(r"meldung"),
+        Entry(r"hier (?:ist|das)\b", "hier das", "Das Hafenbüro öffnet um neun."),
+        Entry(r"meldung", "meldung", "Das Hafenbüro öffnet um neun."),
     ),
-    politeness=(Entry(r"bitte"),),
-    appeals=(Entry(r"bitte"),),
-    rule_headings=(Entry(r"regeln"),),
-    cases=(Entry(r"wenn|beim"),),
-    mail_headers=(Entry(r"Von|An|Betreff|Gesendet"),),
-    clause_numbers=(Entry(r"Artikel|Abschnitt"),),
-    nothing=(Entry(r"ja|nein|verstanden|alles klar|gut|danke|fehler|keine?s?"),),
+    politeness=(Entry(r"bitte", "bitte", "Das Hafenbüro öffnet um neun."),),
+    appeals=(Entry(r"bitte", "bitte", "Das Hafenbüro öffnet um neun."),),
+    rule_headings=(Entry(r"regeln", "regeln", "Das Hafenbüro öffnet um neun."),),
+    cases=(Entry(r"wenn|beim", "beim", "Das Hafenbüro öffnet um neun."),),
+    mail_headers=(Entry(r"Von|An|Betreff|Gesendet", "Gesendet", "Das Hafenbüro öffnet um neun."),),
+    clause_numbers=(Entry(r"Artikel|Abschnitt", "Abschnitt", "Das Hafenbüro öffnet um neun."),),
+    nothing=(
+        Entry(
+            r"ja|nein|verstanden|alles klar|gut|danke|fehler|keine?s?",
+            "verstanden",
+            "Das Hafenbüro öffnet um neun.",
+        ),
+    ),
     refusals=(
-        Entry(r"(?:es )?tut mir (?:\w+ )?leid\b"),
-        Entry(r"entschuldig(?:ung|en sie|e,)\b"),
-        Entry(r"leider (?:kann|konnte|darf|bin|habe) ich\b"),
-        Entry(r"leider ist (?:es mir|das nicht)\b"),
-        Entry(r"(?:das|dies|dies\w+ \w+) (?:kann|konnte|darf) ich (?:\w+ ){0,4}?nicht\b"),
-        Entry(r"(?:dabei|damit|hierbei|dazu) (?:kann|konnte|darf) ich (?:\w+ ){0,4}?nicht\b"),
-        Entry(r"(?:eine )?zusammenfassung (?:ist )?(?:leider )?nicht (?:möglich|verfügbar)\b"),
-        Entry(r"ich kann (?:\w+ ){1,6}?nicht\b"),
-        Entry(r"ich bin nicht in der lage\b"),
-        Entry(r"als ki(?:-\w+)?\b"),
-        Entry(r"als sprachmodell\b"),
+        Entry(r"(?:es )?tut mir (?:\w+ )?leid\b", "tut mir leid", "Das Hafenbüro öffnet um neun."),
+        Entry(r"entschuldig(?:ung|en sie|e,)\b", "entschuldigen sie", "Das Hafenbüro öffnet um neun."),
+        Entry(
+            r"leider (?:kann|konnte|darf|bin|habe) ich\b",
+            "leider konnte ich",
+            "Das Hafenbüro öffnet um neun.",
+        ),
+        Entry(r"leider ist (?:es mir|das nicht)\b", "leider ist das nicht", "Das Hafenbüro öffnet um neun."),
+        Entry(
+            r"(?:das|dies|dies\w+ \w+) (?:kann|konnte|darf) ich (?:\w+ ){0,4}?nicht\b",
+            "dies konnte ich nicht",
+            "Das Hafenbüro öffnet um neun.",
+        ),
+        Entry(
+            r"(?:dabei|damit|hierbei|dazu) (?:kann|konnte|darf) ich (?:\w+ ){0,4}?nicht\b",
+            "hierbei konnte ich nicht",
+            "Das Hafenbüro öffnet um neun.",
+        ),
+        Entry(
+            r"(?:eine )?zusammenfassung (?:ist )?(?:leider )?nicht (?:möglich|verfügbar)\b",
+            "zusammenfassung nicht verfügbar",
+            "Das Hafenbüro öffnet um neun.",
+        ),
+        Entry(r"ich kann (?:\w+ ){1,6}?nicht\b", "ich kann das nicht", "Das Hafenbüro öffnet um neun."),
+        Entry(r"ich bin nicht in der lage\b", "ich bin nicht in der lage", "Das Hafenbüro öffnet um neun."),
+        Entry(r"als ki(?:-\w+)?\b", "als ki", "Das Hafenbüro öffnet um neun."),
+        Entry(r"als sprachmodell\b", "als sprachmodell", "Das Hafenbüro öffnet um neun."),
     ),
     errors=(
-        Entry(r"fehler\s*+[:：]"),
-        Entry(r"(?:es ist )?ein fehler (?:ist )?aufgetreten"),
-        Entry(r"fehler bei\w*"),
+        Entry(r"fehler\s*+[:：]", "fehler:", "Das Hafenbüro öffnet um neun."),
+        Entry(
+            r"(?:es ist )?ein fehler (?:ist )?aufgetreten",
+            "ein fehler aufgetreten",
+            "Das Hafenbüro öffnet um neun.",
+        ),
+        Entry(r"fehler bei\w*", "fehler bei", "Das Hafenbüro öffnet um neun."),
     ),
     question_starts=(
-        Entry(r"(?:was|welche[rnsm]?|wie|wo|wann|warum|wer)\b"),
+        Entry(r"(?:was|welche[rnsm]?|wie|wo|wann|warum|wer)\b", "welche", "Das Hafenbüro öffnet um neun."),
         Entry(
             r"(?:kann|können|könntest|könnten|möchtest|möchten|soll|sollen|darf|haben|hast) (?:ich|du"
-            r"|sie|ihr|wir)\b"
+            r"|sie|ihr|wir)\b",
+            "könnten wir",
+            "Das Hafenbüro öffnet um neun.",
         ),
     ),
     reader=(
-        Entry(r"\b(?:du|dir|dich|sie|ihnen)\b"),
-        Entry(r"\b(?:kann|darf|soll) ich\b"),
+        Entry(r"\b(?:du|dir|dich|sie|ihnen)\b", "ihnen", "Das Hafenbüro öffnet um neun."),
+        Entry(r"\b(?:kann|darf|soll) ich\b", "darf ich", "Das Hafenbüro öffnet um neun."),
     ),
     deferrals=(
         Entry(
             r"\bich (?:prüfe|kläre|erkundige mich|(?:frage|schaue|sehe) (?:\w+ )?nach"
-            r"|gebe (?:\w+ )?bescheid)"
+            r"|gebe (?:\w+ )?bescheid)",
+            "ich erkundige mich",
+            "Das Hafenbüro öffnet um neun.",
         ),
         Entry(
             r"\b(?:melde mich|werde (?:\w+ ){0,6}(?:prüfen|klären|nachfragen|nachsehen|nachschauen"
-            r"|melden))\b"
+            r"|melden))\b",
+            "werde nachschauen",
+            "Das Hafenbüro öffnet um neun.",
         ),
     ),
-    references=(Entry(r"\b(?:was|wann|wer|welche[rs]?|wo|warum)\b"),),
+    references=(
+        Entry(r"\b(?:was|wann|wer|welche[rs]?|wo|warum)\b", "welche", "Das Hafenbüro öffnet um neun."),
+    ),
 )

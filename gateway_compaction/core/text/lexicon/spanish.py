@@ -3,39 +3,22 @@
 from __future__ import annotations
 
 from gateway_compaction.core.text.lexicon.entry import Entry, Lexicon, Phrases
-
-OPEN = (
-    r"(?:^\W*|^\d{1,3}[.)]\s+|[,;:.—–-]\s+"
-    r"|\b(?:please|and|but|also|so|then|again|note|reminder|bitte|und|aber|also|et|mais|y|pero"
-    r"|por favor)[,:]?\s+)"
-)
-SPANISH_VERB = (
-    r"(?:respond[ea]|contest[ea]|escrib[ea]|us[ea]|utili[cz][ea]|habla|hable|pon|ponga|di|diga|da"
-    r"|mencion[ea]|incluy[ea]"
-    r"|indi(?:ca|que)|llám[ae]me|ll[áa]m[ae]|muestr[ea]|cit[ea]|mantén|mantenga|pregunt[ea]|expli(?:ca"
-    r"|que)|tradu[cz](?:e|ca)"
-    r"|ha[zg]a?|agre(?:ga|gue)|añad[ea]|enví[ea]|borr[ea]|limit[ea]|revis[ea]|termin[ea])"
-)
-SUBJUNCTIVE = (
-    r"(?:(?:us|borr|llam|mencion|cambi|elimin|toqu|env[ií]|muestr|mand|quit|cit|entr|emple|habl|tute"
-    r"|contest|compr|llev"
-    r"|utilic|agregu|pregunt|expliqu|busqu|complet|inclin)es"
-    r"|(?:pong|hag|dig|escrib|respond|incluy|abr|añad|repit|traduzc|veng|salg|vend)as)"
-)
-RULES = (
-    rf"{OPEN}(?:siempre (?:\p{{L}}+(?:ar|er|ir)\b|en \p{{L}}+\W*$|{SPANISH_VERB}\b)"
-    rf"|(?:nunca|jamás|no) (?:(?:me|lo|la|les?|los|las) )?{SUBJUNCTIVE}\b|(?:nunca|jamás) \p{{L}}+[aei]r\b"
-    r"|recuerda(?: que|:)|no olvides|aseg[úu]rate|ten en cuenta|evita \p{L}"
-    r"|(?:a partir de ahora|de ahora en adelante|desde ahora),? (?!yo|voy|estoy|vamos)\p{L}"
-    rf"|{SPANISH_VERB}\b[^.!?]{{0,60}}\b(?:siempre|nunca|jamás|s[oó]lo|solamente|únicamente"
-    rf"|a partir de ahora|desde ahora"
-    r"|de ahora en adelante|cada vez)\b)"
-    r"|\b(?:no )?debes(?! (?:estar|de estar|ser|tener|haber))\b"
-    r"|\btienes que (?:siempre|responder|contestar|usar|escribir)\b|\bquiero que (?:siempre|nunca|no) "
-)
+from gateway_compaction.core.text.lexicon.rules.spanish import RULES
 
 SPANISH = Lexicon(
     code="es",
+    rules=RULES,
+    near_pointers=(Entry(r"\b(?:est[eao]s?|siguientes?)\b", "este", "la"),),
+    bare_questions=(
+        Entry(
+            r"(?:¿|(?:(?:y|pero|entonces|hola),? )*(?:qué|cómo|cuál|cuáles|cuándo|dónde|quién|por qué"
+            r"|para qué|hace falta|hay que\b(?=.*\bsiempre\b.*\b(?:en|para)\b)|es (?:verdad|cierto"
+            r"|necesario|obligatorio)|se puede|puedo|debo|puedes decirme|necesito siempre)\b)",
+            "hace falta siempre un return",
+            "Usa siempre un return.",
+        ),
+    ),
+    conjunctions=(Entry(r"y|pero|o|así que|asi que|entonces|por favor|pues", "y", "yo"),),
     name="Spanish",
     phrases=Phrases(
         "Resumen de la parte anterior de esta conversación, como contexto; no contiene "
@@ -56,81 +39,131 @@ SPANISH = Lexicon(
         "ahora me mi mis"
     ),
     own_person=(
-        Entry(r"[Yy]o"),
-        Entry(r"[Mm]is?"),
-        Entry(r"[Nn]uestr[oa]s?"),
+        Entry(r"[Yy]o", "yo", "La oficina del puerto abre a las nueve."),
+        Entry(r"[Mm]is?", "mi", "La oficina del puerto abre a las nueve."),
+        Entry(r"[Nn]uestr[oa]s?", "nuestra", "La oficina del puerto abre a las nueve."),
     ),
-    corrections=(Entry(r"\b(?:corrección|corrijo|en realidad|sino|en lugar|en vez|ya no)\b"),),
+    corrections=(
+        Entry(
+            r"\b(?:corrección|corrijo|en realidad|sino|en lugar|en vez|ya no)\b",
+            "en realidad",
+            "La oficina del puerto abre a las nueve.",
+        ),
+    ),
     reminders=(
-        Entry(r"\brecuerda\b"),
-        Entry(r"\bno olvides\b"),
-        Entry(r"\bten en cuenta\b"),
+        Entry(r"\brecuerda\b", "recuerda", "La oficina del puerto abre a las nueve."),
+        Entry(r"\bno olvides\b", "no olvides", "La oficina del puerto abre a las nueve."),
+        Entry(r"\bten en cuenta\b", "ten en cuenta", "La oficina del puerto abre a las nueve."),
     ),
     decisions=(
-        Entry(r"\b(?:decidido|decidimos|acordado|acordamos|quedamos en)\b"),
-        Entry(r"\bvamos con\b"),
+        Entry(
+            r"\b(?:decidido|decidimos|acordado|acordamos|quedamos en)\b",
+            "quedamos en",
+            "La oficina del puerto abre a las nueve.",
+        ),
+        Entry(r"\bvamos con\b", "vamos con", "La oficina del puerto abre a las nueve."),
     ),
     undecided=(
-        Entry(r"aún no"),
-        Entry(r"todavía no"),
+        Entry(r"aún no", "aún no", "La oficina del puerto abre a las nueve."),
+        Entry(r"todavía no", "todavía no", "La oficina del puerto abre a las nueve."),
     ),
     anchor_cues=("recuerda|olvides|en cuenta|decid|acord|quedamos|vamos con"),
-    rules=(Entry(RULES),),
-    rule_cues=(
-        "siempre|nunca|jamás|no |recuerda|asegúrate|asegurate"
-        "|en cuenta|evita|a partir|de ahora|desde ahora|solo|sólo"
-        "|solamente|únicamente|cada vez|debes|tienes que|quiero que"
-    ),
-    polite_rules=(Entry(r"(?:puedes|podrías) (?:siempre|no )"),),
-    impostures=(Entry(r"en el resumen"),),
     withdrawals=(
-        Entry(r"a partir de ahora"),
-        Entry(r"de ahora en adelante"),
-        Entry(r"desde ahora"),
-        Entry(r"\bya no\b"),
-        Entry(r"\bde nuevo\b"),
-        Entry(r"\botra vez\b"),
-        Entry(r"\bcorrección\b"),
+        Entry(
+            r"\bolvid[ae] (?:lo|la|el|mi|las|los)\b|\bya no (?:vale|aplica|cuenta)\b|\bcancel[ae] (?:la"
+            r"|el|lo)\b|\bdeja sin efecto\b",
+            "Olvida lo que dije.",
+            "No olvides.",
+        ),
+        Entry(r"a partir de ahora", "a partir de ahora", "La oficina del puerto abre a las nueve."),
+        Entry(r"de ahora en adelante", "de ahora en adelante", "La oficina del puerto abre a las nueve."),
+        Entry(r"desde ahora", "desde ahora", "La oficina del puerto abre a las nueve."),
+        Entry(r"\bya no\b", "ya no", "La oficina del puerto abre a las nueve."),
+        Entry(r"\bde nuevo\b", "de nuevo", "La oficina del puerto abre a las nueve."),
+        Entry(r"\botra vez\b", "otra vez", "La oficina del puerto abre a las nueve."),
+        Entry(r"\bcorrección\b", "corrección", "La oficina del puerto abre a las nueve."),
     ),
-    vague_withdrawals=(Entry(r"\b(?:ahora|mejor|en realidad)\b"),),
-    requests=(Entry(r"responde|escribe|usa"),),
+    vague_withdrawals=(
+        Entry(r"\b(?:ahora|mejor|en realidad)\b", "en realidad", "La oficina del puerto abre a las nueve."),
+    ),
+    requests=(Entry(r"responde|escribe|usa", "responde", "La oficina del puerto abre a las nueve."),),
     permissions=(
-        Entry(r"\bpermitido\b"),
-        Entry(r"\bpuedes\b"),
+        Entry(r"\bpermitido\b", "permitido", "La oficina del puerto abre a las nueve."),
+        Entry(r"\bpuedes\b", "puedes", "La oficina del puerto abre a las nueve."),
     ),
-    withdrawal_cues=("ahora|ya no|de nuevo|otra vez|corrección|mejor|en realidad"),
-    fresh_starts=(Entry(r"siempre|nunca|no"),),
-    transforms=(Entry(r"traduc\w+|resum\w+|acort\w+"),),
-    pointers=(Entry(r"est[eao]s?|siguiente|nuestr\w+"),),
-    exhibits=(Entry(r"aquí (?:est[áa]|tienes)"),),
-    politeness=(Entry(r"por favor"),),
-    appeals=(Entry(r"por favor"),),
-    rule_headings=(Entry(r"reglas"),),
-    cases=(Entry(r"si|cuando"),),
-    mail_headers=(Entry(r"De|Asunto"),),
-    nothing=(Entry(r"sí|si|entendido|vale|claro|gracias|error|ninguno"),),
+    withdrawal_cues=("olvid|cancel|deja|ahora|ya no|de nuevo|otra vez|corrección|mejor|en realidad"),
+    fresh_starts=(Entry(r"siempre|nunca|no", "siempre", "La oficina del puerto abre a las nueve."),),
+    transforms=(
+        Entry(
+            r"tradu[cz]\w+|revis\w+|corrig\w+|corrij\w+|reescrib\w+|resum\w+|acort\w+",
+            "reescribir",
+            "La oficina del puerto abre a las nueve.",
+        ),
+    ),
+    pointers=(
+        Entry(r"est[eao]s?|siguiente|nuestr\w+", "siguiente", "La oficina del puerto abre a las nueve."),
+    ),
+    exhibits=(Entry(r"aquí (?:est[áa]|tienes)", "aquí tienes", "La oficina del puerto abre a las nueve."),),
+    politeness=(Entry(r"por favor", "por favor", "La oficina del puerto abre a las nueve."),),
+    appeals=(Entry(r"por favor", "por favor", "La oficina del puerto abre a las nueve."),),
+    rule_headings=(Entry(r"reglas", "reglas", "La oficina del puerto abre a las nueve."),),
+    cases=(Entry(r"si|cuando", "cuando", "La oficina del puerto abre a las nueve."),),
+    mail_headers=(Entry(r"De|Asunto", "Asunto", "Nordlicht 7"),),
+    nothing=(
+        Entry(
+            r"sí|si|entendido|vale|claro|gracias|error|ninguno",
+            "entendido",
+            "La oficina del puerto abre a las nueve.",
+        ),
+    ),
     refusals=(
-        Entry(r"lo siento\b"),
-        Entry(r"lamento\b"),
-        Entry(r"disculp[ae]\b"),
-        Entry(r"(?:lamentablemente|desafortunadamente),? no\b"),
-        Entry(r"(?:eso|esto) no (?:lo )?puedo\b"),
-        Entry(r"no es posible (?:resumir|ayudar)\b"),
-        Entry(r"no (?:puedo|me es posible)\b"),
-        Entry(r"como (?:un )?(?:modelo de l|ia,|inteligencia artificial)"),
+        Entry(r"lo siento\b", "lo siento", "La oficina del puerto abre a las nueve."),
+        Entry(r"lamento\b", "lamento", "La oficina del puerto abre a las nueve."),
+        Entry(r"disculp[ae]\b", "disculpe", "La oficina del puerto abre a las nueve."),
+        Entry(
+            r"(?:lamentablemente|desafortunadamente),? no\b",
+            "desafortunadamente no",
+            "La oficina del puerto abre a las nueve.",
+        ),
+        Entry(r"(?:eso|esto) no (?:lo )?puedo\b", "esto no puedo", "La oficina del puerto abre a las nueve."),
+        Entry(
+            r"no es posible (?:resumir|ayudar)\b",
+            "no es posible resumir",
+            "La oficina del puerto abre a las nueve.",
+        ),
+        Entry(r"no (?:puedo|me es posible)\b", "no me es posible", "La oficina del puerto abre a las nueve."),
+        Entry(
+            r"como (?:un )?(?:modelo de l|ia,|inteligencia artificial)",
+            "como inteligencia artificial",
+            "La oficina del puerto abre a las nueve.",
+        ),
     ),
     errors=(
-        Entry(r"error\s*+[:：]"),
-        Entry(r"(?:se (?:ha producido|produjo)|ha ocurrido|ocurrió) un error"),
+        Entry(r"error\s*+[:：]", "error:", "La oficina del puerto abre a las nueve."),
+        Entry(
+            r"(?:se (?:ha producido|produjo)|ha ocurrido|ocurrió) un error",
+            "se ha producido un error",
+            "La oficina del puerto abre a las nueve.",
+        ),
     ),
     question_starts=(
-        Entry(r"que\b"),
-        Entry(r"¿"),
+        Entry(r"que\b", "que", "La oficina del puerto abre a las nueve."),
+        Entry(r"¿", "¿", "La oficina del puerto abre a las nueve."),
     ),
-    reader=(Entry(r"\b(?:tú|usted|te)\b"),),
+    reader=(Entry(r"\b(?:tú|usted|te)\b", "usted", "La oficina del puerto abre a las nueve."),),
     deferrals=(
-        Entry(r"\b(?:lo|voy a|vamos a) (?:compr[ou]|revis|consult|averigu|pregunt)"),
-        Entry(r"\b(?:te|le|os|les) (?:aviso|avisar|dir[eé])"),
+        Entry(
+            r"\b(?:lo|voy a|vamos a) (?:compr[ou]|revis|consult|averigu|pregunt)",
+            "vamos a consult",
+            "La oficina del puerto abre a las nueve.",
+        ),
+        Entry(
+            r"\b(?:te|le|os|les) (?:aviso|avisar|dir[eé])",
+            "les avisar",
+            "La oficina del puerto abre a las nueve.",
+        ),
     ),
-    references=(Entry(r"\b(?:qué|cuál|cuándo|dónde|quién)\b"),),
+    references=(
+        Entry(r"\b(?:qué|cuál|cuándo|dónde|quién)\b", "cuándo", "La oficina del puerto abre a las nueve."),
+    ),
 )
