@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -230,3 +231,30 @@ class TestOneConversation:
         assert not surpluses.has_larger("tb")
         surpluses.keep(SessionRef("te", "e"), "m", SessionSurplus(), larger=False)
         assert surpluses.find(SessionRef("tc", "c"), "m") is None
+
+
+class TestReplicas:
+    """Each process hears of a conversation by itself, long before it matters."""
+
+    @pytest.mark.parametrize("price", [beside(1_000), dear_pictures])
+    @pytest.mark.parametrize("processes", [3])
+    async def test_a_conversation_that_moves_between_them_is_sent_alike(
+        self, rigs: Callable[..., Rig], price: Price, processes: int
+    ) -> None:
+        """Neither refusals nor breaks of the provider's prompt cache come with more processes."""
+        window = 3_000 if price is not dear_pictures else 3 * WINDOW
+        talk = chat(81) if price is not dear_pictures else sheets(25)
+        breaks = []
+        for count in (1, processes):
+            first = rigs(window)
+            fleet = [Provider(rig, window, price) for rig in (first, *_replicas(rigs, first, window, count))]
+            sent = []
+            for number, messages in enumerate(grown(talk)):
+                sent.append(list((await fleet[number % count].call(messages)).sent))
+            assert not any(provider.refused for provider in fleet)
+            breaks.append(sum(b[: len(a)] != a for a, b in pairwise(sent)))
+        assert breaks[0] == breaks[1] > 0
+
+
+def _replicas(rigs: Callable[..., Rig], first: Rig, window: int, count: int) -> list[Rig]:
+    return [rigs(window, redis=first.redis) for _ in range(count - 1)]

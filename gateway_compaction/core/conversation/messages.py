@@ -141,11 +141,15 @@ def beside_content(message: Message) -> Sequence[Any]:
     ``reasoning_details``, ``thinking_blocks``), so whatever is not known to be something else is returned. It
     is sent again and paid for like text, and it is no part of what the message means.
     """
-    # Asked of every message, most of which have nothing beside: these must not cost a loop.
-    beside = [] if message.keys() <= READ_FIELDS else [message[k] for k in message if k not in READ_FIELDS]
-    if parts := parts_of(message):
-        beside += [part for part in parts if is_thinking(part)]
-    return beside
+    if not may_have_beside(message):
+        return ()
+    beside = [message[key] for key in message if key not in READ_FIELDS]
+    return [*beside, *(part for part in parts_of(message) if is_thinking(part))]
+
+
+def may_have_beside(message: Message) -> bool:
+    """Tell whether ``beside_content`` may return something: most messages are told apart without a loop."""
+    return not message.keys() <= READ_FIELDS or isinstance(message.get("content"), list)
 
 
 def has_thinking(message: Message) -> bool:

@@ -22,14 +22,13 @@ import tiktoken
 
 from gateway_compaction.core.conversation.body import paid_fields_of, requested_output
 from gateway_compaction.core.conversation.digest import digest_message, fingerprint
-from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.messages import Message, may_have_beside
 from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.tokens.calibration import Calibration, family_of
 from gateway_compaction.core.tokens.estimate import (
     estimate_media,
     price_beside,
     price_content,
-    price_message,
 )
 from gateway_compaction.core.tokens.session_surplus import Correction
 
@@ -106,7 +105,9 @@ class TokenCounter:
         for message in messages:
             if total * factor >= enough:
                 break
-            total += sum(map(_count_bytes, price_message(message, rule)))
+            total += sum(map(_count_bytes, price_content(message, rule)))
+            if may_have_beside(message):
+                total += sum(map(_count_bytes, price_beside(message)))
         # Each message is rounded up for itself.
         return math.ceil(total * factor) + len(messages)
 
@@ -116,8 +117,9 @@ class TokenCounter:
         for message, digest in zip(messages, digests, strict=True):
             if (way, digest) not in self._cache:
                 total += sum(len(p) for p in price_content(message) if isinstance(p, str))
-            beside = (p for p in price_beside(message) if isinstance(p, str))
-            total += sum(len(p) for p in beside if (way, _name_text(p)) not in self._cache)
+            for piece in price_beside(message) if may_have_beside(message) else ():
+                if isinstance(piece, str) and (way, _name_text(piece)) not in self._cache:
+                    total += len(piece)
         return total
 
     def measure(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from gateway_compaction.core.conversation.messages import (
@@ -49,10 +49,9 @@ FILE_BYTES_PER_TOKEN = 20
 FILE_LEAST = 1500
 TEXT_BYTES_PER_TOKEN = 4
 TEXT_FILE = re.compile(r"text/.*|.*[/+](json|xml|yaml|csv|javascript)")
-# One word, no longer than ids, marks and timestamps are: it costs nothing, and clients make these anew.
-LABEL = re.compile(r"[!-~]{0,100}")
-# A longer one is what a model thought, encrypted: three quarters of it are bytes, and a token has four.
-ENCRYPTED = re.compile(r"[!-~]+")
+ONE_WORD = re.compile(r"[!-~]*")
+# A word no longer than ids, marks and timestamps are costs nothing, and clients make these anew.
+LABEL_CHARS = 100
 # A longer text in a file that is not embedded is no name of it, but what it says.
 FILE_NAME_CHARS = 200
 # How deep in a field texts are looked for; nobody may make us recurse without end.
@@ -65,17 +64,6 @@ class Estimate(int):
     A type of its own, so that such a price is told apart from what was counted: a report would otherwise
     teach the model's calibration the fault of the rule.
     """
-
-
-def price_message(message: Message, rule: PictureRule = "tiles") -> Iterator[str | int]:
-    """Yield what a message costs: texts to encode, and tokens known without encoding.
-
-    Args:
-        message: the message.
-        rule: how the model that it is sent to prices pictures.
-    """
-    yield from price_content(message, rule)
-    yield from price_beside(message)
 
 
 def price_content(message: Message, rule: PictureRule = "tiles") -> Iterator[str | int]:
@@ -103,8 +91,12 @@ def price_beside(message: Message) -> list[str | int]:
     beside = beside_content(message)
     if not beside:
         return []
-    texts = dict.fromkeys(text for value in beside for text in _find_texts(value))
-    return [len(text) * 3 // 16 if ENCRYPTED.fullmatch(text) else text for text in texts]
+    if len(beside) == 1 and isinstance(beside[0], str):
+        texts: Iterable[str] = beside
+    else:
+        texts = dict.fromkeys(text for value in beside for text in _find_texts(value))
+    priced = (_price_encoded(text) if ONE_WORD.fullmatch(text) else text for text in texts)
+    return [piece for piece in priced if piece]
 
 
 def estimate_media(message: Message, rule: PictureRule = "tiles") -> int:
@@ -115,12 +107,11 @@ def estimate_media(message: Message, rule: PictureRule = "tiles") -> int:
 
 
 def _find_texts(value: Any, depth: int = DEEPEST) -> Iterator[str]:
-    """Yield the strings in a JSON value that are no labels."""
+    """Yield the strings in a JSON value."""
     if not depth:
         return
     if isinstance(value, str):
-        if not LABEL.fullmatch(value):
-            yield value
+        yield value
     elif isinstance(value, Mapping):
         for inner in value.values():
             yield from _find_texts(inner, depth - 1)
@@ -178,6 +169,11 @@ def _price_named(part: Mapping[str, Any], rule: PictureRule) -> Iterator[str | i
         yield from texts
         if not texts:
             yield _price_file(file_bytes(part))
+
+
+def _price_encoded(word: str) -> int:
+    """Price one word: a label, or what a model thought, encrypted: three quarters of that are bytes."""
+    return len(word) * 3 // 16 if len(word) > LABEL_CHARS else 0
 
 
 def _price_sound(size: int) -> Estimate:
