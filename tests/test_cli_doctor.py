@@ -221,6 +221,22 @@ class TestModels:
         if warned:
             assert "default" in found["summariser small"][0]["remedy"]
 
+    @pytest.mark.parametrize(("setting", "warned"), [("", True), (", context_compaction: false", False)])
+    def test_a_router_that_compacts_by_itself_and_the_window_of_its_group(
+        self, setting: str, warned: bool
+    ) -> None:
+        router = (
+            "  - model_name: auto\n    litellm_params:\n      model: auto_router/complexity_router\n"
+            "      complexity_router_config: {tiers: {SIMPLE: demo, MEDIUM: known, COMPLEX: known,"
+            f" REASONING: known}}{setting}}}\n"
+        )
+        found = run("--config", written(SMALL.replace("model_list:\n", f"model_list:\n{router}")))
+        said = {one["result"]: one for one in found["model auto"]}
+        assert said["ok"]["found"] == "4,000 tokens", "that of the smallest tier"
+        assert ("warn" in said) is warned
+        if warned:
+            assert "context_compaction: false" in said["warn"]["remedy"]
+
     def test_summarisers_must_be_offered(self, monkeypatch: pytest.MonkeyPatch) -> None:
         written(
             "version: 1\ndefaults: {summary: {model: known, fallbacks: [gone]}}\n"

@@ -187,6 +187,7 @@ def _list_modes(path: Path | None) -> set[str]:
 def _check_models(
     raw: Mapping[str, Any], book: PolicyBook | None, named: Mapping[str, str]
 ) -> Iterator[Finding]:
+    from gateway_compaction.adapters.litellm.auto_routers import compacts_itself
     from gateway_compaction.adapters.litellm.probes import load_config_models
 
     deployments = findings.deployments_in(raw)
@@ -200,6 +201,8 @@ def _check_models(
     for group in offered.models.list_groups():
         policy = book.resolve(Identity(model=group)) if book else None
         yield findings.check_window(group, offered.models.facts(group).window, policy)
+    for deployment in deployments:
+        yield from findings.check_auto_router(str(deployment.get("model_name")), compacts_itself(deployment))
     for model, place in named.items() if deployments else ():
         if not offered.offers(model):
             found = f"named by {place}, but not in the config: no summary would be made"

@@ -177,6 +177,17 @@ def check_window(group: str, known: int | None, policy: Policy | None) -> Findin
     return Finding(name, "warn", "its window is unknown: its requests stay untouched", remedy)
 
 
+def check_auto_router(group: str, compacts_itself: bool) -> Iterator[Finding]:
+    """Tell whether a router of LiteLLM's refuses what would have fitted after compaction."""
+    if compacts_itself:
+        found = (
+            "LiteLLM's complexity router compacts what nears the window of the tier it chose, by itself, and"
+            " refuses what it cannot compact (context_compaction, on by default)"
+        )
+        remedy = "Write context_compaction: false in its complexity_router_config"
+        yield Finding(f"model {group}", "warn", found, remedy)
+
+
 def check_summariser_tags(
     model: str, deployments: Iterable[Mapping[str, Any]], filtered: bool
 ) -> Iterator[Finding]:

@@ -21,6 +21,7 @@ from litellm.llms.anthropic.pass_through.caller_model_checks import caller_model
 from litellm.llms.anthropic.pass_through.utils import proxy_sub_call_metadata
 from litellm.types.router import RouterErrors
 
+from gateway_compaction.adapters.litellm.auto_routers import is_auto_router, list_choices
 from gateway_compaction.adapters.litellm.parameters import Correction, Corrections, list_sent
 from gateway_compaction.errors import (
     SummaryDenied,
@@ -36,6 +37,9 @@ FACTS_SECONDS = 60.0
 
 # Most groups cached; clients choose the names.
 MOST_FACTS = 1_000
+
+# Auto-routers that may choose one another, one behind the other; a config may make a circle of them.
+MOST_CHAINED = 3
 
 # How LiteLLM's spend logs name our own calls (``internal_call_origin``).
 ORIGIN = "gateway_compaction"
@@ -66,6 +70,8 @@ def get_live_router() -> Any:
 
 class ProxyModels:
     """Windows of model groups, read from the router and remembered for a minute.
+
+    The window of an auto-router's group is that of the smallest group that it may choose.
 
     Relies on ``get_model_list`` (aliases and patterns included), ``get_deployment`` and
     ``get_deployment_model_info`` of the router, and on ``max_input_tokens`` in a deployment's ``model_info``
@@ -103,10 +109,13 @@ class ProxyModels:
         router = self._router()
         return sorted({d["model_name"] for d in router.get_model_list() or ()}) if router is not None else []
 
-    def _look_up(self, model: str) -> ModelFacts:
+    def _look_up(self, model: str, depth: int = 0) -> ModelFacts:
         router = self._router()
         deployments = (router.get_model_list(model_name=model) or ()) if router is not None else ()
         facts = [_find_facts(router, deployment) for deployment in deployments]
+        if depth < MOST_CHAINED:
+            choices = [name for d in deployments if is_auto_router(d) for name in list_choices(d)]
+            facts += [self._look_up(name, depth + 1) for name in choices]
         with_window = [one for one in facts if one.window is not None]
         if with_window:
             return min(with_window, key=lambda one: one.window or 0)
