@@ -21,7 +21,7 @@ with warnings.catch_warnings():
 from litellm.proxy._types import ProxyException, UserAPIKeyAuth
 
 from gateway_compaction.admin.access import declare_routes
-from gateway_compaction.admin.dependencies import STATE, Parts
+from gateway_compaction.admin.dependencies import STATE, Parts, PromptPrice
 from gateway_compaction.admin.routes import include_routes
 from gateway_compaction.archive import Owner
 from gateway_compaction.core.policy.book import PolicyBook
@@ -95,7 +95,7 @@ def parts(archive: MemoryArchive) -> Parts:
     return Parts(
         archive,
         lambda: book,
-        lambda model: 0.001 if model == "gpt" else None,
+        lambda model: PromptPrice(0.001, 0.001, 0.001) if model == "gpt" else None,
         lambda: (b"gateway_compaction_requests_total 7\n", "text/plain; version=0.0.4"),
         lambda: {"queued": 0},
         lambda text, model: len(text) // 4 + 1,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gateway_compaction.admin.dependencies import PromptPrice
 from gateway_compaction.admin.details import diff_texts, events_after, find_version
 from gateway_compaction.admin.measures import make_overview
 from gateway_compaction.archive import Owner, SessionDetail, SessionRow
@@ -106,7 +107,7 @@ class TestOverview:
             hour(blue, saved=1000, cost=0.25),
             hour(Owner(), model="unknown", saved=7, would_save=1),
         ]
-        prices = {"gpt": 0.01, "other": 0.5}
+        prices = {"gpt": PromptPrice(0.01, 0.001, 0.02), "other": PromptPrice(0.5, 0.5, 0.5)}
         found = make_overview(1.0, 3, hours, prices.get)
         totals = found.totals
         assert (totals.saved, totals.would_save, totals.unpriced) == (1157, 11, 8)

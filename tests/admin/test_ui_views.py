@@ -63,7 +63,7 @@ class TestOverview:
         assert tiles["Failures"].tone == "bad"
         assert (view.shadow, view.mixed) == (False, True)
         assert [group.name for group in view.teams] == ["research", "support", "legal & compliance"]
-        assert len(view.chart.bars) == 24 and view.chart.would
+        assert len(view.chart.bars) == 24 and view.chart.has_would_save
 
     def test_shadow_mode_tells_what_would_have_been_saved(self) -> None:
         watched = [hour for hour in hours() if hour.would_save]
