@@ -17,7 +17,7 @@ from gateway_compaction.core.records.savings import CacheUse
 from gateway_compaction.engine.post_call import Ending
 from gateway_compaction.engine.request import Decision, Request, Untouched
 from gateway_compaction.errors import TranscriptError
-from gateway_compaction.ports import Caller
+from gateway_compaction.ports import Caller, ModelFacts
 
 KEY = "gateway_compaction"
 """The name of the call's state in LiteLLM's call details, and of what is told on spans."""
@@ -42,6 +42,10 @@ class CallState:
         base: what was decided about the request as the client sent it; None until then.
         decision: the same, or what that became for the deployment that is asked now.
         deferred: another hook comes after ours, so the deployment hook decides.
+        deployment: the facts of the deployment that is asked now.
+        again: what was decided for the next attempt, after the deployment refused the last one as too long.
+        asked_again: how often that was.
+        judged: the provider's error that was looked at last.
         failed: a fault of ours; the request goes on unchanged.
         altered: another hook has changed what was decided about, so nothing of that is kept.
         ending: how the call ended, once it did.
@@ -55,6 +59,10 @@ class CallState:
     base: Decision | None = None
     decision: Decision | None = None
     deferred: bool = False
+    deployment: ModelFacts | None = None
+    again: Decision | None = None
+    asked_again: int = 0
+    judged: Exception | None = None
     failed: bool = False
     altered: bool = False
     ending: Ending | None = None
@@ -78,6 +86,13 @@ class UncoveredCall:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> UncoveredCall:
         return self
+
+
+def find_state(logging_obj: Any) -> CallState | None:
+    """Return the state of the call that LiteLLM's logging object is about, None where it is not ours."""
+    details = getattr(logging_obj, "model_call_details", None)
+    state = details.get(KEY) if isinstance(details, dict) else None
+    return state if isinstance(state, CallState) else None
 
 
 def tenant_of(auth: Any) -> str:

@@ -19,16 +19,17 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import litellm
-from litellm.exceptions import ContextWindowExceededError
 from litellm.integrations.custom_logger import CustomLogger
 from litellm.proxy._types import UserAPIKeyAuth
 from openai import OpenAIError
 
+from gateway_compaction.adapters.litellm import ask_again
 from gateway_compaction.adapters.litellm.callbacks import can_block_later, has_pre_call_hook, is_guard
 from gateway_compaction.adapters.litellm.doors import CHAT, UNCOVERED
 from gateway_compaction.adapters.litellm.models import ProxyModels, RouterSummarizer
 from gateway_compaction.adapters.prometheus import get_telemetry
 from gateway_compaction.admin.mount import mount
+from gateway_compaction.call_refusals import CallRefusals
 from gateway_compaction.call_state import (
     KEY,
     CallState,
@@ -36,6 +37,7 @@ from gateway_compaction.call_state import (
     build_response_headers,
     build_uncovered_headers,
     ending_of,
+    find_state,
     has_decision_for,
     is_edited,
     request_of,
@@ -44,7 +46,7 @@ from gateway_compaction.call_state import (
 )
 from gateway_compaction.core.pins.rules import compile_grammars
 from gateway_compaction.core.text.language import load_classifier
-from gateway_compaction.engine.post_call import Ending, ProviderError
+from gateway_compaction.engine.post_call import Ending
 from gateway_compaction.engine.request import Decision
 from gateway_compaction.errors import CompactionError
 from gateway_compaction.ports import ModelFacts
@@ -86,6 +88,12 @@ class CompactionHook(CustomLogger):
         self._runtime, self._models = runtime, models
         self._started = False
         self._moved_at = -SETTLED_SECONDS
+        self._refusals = CallRefusals(runtime)
+
+    @property
+    def refusals(self) -> CallRefusals:
+        """What is done about refusals for length within a call."""
+        return self._refusals
 
     @fail_open
     async def async_pre_call_hook(
@@ -115,7 +123,7 @@ class CompactionHook(CustomLogger):
         self, kwargs: dict[str, Any], call_type: Any
     ) -> dict[str, Any] | None:
         """Decide about what was deferred, and fit again where the deployment's window is smaller."""
-        state, messages = self._find_state(kwargs.get("litellm_logging_obj")), kwargs.get("messages")
+        state, messages = find_state(kwargs.get("litellm_logging_obj")), kwargs.get("messages")
         if state is None or state.failed or not isinstance(messages, list) or not messages:
             return None
         if state.deferred and await self._has_changed(state, messages):
@@ -126,9 +134,14 @@ class CompactionHook(CustomLogger):
             return None
         base, state.altered = state.base, False
         assert base is not None
+        state.deployment, again = self._find_deployment(kwargs), state.again
+        state.again = None
         # Each attempt starts from the client's request: the last one may have gone to a smaller deployment.
-        facts = self._find_smaller_window(base, kwargs)
-        decision = base if facts is None else await self._runtime.compactor.refit(base, facts)
+        facts = self._find_smaller_window(base, state.deployment, kwargs)
+        if again is not None:
+            decision = again
+        else:
+            decision = base if facts is None else await self._runtime.compactor.refit(base, facts)
         if decision.messages is not None or decision is not state.decision:
             kwargs["messages"] = list(decision.sent)
         state.decision = decision
@@ -144,7 +157,7 @@ class CompactionHook(CustomLogger):
     ) -> dict[str, str] | None:
         """Tell the client what was done; from here on the answer is on its way."""
         logging_obj = data.get("litellm_logging_obj")
-        state = self._find_state(logging_obj)
+        state = find_state(logging_obj)
         if state is None:
             uncovered = _details_of(logging_obj).get(KEY)
             return build_uncovered_headers(uncovered) if isinstance(uncovered, UncoveredCall) else None
@@ -161,7 +174,8 @@ class CompactionHook(CustomLogger):
         """Note how the call ended; calls without state (our own summaries among them) are not ours."""
         state = kwargs.get(KEY)
         if isinstance(state, CallState):
-            state.ending = ending_of(kwargs, response_obj)
+            deployment = state.deployment.key if state.deployment else ""
+            state.ending = replace(ending_of(kwargs, response_obj), deployment=deployment)
             self._follow(state)
 
     @fail_open
@@ -173,12 +187,14 @@ class CompactionHook(CustomLogger):
         # A guardrail's refusal passes here too: that is not the provider's, and leaves nothing behind.
         if not isinstance(state, CallState) or not isinstance(error, OpenAIError):
             return
-        exceeded = isinstance(error, ContextWindowExceededError)
-        ending = Ending.from_error(ProviderError(_status_of(error), exceeded))
+        ending = Ending.from_error(ask_again.describe_error(error))
         if ending is None or state.decision is None or state.refused or state.altered:
             return
+        if ending.too_long and state.judged is not error:
+            await self._refusals.learn(state, error)
         state.refused = True
-        self._runtime.post_call.follow(state.decision, ending)
+        deployment = state.deployment.key if state.deployment else ""
+        self._runtime.post_call.follow(state.decision, replace(ending, deployment=deployment))
 
     def start(self) -> None:
         """Start background reading, once in each process, and let the shutdown wait for our work."""
@@ -225,6 +241,7 @@ class CompactionHook(CustomLogger):
             # A summary that is waited for would be made, and kept, of what is blocked a moment later.
             may_wait = not any(c is not self and can_block_later(c) for c in litellm.callbacks)
             request = replace(request_of(state, data), may_wait=may_wait)
+            await self._runtime.windows.wait_first()
             state.base = state.decision = await self._runtime.compactor.compact(request)
         except BaseException as fault:
             state.failed = True
@@ -273,18 +290,23 @@ class CompactionHook(CustomLogger):
             return True
         return any(c is not self and is_guard(c) for c in callbacks)
 
-    def _find_smaller_window(self, decision: Decision, kwargs: Mapping[str, Any]) -> ModelFacts | None:
-        """Return the facts of the deployment that is asked, if its window is smaller than the one fitted."""
+    def _find_deployment(self, kwargs: Mapping[str, Any]) -> ModelFacts:
+        """Return the facts of the deployment that is asked."""
         metadata = kwargs.get("metadata") or {}
-        own_group = metadata.get("model_group") in (None, decision.request.model)
-        if own_group and decision.policy.context_window is not None:
-            return None
         info = kwargs.get("model_info") or metadata.get("model_info") or {}
-        facts = self._models.find_deployment_facts(info.get("id"), str(kwargs.get("model")))
+        return self._models.find_deployment_facts(info.get("id"), str(kwargs.get("model")))
+
+    def _find_smaller_window(
+        self, decision: Decision, facts: ModelFacts, kwargs: Mapping[str, Any]
+    ) -> ModelFacts | None:
+        """Return the facts of the deployment that is asked, if its window is smaller than the one fitted."""
+        group = (kwargs.get("metadata") or {}).get("model_group")
+        own_group = group in (None, decision.request.model)
+        window = self._runtime.compactor.find_window(facts, decision.policy, own_group=own_group)
         known = decision.model.window if decision.model else None
-        if facts.window is None or (known is not None and facts.window >= known):
+        if window is None or (known is not None and window >= known):
             return None
-        return facts
+        return replace(facts, window=window)
 
     def _note_uncovered(self, door: str, logging_obj: Any) -> None:
         """Count a call that compaction does not cover, once, and note it for the headers of its answer."""
@@ -293,11 +315,6 @@ class CompactionHook(CustomLogger):
             details[KEY] = UncoveredCall(door)
             self._runtime.telemetry.record_uncovered(door)
 
-    @staticmethod
-    def _find_state(logging_obj: Any) -> CallState | None:
-        state = _details_of(logging_obj).get(KEY)
-        return state if isinstance(state, CallState) else None
-
 
 def _details_of(logging_obj: Any) -> dict[str, Any]:
     """Return the details that all hooks of a call share; where it has none, a dict that nobody keeps."""
@@ -305,18 +322,13 @@ def _details_of(logging_obj: Any) -> dict[str, Any]:
     return details if isinstance(details, dict) else {}
 
 
-def _status_of(error: Any) -> int | None:
-    try:
-        return int(error.status_code)
-    except (AttributeError, TypeError, ValueError):
-        return None
-
-
 def _build_hook() -> CompactionHook:
     settings, models = Settings(), ProxyModels()
     runtime = build(settings, models, RouterSummarizer(), policy_source_from(settings), get_telemetry())
     mount(runtime)
-    return CompactionHook(runtime, models)
+    hook = CompactionHook(runtime, models)
+    ask_again.install(hook.refusals)
+    return hook
 
 
 handler = _build_hook()

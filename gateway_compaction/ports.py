@@ -15,6 +15,7 @@ from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.core.records.savings import Savings
+from gateway_compaction.core.tokens.windows import LearnedWindow
 
 __all__ = [
     "Buffer",
@@ -23,6 +24,7 @@ __all__ = [
     "ModelFacts",
     "Models",
     "Notices",
+    "ProviderError",
     "Store",
     "Summarizer",
     "SummaryAnswer",
@@ -183,6 +185,14 @@ class Store(Protocol):
         """Share a calibration factor with the other replicas."""
         ...
 
+    async def windows(self) -> Mapping[str, LearnedWindow]:
+        """Return what refusals taught of deployments' windows, as saved by any replica, while it holds."""
+        ...
+
+    async def save_window(self, deployment: str, learned: LearnedWindow) -> None:
+        """Share what was learned of a deployment's window with the other replicas."""
+        ...
+
     async def ping(self) -> None:
         """Answer, or raise ``StoreError``."""
         ...
@@ -257,10 +267,39 @@ class Summarizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """The smallest window of a model group's deployments in tokens, and the name that it counts by."""
+    """The facts of a deployment, or of a model group.
+
+    Attributes:
+        window: tokens that it is declared to read; of a group, the fewest of its deployments. None: unknown.
+        name: the name that tokens are counted by.
+        deployment: what a window that refusals teach is remembered under; empty for a group.
+        deployments: of a group, those that may be chosen.
+    """
 
     window: int | None
     name: str
+    deployment: str = ""
+    deployments: tuple[ModelFacts, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """What a learnt window is kept under: the deployment, or the model where none is known."""
+        return self.deployment or self.name
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderError:
+    """An error that a provider answered.
+
+    Attributes:
+        status: the HTTP status, if there was one.
+        context_exceeded: the host took it for a full context.
+        text: the message, with whatever stands beside it.
+    """
+
+    status: int | None
+    context_exceeded: bool = False
+    text: str = ""
 
 
 class Models(Protocol):

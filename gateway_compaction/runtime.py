@@ -25,10 +25,12 @@ from gateway_compaction.archive import Archive
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.engine.compactor import Compactor, CompactorSettings
+from gateway_compaction.engine.length_refusals import LengthRefusals
 from gateway_compaction.engine.notices import NoticePoller
 from gateway_compaction.engine.parts import EngineParts
 from gateway_compaction.engine.post_call import PostCall
 from gateway_compaction.engine.summary_pipeline import SummaryPipeline
+from gateway_compaction.engine.window_poller import WindowPoller
 from gateway_compaction.engine.worker import Limits, Worker
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Models, Store, Summarizer
@@ -50,6 +52,7 @@ class Runtime:
     worker: Worker
     compactor: Compactor
     post_call: PostCall
+    refusals: LengthRefusals
     counter: TokenCounter
     executors: tuple[ThreadPoolExecutor, ThreadPoolExecutor]
     summary_pipeline: SummaryPipeline
@@ -57,6 +60,7 @@ class Runtime:
     telemetry: Telemetry
     archive: Archive
     notice_poller: NoticePoller
+    windows: WindowPoller
 
     @property
     def policy_state(self) -> PolicyState | None:
@@ -67,7 +71,8 @@ class Runtime:
     def tasks(self) -> tuple[Callable[[], Coroutine[Any, Any, None]], ...]:
         """The work that runs in the background as long as the process does; each for a task of its own."""
         watch = (self.policies.watch,) if isinstance(self.policies, PolicySource) else ()
-        return (self.adopt_factors, self.report_samples, self.notice_poller.run, *watch)
+        polls = (self.adopt_factors, self.windows.run, self.notice_poller.run)
+        return (*polls, self.report_samples, *watch)
 
     async def report_samples(self) -> None:
         """Record every two seconds how the process is doing."""
@@ -85,6 +90,7 @@ class Runtime:
             summarisers_open=len(self.summary_pipeline.paused_models),
             policies_loaded_at=policies.loaded_at if policies else None,
             policies_refused=policies is not None and policies.problem is not None,
+            windows_learned=len(self.windows.list_learned()),
         )
 
     async def adopt_factors(self) -> None:
@@ -153,12 +159,14 @@ def build(
         worker=worker,
         compactor=compactor,
         post_call=PostCall(parts, worker, back),
+        refusals=LengthRefusals(parts, compactor, worker, front),
         counter=parts.counter,
         executors=(front, back),
         summary_pipeline=pipeline,
         policies=policies,
         telemetry=telemetry,
         archive=archive,
+        windows=WindowPoller(store, parts.windows, settings.calibration_seconds),
         notice_poller=NoticePoller(store, worker, compactor, parts.local, [archive.clear]),
     )
 

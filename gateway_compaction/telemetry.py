@@ -43,6 +43,7 @@ class Sample:
         summarisers_open: how many summariser models are not asked at present.
         policies_loaded_at: when the policies in force were read, in seconds since 1970.
         policies_refused: whether the policy file as it is now cannot be used.
+        windows_learned: deployments whose window is known from refusals.
     """
 
     queued: int
@@ -51,6 +52,7 @@ class Sample:
     summarisers_open: int
     policies_loaded_at: float | None = None
     policies_refused: bool = False
+    windows_learned: int = 0
 
 
 class Telemetry(Protocol):
@@ -68,6 +70,10 @@ class Telemetry(Protocol):
 
     def record_uncovered(self, door: str) -> None:
         """Record that a call came through a door that compaction does not cover."""
+        ...
+
+    def record_length_refusal(self, policy: str, result: str) -> None:
+        """Record a refusal for length: the request was ``asked_again`` with less, or ``passed_on``."""
         ...
 
     def record_summary(self, event: CompactionEvent) -> None:
@@ -91,6 +97,9 @@ class NoTelemetry:
         """See ``Telemetry``."""
 
     def record_uncovered(self, door: str) -> None:
+        """See ``Telemetry``."""
+
+    def record_length_refusal(self, policy: str, result: str) -> None:
         """See ``Telemetry``."""
 
     def record_summary(self, event: CompactionEvent) -> None:

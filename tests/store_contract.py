@@ -13,6 +13,7 @@ from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction, Kind, Segment, SessionRef
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.tokens.windows import LearnedWindow
 from gateway_compaction.ports import Buffer, CallRecord
 
 __all__ = [
@@ -99,6 +100,12 @@ async def fill(store: RedisStore) -> None:
         call=CallRecord(used=digest("a"), labels=labels, about=about, view=digest("a"), snapshot=last),
     )
     await store.save_factor("gpt", 1.1)
+    await store.save_window("a deployment", LearnedWindow(told=3_000, at=(await now(store),)))
+
+
+async def now(store: RedisStore) -> float:
+    """The second of the server's clock."""
+    return float((await raw(store).time())[0])
 
 
 async def everything_an_operator_does(archive: RedisArchive) -> None:

@@ -51,8 +51,9 @@ ROOMS: dict[str, set[str]] = {
     "settings": CORE,
     "runtime": WIRED - {"runtime"},
     "call_state": CONTRACTS | {"engine"},
+    "call_refusals": WIRED | {"call_state"},
     "admin": WIRED | {"call_state"},
-    "hook": WIRED | {"call_state", "admin"},
+    "hook": WIRED | {"call_state", "call_refusals", "admin"},
     "replay": WIRED,
     "evaluation": WIRED | {"replay"},
     "cli": WIRED | {"replay", "evaluation", "__init__"},
@@ -66,7 +67,14 @@ PURE_NAMES = {"pathlib": {"PurePath", "PurePosixPath"}}
 # Every handler of all exceptions that does not raise again: there foreign code may raise anything.
 BROAD = {
     "hook.py": {"guarded"},
-    "adapters/litellm/models.py": {"_find_model_info", "_find_catalogued_window", "_ask"},
+    "adapters/litellm/models.py": {
+        "_find_model_info",
+        "_find_catalogued_window",
+        "_ask",
+        "has_window_fallback",
+    },
+    "adapters/litellm/ask_again.py": {"_log_failure"},
+    "call_refusals.py": {"may_ask_again", "ask_again"},
     "adapters/litellm/probes.py": {"_find_fault"},
     "admin/mount.py": {"mount"},
     "admin/prices.py": {"_catalogue_prices"},

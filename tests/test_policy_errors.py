@@ -17,6 +17,8 @@ NUMBERISH: list[Any] = ["0.8", "1", True, None, [], {}, float("nan"), float("inf
 WRONG: dict[str, list[Any]] = {
     "mode": [True, "on", "enforced", None, 1, []],
     "preset": ["balanced", None, 3],
+    "unknown_window": [199, "assume", "assume 199", "assume x", {"assume": "x"}, {"at": 8000}, True, 8000.5],
+    "length_refusals": ["again", True, 2],
     "context_window": [199, "4000", 4000.5, True, 10**400],
     "output_reserve": [-1, "some", None, True, 0.1, [1]],
     "levels.light.at": [0, -0.1, 1.01, *NUMBERISH],

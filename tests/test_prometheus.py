@@ -328,7 +328,8 @@ def test_an_epoch_begins_once() -> None:
 def test_who_measures_takes_all_that_is_measured(one: type[object]) -> None:
     asked = {name: method for name, method in vars(Telemetry).items() if not name.startswith("_")}
     assert set(asked) == {
-        "record_decision", "record_call", "record_uncovered", "record_summary", "record_sample",
+        "record_decision", "record_call", "record_uncovered", "record_length_refusal", "record_summary",
+        "record_sample",
     }  # fmt: skip
     taken = {name: inspect.signature(getattr(one, name)) for name in asked}
     assert taken == {name: inspect.signature(method) for name, method in asked.items()}

@@ -199,6 +199,7 @@ async def everything_at_all(store: RedisStore) -> None:
     token = await store.claim(session("other"), digest("x"), [], 60)
     await store.release(session("other"), digest("x"), token, failure="late", ttl=WEEK)
     assert await store.factors() == {"gpt": 1.1}
+    assert [one.told for one in (await store.windows()).values()] == [3_000]
     assert (await store.notices()).requested == frozenset()
     await everything_an_operator_does(RedisArchive(store.connection))
 

@@ -11,10 +11,11 @@ import pytest
 from gateway_compaction.adapters.redis.connection import connect
 from gateway_compaction.adapters.redis.scripts import Script
 from gateway_compaction.adapters.redis.store import RedisStore
+from gateway_compaction.core.tokens.windows import LEARNED_SECONDS, LearnedWindow
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Buffer, CallRecord, Store
 from tests.lab.redis_server import RedisServer
-from tests.store_contract import TTL, digest, event, raw, record, session
+from tests.store_contract import TTL, digest, event, now, raw, record, session
 
 S = session()
 
@@ -152,6 +153,30 @@ async def test_a_value_of_the_wrong_type_is_a_store_error(store: RedisStore) -> 
     with pytest.raises(StoreError):
         await store.load(S, [digest("a")])
     assert store.state == "closed"
+
+
+async def test_learned_windows_are_shared_while_they_hold(store: RedisStore) -> None:
+    assert await store.windows() == {}
+    clock = await now(store)
+    learned = LearnedWindow(3_000, 2_900, 2_950, (clock - 5, clock - 9), "openai/ü", 8_000)
+    outdated = LearnedWindow(9_000, at=(clock - LEARNED_SECONDS - 5,))
+    await store.save_window("d/ü", outdated)
+    await store.save_window("d/ü", learned)
+    await store.save_window("gone", outdated)
+    assert await store.windows() == {"d/ü": learned}
+    assert await raw(store).hkeys("gwc:windows") == ["d/ü".encode()]
+    assert 0 < await raw(store).ttl("gwc:windows") <= LEARNED_SECONDS
+
+
+@pytest.mark.parametrize(
+    "bad", ["", "x", "[]", "1", '{"at": []}', '{"at": "x"}', '{"at": [NaN]}', '{"told": 3000}', "[" * 5_000]
+)
+async def test_a_window_that_cannot_be_read_is_left_out(store: RedisStore, bad: str) -> None:
+    learned = LearnedWindow(told=3_000, at=(await now(store),))
+    await store.save_window("good", learned)
+    await raw(store).hset("gwc:windows", "bad", bad)
+    assert await store.windows() == {"good": learned}
+    assert await raw(store).hkeys("gwc:windows") == [b"good"]
 
 
 async def test_factors_that_are_none_are_left_out(store: RedisStore) -> None:

@@ -16,6 +16,7 @@ from gateway_compaction.adapters.redis.breaker import Breaker
 from gateway_compaction.adapters.redis.connection import RedisConnection, connect
 from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.archive import Query, Scope
+from gateway_compaction.core.tokens.windows import LearnedWindow
 from gateway_compaction.errors import StoreBusy, StoreError
 from gateway_compaction.ports import CallRecord
 from tests.lab.ports import HOST, free_port
@@ -37,6 +38,8 @@ CALLS: dict[str, Callable[[RedisStore], Awaitable[Any]]] = {
     "backoff": lambda store: store.backoff(S, "unused", 60),
     "factors": lambda store: store.factors(),
     "save_factor": lambda store: store.save_factor("gpt", 1.0),
+    "windows": lambda store: store.windows(),
+    "save_window": lambda store: store.save_window("d", LearnedWindow(told=3_000, at=(1.0,))),
     "ping": lambda store: store.ping(),
 }
 

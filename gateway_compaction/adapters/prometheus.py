@@ -52,6 +52,10 @@ COUNTERS = {
     "tokens_after": ("Tokens of what was sent for them, or in observe would be.", ("policy", "mode")),
     "cache_breaks": ("Calls that were sent a compaction for the first time.", ("policy",)),
     "refusals": ("Rewritten requests that the provider refused with 400, 413 or 422.", ("policy",)),
+    "length_refusals": (
+        "Requests that a provider refused as too long, by what became of them.",
+        ("policy", "result"),
+    ),
     "summaries": ("Summaries in the background.", ("outcome",)),
     "summary_cost_dollars": ("What the summaries that were made cost.", ("policy",)),
 }
@@ -67,6 +71,7 @@ GAUGES: Mapping[str, tuple[str, Literal["livesum", "livemax", "livemin"]]] = {
     "queue_length": ("Summaries waiting or being made.", "livesum"),
     "store_breaker_open": ("1 while the store is not asked, because it failed.", "livemax"),
     "summarisers_open": ("Summariser models that are not asked, because they failed.", "livemax"),
+    "windows_learned": ("Deployments whose window is known from refusals.", "livemax"),
     "policy_problem": ("1 while the policy file as it is now cannot be used.", "livemax"),
     "policy_loaded_timestamp_seconds": ("When the policies in force were read.", "livemin"),
 }
@@ -160,6 +165,10 @@ class PrometheusTelemetry:
         """See ``Telemetry``."""
         self._counters["uncovered_requests"].labels(door).inc()
 
+    def record_length_refusal(self, policy: str, result: str) -> None:
+        """See ``Telemetry``."""
+        self._counters["length_refusals"].labels(self._to_label(policy), result).inc()
+
     def record_summary(self, event: CompactionEvent) -> None:
         """See ``Telemetry``."""
         if event.seconds is not None:
@@ -172,6 +181,7 @@ class PrometheusTelemetry:
         self._gauges["queue_length"].set(sample.queued)
         self._gauges["store_breaker_open"].set(sample.store_open)
         self._gauges["summarisers_open"].set(sample.summarisers_open)
+        self._gauges["windows_learned"].set(sample.windows_learned)
         self._gauges["policy_problem"].set(sample.policies_refused)
         if sample.policies_loaded_at is not None:
             self._gauges["policy_loaded_timestamp_seconds"].set(sample.policies_loaded_at)

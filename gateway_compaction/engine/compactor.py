@@ -154,14 +154,29 @@ class Compactor:
                 self._warn_once(str(error))
         return book.resolve(replace(identity, team_block=None, key_block=None))
 
-    def find_model(self, group: str, policy: Policy) -> SizedModel | None:
-        """Return what a model group is counted by and its window, or None where no window is known.
+    def find_model(self, name: str, policy: Policy) -> SizedModel | None:
+        """Return the model group of a name with its window, or None.
 
-        The policy's window comes before the host's.
+        Any of its deployments may be chosen: the smallest window holds, and a model whose window is not
+        known has no say while another's is.
         """
-        facts = self._models.facts(group)
-        window = policy.context_window or facts.window
-        return None if window is None else SizedModel(facts.name, window)
+        facts = self._models.facts(name)
+        windows = [(self.find_window(one, policy), one.name) for one in facts.deployments or (facts,)]
+        known = [SizedModel(name, window) for window, name in windows if window is not None]
+        return min(known, key=lambda model: model.window, default=None)
+
+    def find_window(self, facts: ModelFacts, policy: Policy, *, own_group: bool = True) -> int | None:
+        """Return the window of a deployment, None where it is unknown.
+
+        The policy's comes before the host's, unless another group is asked than the client named. What
+        refusals have taught comes before both where it is smaller: no declaration makes a provider take more.
+        """
+        declared = (policy.context_window if own_group else None) or facts.window
+        if declared is None and isinstance(policy.unknown_window, int):
+            declared = policy.unknown_window
+        if facts.window is None and declared is None and policy.unknown_window == "leave":
+            return None
+        return self._parts.windows.window(facts.key, declared, self._parts.clock())
 
     async def measure_request(
         self, request: Request, policy: Policy, model: SizedModel

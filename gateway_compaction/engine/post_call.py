@@ -15,9 +15,12 @@ from gateway_compaction.core.planning.fit import read_ahead
 from gateway_compaction.core.planning.plan import find_base
 from gateway_compaction.core.planning.snapshot import build_snapshot
 from gateway_compaction.core.planning.views import ViewBuilder
+from gateway_compaction.core.policy.fields import LARGEST
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.core.records.savings import CacheUse, Savings
+from gateway_compaction.core.tokens.counter import output_reserve
+from gateway_compaction.core.tokens.refusal import TOO_LARGE, read_refusal
 from gateway_compaction.engine.call_savings import CallSavings
 from gateway_compaction.engine.parts import EngineParts
 from gateway_compaction.engine.request import (
@@ -28,7 +31,7 @@ from gateway_compaction.engine.request import (
 from gateway_compaction.engine.summary_task import SummaryTask
 from gateway_compaction.engine.usage_reports import UsageReports
 from gateway_compaction.engine.worker import Worker
-from gateway_compaction.ports import CallRecord
+from gateway_compaction.ports import CallRecord, ProviderError
 from gateway_compaction.telemetry import CacheBreakDetector
 
 log = logging.getLogger("gateway_compaction")
@@ -36,19 +39,8 @@ log = logging.getLogger("gateway_compaction")
 BYPASS_SECONDS = 300.0
 """Seconds that a session is left alone after its provider refused a rewritten request."""
 
-TOO_LARGE = 413
-"""The status of a request body that is too large, as the context itself may be."""
-
 REFUSALS = frozenset({400, TOO_LARGE, 422})
 """Statuses by which a provider says that the request itself is at fault; all others say nothing about it."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProviderError:
-    """An error that the provider answered: its status, and whether the host took it for a full context."""
-
-    status: int | None
-    context_exceeded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +53,22 @@ class Ending:
         prompt_tokens: as the provider reported them, be it in a refusal; None where it did not.
         prompt_cache: what of them it read from its prompt cache and wrote to it, None where it does not say.
         too_long: a refusal because of the length: of the context, or of the request (413).
+        deployment: what the window of the deployment that was asked last is remembered under, if it is known.
     """
 
     kind: Literal["answered", "cached", "disconnected", "refused"]
     prompt_tokens: int | None = None
     too_long: bool = False
     prompt_cache: CacheUse | None = None
+    deployment: str = ""
 
     @classmethod
     def from_error(cls, error: ProviderError) -> Self | None:
         """Return the ending of a call whose request the provider refused; None where it failed otherwise."""
-        if error.status not in REFUSALS:
+        refusal = read_refusal(error.status, error.text, context_exceeded=error.context_exceeded)
+        if error.status not in REFUSALS and refusal is None:
             return None
-        return cls("refused", None, error.context_exceeded or error.status == TOO_LARGE)
+        return cls("refused", refusal.counted if refusal else None, refusal is not None)
 
 
 class PostCall:
@@ -115,6 +110,8 @@ class PostCall:
         self._savings.record_report(decision, ending.prompt_cache)
         if ending.kind == "answered" and ending.prompt_tokens:
             self._learn_count(decision, ending.prompt_tokens, refused=False)
+        if ending.kind == "answered" and ending.prompt_tokens and ending.deployment:
+            self._note_passed(decision, ending.deployment, ending.prompt_tokens)
         if ending.kind == "refused":
             self._follow_refusal(decision, ending)
         if not isinstance(decision, Planned):
@@ -224,12 +221,28 @@ class PostCall:
         if self._usage_reports.is_telling(decision, reported, refused=refused):
             self._worker.run_later(self._usage_reports.learn(decision, reported, refused=refused))
 
+    def learn_count(self, decision: Decision, counted: int) -> None:
+        """Take a provider's own count of a prompt that it refused for a report like any other."""
+        self._learn_count(decision, counted, refused=True)
+
+    def _note_passed(self, decision: Decision, deployment: str, reported: int) -> None:
+        """Remember the largest request that a deployment has answered: its window is no smaller."""
+        window = decision.model.window if decision.model is not None else LARGEST
+        tokens = reported + output_reserve(decision.request.body, window, decision.policy.output_reserve)
+        raised = self._parts.windows.answer(deployment, tokens)
+        if raised is not None:
+            self._worker.run_later(self._store.save_window(deployment, raised))
+
     def _follow_refusal(self, decision: Decision, ending: Ending) -> None:
-        """Leave a session alone whose rewritten request was refused, or count it as longer from now on."""
+        """Leave a session alone whose rewritten request was refused, unless it was refused as too long.
+
+        What is too long after compaction would be longer without it. ``LengthRefusals`` learns from those.
+        """
         local = self._parts.local
         if ending.too_long:
-            # What is too long after compaction would be longer without it: correct the count instead.
-            self._learn_count(decision, ending.prompt_tokens, refused=True)
+            if ending.prompt_tokens or not ending.deployment:
+                # Without a number it is the window of the deployment that is bounded, if that is known.
+                self._learn_count(decision, ending.prompt_tokens, refused=True)
             if isinstance(decision, Planned) and decision.outcome == "bypassed":
                 # As it came it is refused in any case: the bypass helps nobody.
                 local.set_bypass(decision.session, None, BYPASS_SECONDS, decision.generation)

@@ -16,6 +16,7 @@ from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.text import identifiers, terms
 from gateway_compaction.engine.compactor import Compactor
+from gateway_compaction.engine.length_refusals import LengthRefusals
 from gateway_compaction.engine.local_buffer import LocalBuffer
 from gateway_compaction.engine.notices import NoticePoller
 from gateway_compaction.engine.parts import EngineParts
@@ -152,6 +153,7 @@ class Rig:
         self.worker = Worker(self.parts, self.pipeline.make_summary, limits)
         self.compactor = Compactor(self.parts, self.worker, lambda: self.book, self.models, self.executor)
         self.post_call = self.make_post_call()
+        self.refusals = LengthRefusals(self.parts, self.compactor, self.worker, self.background)
         self.archive = RedisArchive(self.redis.connection)
         self.notice_poller = NoticePoller(
             store, self.worker, self.compactor, self.local, [self.archive.clear]

@@ -217,6 +217,7 @@ class TestEndings:
         await call.pre()
         await call.failure(bad_request(ContextWindowExceededError) if status == 400 else refusal(status))
         await host.runtime.worker.drain(5.0)
+        assert host.runtime.counter.calibration.factor(BIG) == 1.0
         following = host.call(list(LONG))
         await following.pre()
         assert len(following.data["messages"]) < len(LONG)

@@ -60,6 +60,11 @@ def models_of(*entries: dict[str, Any], clock: Clock | None = None) -> ProxyMode
     return ProxyModels(lambda: router, clock or Clock())
 
 
+def brief(facts: ModelFacts) -> tuple[int | None, str]:
+    """Window and name."""
+    return facts.window, facts.name
+
+
 class TestWindows:
     """The smallest window of a group, and by which name it counts."""
 
@@ -68,18 +73,18 @@ class TestWindows:
         entries = [
             entry("g", f"openai/of-{window}", n, max_input_tokens=window) for n, window in enumerate(windows)
         ]
-        assert models_of(*entries).facts("g") == ModelFacts(700, "openai/of-700")
+        assert brief(models_of(*entries).facts("g")) == (700, "openai/of-700")
 
     def test_what_is_not_declared_is_looked_up(self) -> None:
         models = models_of(entry("g", f"openai/{KNOWN}"), entry("b", "azure/mine", base_model=KNOWN))
-        assert models.facts("g") == ModelFacts(128_000, f"openai/{KNOWN}")
-        assert models.facts("b") == ModelFacts(128_000, KNOWN)
+        assert brief(models.facts("g")) == (128_000, f"openai/{KNOWN}")
+        assert brief(models.facts("b")) == (128_000, KNOWN)
 
     @pytest.mark.parametrize("declared", [0, -5, True, "many", None])
     def test_what_is_no_window_is_not_taken_for_one(self, declared: Any) -> None:
         # LiteLLM keeps what is declared for each name: a name for each case.
         models = models_of(entry("g", f"azure/of-{declared}", base_model=KNOWN, max_input_tokens=declared))
-        assert models.facts("g") == ModelFacts(128_000, KNOWN)
+        assert brief(models.facts("g")) == (128_000, KNOWN)
 
     def test_the_limit_of_the_answer_is_no_window(self) -> None:
         unheard = {"max_tokens": 4_096, "max_output_tokens": 4_096}
@@ -90,20 +95,27 @@ class TestWindows:
     def test_unknown_windows_do_not_hide_known_ones(self) -> None:
         entries = [entry("g", "openai/unheard-of"), entry("g", "openai/other", 1, max_input_tokens=900)]
         models = models_of(*entries)
-        assert models.facts("g") == ModelFacts(900, "openai/other")
-        assert models_of(entry("g", "openai/unheard-of")).facts("g") == ModelFacts(None, "openai/unheard-of")
+        assert brief(models.facts("g")) == (900, "openai/other")
+        assert brief(models_of(entry("g", "openai/unheard-of")).facts("g")) == (None, "openai/unheard-of")
 
     def test_a_model_that_is_no_group_is_looked_up_by_its_name(self) -> None:
         models = models_of(entry("g", "openai/other", max_input_tokens=900))
-        assert models.facts(KNOWN) == ModelFacts(128_000, KNOWN)
-        assert models.facts("unheard-of") == ModelFacts(None, "unheard-of")
+        assert brief(models.facts(KNOWN)) == (128_000, KNOWN)
+        assert brief(models.facts("unheard-of")) == (None, "unheard-of")
 
     def test_one_deployment_has_its_own(self) -> None:
         entries = [entry("g", f"openai/of-{w}", n, max_input_tokens=w) for n, w in enumerate((700, 9_000))]
         models = models_of(*entries)
-        assert models.find_deployment_facts("g-openai/of-9000-1", "x") == ModelFacts(9_000, "openai/of-9000")
-        assert models.find_deployment_facts("no such", KNOWN) == ModelFacts(128_000, KNOWN)
-        assert models.find_deployment_facts(None, "unheard-of") == ModelFacts(None, "unheard-of")
+        assert brief(models.find_deployment_facts("g-openai/of-9000-1", "x")) == (9_000, "openai/of-9000")
+        assert brief(models.find_deployment_facts("no such", KNOWN)) == (128_000, KNOWN)
+        assert brief(models.find_deployment_facts(None, "unheard-of")) == (None, "unheard-of")
+
+    def test_models_of_one_pattern_are_told_apart(self) -> None:
+        models = models_of(entry("openai/*", "openai/*"))
+        for name in ("openai/unheard-of", f"openai/{KNOWN}"):
+            [one] = models.facts(name).deployments
+            assert one == models.find_deployment_facts("openai/*-openai/*-0", name)
+            assert one.key == f"openai/*-openai/*-0 {name}"
 
     def test_it_is_looked_up_once_a_minute(self) -> None:
         clock, asked = Clock(), []

@@ -19,6 +19,7 @@ from litellm.constants import ROUTING_REQUEST_TAGS_METADATA_KEY
 from litellm.exceptions import RateLimitError, Timeout
 from litellm.llms.anthropic.pass_through.caller_model_checks import caller_model_verdict
 from litellm.llms.anthropic.pass_through.utils import proxy_sub_call_metadata
+from litellm.router_utils.fallback_event_handlers import get_fallback_model_group_for_lookup_groups
 from litellm.types.router import RouterErrors
 
 from gateway_compaction.adapters.litellm.auto_routers import is_auto_router, list_choices
@@ -68,6 +69,24 @@ def get_live_router() -> Any:
     return proxy_server.llm_router
 
 
+def has_window_fallback(router: Any, group: str, request: Mapping[str, Any]) -> bool:
+    """Tell whether LiteLLM goes to another group where one refuses a request as too long.
+
+    Relies on ``context_window_fallbacks`` of the router, which a request's, a key's or a team's own replace,
+    and on LiteLLM's function that finds a group's.
+    """
+    if request.get("disable_fallbacks") is True:
+        return False
+    configured = request.get("context_window_fallbacks", getattr(router, "context_window_fallbacks", None))
+    if not configured:
+        return False
+    try:
+        targets, _ = get_fallback_model_group_for_lookup_groups(configured, (group,))
+    except Exception:  # a shape that LiteLLM does not take either
+        return False
+    return any(target != group for target in targets or ())
+
+
 class ProxyModels:
     """Windows of model groups, read from the router and remembered for a minute.
 
@@ -102,7 +121,12 @@ class ProxyModels:
         deployment = router.get_deployment(model_id=model_id) if router is not None and model_id else None
         if deployment is None:
             return ModelFacts(_find_catalogued_window(model), model)
-        return _find_facts(router, deployment.model_dump())
+        found = deployment.model_dump()
+        params = found.get("litellm_params") or {}
+        if "*" in str(params.get("model")):
+            # A pattern serves many models, each with a window of its own.
+            found = {**found, "litellm_params": {**params, "model": model}}
+        return _find_facts(router, found)
 
     def list_groups(self) -> list[str]:
         """Return the names of all model groups."""
@@ -118,9 +142,12 @@ class ProxyModels:
             facts += [self._look_up(name, depth + 1) for name in choices]
         with_window = [one for one in facts if one.window is not None]
         if with_window:
-            return min(with_window, key=lambda one: one.window or 0)
-        name = _read_name(deployments[0]) if deployments else model
-        return ModelFacts(_find_catalogued_window(model), name)
+            smallest = min(with_window, key=lambda one: one.window or 0)
+            return ModelFacts(smallest.window, smallest.name, deployments=tuple(facts))
+        window = _find_catalogued_window(model)
+        if not facts:
+            return ModelFacts(window, model)
+        return ModelFacts(window, facts[0].name, deployments=tuple(replace(f, window=window) for f in facts))
 
 
 class RouterSummarizer:
@@ -298,11 +325,14 @@ def _find_facts(router: Any, deployment: Mapping[str, Any]) -> ModelFacts:
     """Return the window of a deployment: as its config declares it, else as LiteLLM's catalogue has it."""
     info = deployment.get("model_info") or {}
     name = _read_name(deployment)
+    model_id, model = info.get("id"), (deployment.get("litellm_params") or {}).get("model")
+    known_as = f"{model_id} {model}" if model_id else ""
     declared = info.get("max_input_tokens")
     if isinstance(declared, int) and not isinstance(declared, bool) and declared > 0:
-        return ModelFacts(declared, name)
+        return ModelFacts(declared, name, known_as)
     window = _read_window(_find_model_info(router, deployment))
-    return ModelFacts(window or _find_catalogued_window(str(info.get("base_model") or name)), name)
+    window = window or _find_catalogued_window(str(info.get("base_model") or name))
+    return ModelFacts(window, name, known_as)
 
 
 def _find_model_info(router: Any, deployment: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from math import isfinite
 from typing import Any
 
@@ -17,6 +17,7 @@ from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import SCHEMA, Compaction
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.tokens.windows import LearnedWindow
 from gateway_compaction.ports import Buffer
 
 # Most characters of a label, a reason or a name; clients choose them.
@@ -174,6 +175,38 @@ def decode_factors(raw: Mapping[bytes, bytes]) -> dict[str, float]:
         if factor is not None:
             factors[model.decode("utf-8", "replace")] = factor
     return factors
+
+
+def encode_window(learned: LearnedWindow) -> bytes:
+    """Return what was learned of a deployment's window as JSON."""
+    return json.dumps(asdict(learned), ensure_ascii=False).encode("utf-8", "replace")
+
+
+def decode_windows(raw: Mapping[bytes, bytes]) -> dict[str, LearnedWindow]:
+    """Return learnt windows by deployment; what cannot be read is left out."""
+    found = {name.decode("utf-8", "replace"): _decode_window(text) for name, text in raw.items()}
+    return {name: learned for name, learned in found.items() if learned is not None}
+
+
+def _decode_window(raw: bytes) -> LearnedWindow | None:
+    try:
+        values = json.loads(raw)
+        told, passed, refused, declared = (
+            _to_tokens(values.get(name)) for name in ("told", "passed", "refused", "declared")
+        )
+        at = tuple(float(moment) for moment in values["at"])
+        model = str(values.get("model") or "")
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        return None
+    return (
+        LearnedWindow(told, passed, refused, at[:2], model, declared)
+        if at and all(map(isfinite, at))
+        else None
+    )
+
+
+def _to_tokens(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
 def decode_scores(members: Sequence[bytes]) -> dict[str, float]:

@@ -73,6 +73,9 @@ FORGOTTEN = "gwc:forgotten"
 # Calibration factors of the token count, by model.
 FACTORS = "gwc:factors"
 
+# What refusals have taught of windows, by deployment.
+WINDOWS = "gwc:windows"
+
 # All sorted sets by which tenants of an owner are found (see ``owner_key``), as a pattern for SCAN.
 OWNER_PATTERN = "gwc:owner:*"
 

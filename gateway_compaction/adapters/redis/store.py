@@ -12,10 +12,12 @@ from gateway_compaction.adapters.redis.codec import (
     decode_buffer,
     decode_factors,
     decode_scores,
+    decode_windows,
     encode_event,
     encode_record,
     encode_snapshot,
     encode_text,
+    encode_window,
     to_milliseconds,
 )
 from gateway_compaction.adapters.redis.connection import BACKGROUND_SECONDS, RedisConnection
@@ -40,12 +42,14 @@ from gateway_compaction.adapters.redis.keys import (
     REQUESTED,
     SESSION_PARTS,
     VOIDED,
+    WINDOWS,
     session_keys,
 )
 from gateway_compaction.adapters.redis.scripts import Command, Script, load_script
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.controls import is_stored, read_start
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.tokens.windows import LEARNED_SECONDS, LearnedWindow
 from gateway_compaction.ports import Buffer, CallRecord, Notices
 
 LOAD = load_script("load")
@@ -228,6 +232,23 @@ class RedisStore:
         await self._send(
             ("HSET", FACTORS, encode_text(model), repr(factor)),
             ("PEXPIRE", FACTORS, to_milliseconds(FACTOR_SECONDS)),
+        )
+
+    async def windows(self) -> Mapping[str, LearnedWindow]:
+        """See ``Store.windows``; what holds no longer is deleted on the way."""
+        clock, raw = await self._send(("TIME",), ("HGETALL", WINDOWS))
+        found = decode_windows(raw)
+        valid = {name: learned for name, learned in found.items() if learned.is_valid(float(clock[0]))}
+        outdated = [name for name in raw if name.decode("utf-8", "replace") not in valid]
+        if outdated:
+            await self._send(("HDEL", WINDOWS, *outdated))
+        return valid
+
+    async def save_window(self, deployment: str, learned: LearnedWindow) -> None:
+        """See ``Store.save_window``."""
+        await self._send(
+            ("HSET", WINDOWS, encode_text(deployment), encode_window(learned)),
+            ("PEXPIRE", WINDOWS, to_milliseconds(LEARNED_SECONDS)),
         )
 
     async def ping(self) -> None:

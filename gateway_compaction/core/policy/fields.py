@@ -87,6 +87,14 @@ def _parse_duration(raw: Any) -> Any:
     return int(parts[1]) * UNIT_SECONDS[parts[2]] if parts else raw
 
 
+def _read_assumed(raw: Any) -> Any:
+    """Return the tokens of ``assume 8000`` or ``{assume: 8000}``; anything else as it is."""
+    if isinstance(raw, Mapping) and list(raw) == ["assume"]:
+        return raw["assume"]
+    parts = re.fullmatch(r"assume ([0-9]{1,10})", raw) if isinstance(raw, str) else None
+    return int(parts[1]) if parts else raw
+
+
 def _check_prompt(name: str) -> str:
     if name not in get_args(BuiltInPrompt) and not is_prompt_file(name):
         raise ValueError("neither a built-in prompt nor a file")
@@ -146,4 +154,24 @@ Ttl = Annotated[
         {"anyOf": [{"type": "integer", "minimum": 60}, {"type": "string", "pattern": "^[0-9]{1,9}[smhd]$"}]}
     ),
     Expects("seconds, or a whole number with s, m, h or d such as 12h or 7d; from 60 seconds to 3650 days"),
+]
+UnknownWindow = Annotated[
+    Literal["learn", "leave"] | Annotated[int, Field(ge=200, le=LARGEST)],
+    BeforeValidator(_read_assumed),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"enum": ["learn", "leave"]},
+                {"type": "integer", "minimum": 200, "maximum": LARGEST},
+                {"type": "string", "pattern": "^assume [0-9]{3,10}$"},
+                {
+                    "type": "object",
+                    "properties": {"assume": {"type": "integer", "minimum": 200, "maximum": LARGEST}},
+                    "required": ["assume"],
+                    "additionalProperties": False,
+                },
+            ]
+        }
+    ),
+    Expects("learn, leave, or assume with a number of tokens of at least 200, such as assume 8000"),
 ]

@@ -30,6 +30,7 @@ from gateway_compaction.core.policy.fields import (
     Share,
     Strategy,
     Ttl,
+    UnknownWindow,
     Wait,
     Weight,
 )
@@ -232,6 +233,16 @@ class PolicyBody(Section):
         Annotated[int, Field(ge=200, le=LARGEST)] | None,
         Expects("a whole number of at least 200, or null"),
     ] = Field(default=None, description="Tokens of the window; null: the smallest deployment of the group.")
+    unknown_window: UnknownWindow = Field(
+        default="learn",
+        description="Where no window is known; learn: from the provider's refusals; assume N: tokens; leave.",
+    )
+    length_refusals: Annotated[
+        Literal["fallback", "compact", "pass"], Expects("fallback, compact or pass")
+    ] = Field(
+        default="fallback",
+        description="Refused as too long: compact further and ask again; LiteLLM's fallback first; pass.",
+    )
     output_reserve: Annotated[
         Literal["auto", "request", "none"] | Annotated[int, Field(ge=0, le=LARGEST)],
         Expects("auto, request, none or a number of tokens of at least 0"),

@@ -1,0 +1,133 @@
+"""Asking a deployment again within the same call, where it refused what was sent as too long.
+
+Relies on three things of LiteLLM 1.108. The proxy's router calls ``litellm.acompletion`` by that name, once
+for each attempt, so that what is put in its place is asked with the deployment chosen and its slot held. A
+second call with the same arguments passes ``async_pre_call_deployment_hook`` again, which may send less. And
+``resent_on`` is LiteLLM's own word for an attempt that its caller sends again: its failure is neither logged
+as the request's, nor counted against the deployment, and its budget stays reserved.
+
+A fallback entry that names the same group (``{"model": group}``) would do too, but it shows: as a fallback in
+the answer's headers and in the logs, and as a failure of the deployment. Another deployment of the group may
+be chosen, and only errors that LiteLLM has classed as a full context come that way.
+
+Should the router come to call something else, refusals reach the client as without this module. It is pinned
+by tests/e2e/test_length_refusals.py.
+"""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import traceback
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial, wraps
+from typing import Any, Protocol
+
+import litellm
+from litellm.exceptions import ContextWindowExceededError
+
+from gateway_compaction.ports import ProviderError
+
+log = logging.getLogger("gateway_compaction")
+
+MARK = "_gateway_compaction_asks_again"
+"""An attribute of the function that stands in for LiteLLM's: it is put there once."""
+
+
+class Refusals(Protocol):
+    """Judges the failures of one process's calls."""
+
+    def may_ask_again(self, kwargs: Mapping[str, Any], error: Exception) -> bool:
+        """Tell whether the call is to be asked again after an error, without waiting for anything."""
+        ...
+
+    async def ask_again(self, kwargs: Mapping[str, Any], error: Exception) -> bool:
+        """Prepare the next attempt, and tell whether there is one. Never raises."""
+        ...
+
+
+def describe_error(error: Any) -> ProviderError:
+    """Return an error of LiteLLM's as the engine sees it.
+
+    Some providers name the error, and its numbers, beside a message that says nothing.
+    """
+    try:
+        status = int(error.status_code)
+    except (AttributeError, TypeError, ValueError):
+        status = None
+    body = getattr(error, "body", None)
+    beside = {k: v for k, v in body.items() if k != "message"} if isinstance(body, Mapping) else {}
+    named = "".join(f"; {name}: {value}" for name, value in beside.items() if isinstance(value, str | int))
+    return ProviderError(status, isinstance(error, ContextWindowExceededError), f"{error}{named}")
+
+
+def install(refusals: Refusals) -> None:
+    """Let every call of LiteLLM's that is refused as too long be asked again, where ``refusals`` say so."""
+    original = litellm.acompletion
+    if getattr(original, MARK, False):
+        original = original.__wrapped__
+    litellm.acompletion = wrap(original, refusals)
+
+
+def wrap(acompletion: Callable[..., Any], refusals: Refusals) -> Callable[..., Any]:
+    """Return a function like LiteLLM's that asks again."""
+
+    @wraps(acompletion)
+    async def asking_again(*args: Any, **kwargs: Any) -> Any:
+        while True:
+            try:
+                with _resent_on(partial(refusals.may_ask_again, kwargs)):
+                    answer = await acompletion(*args, **kwargs)
+                    await _open_stream(answer)
+                    return answer
+            except Exception as error:
+                if await _prepare(refusals, kwargs, error):
+                    continue
+                raise
+
+    setattr(asking_again, MARK, True)
+    return asking_again
+
+
+async def _prepare(refusals: Refusals, kwargs: Mapping[str, Any], error: Exception) -> bool:
+    """Prepare the next attempt, and tell whether there is one; of what there might be, the failure is logged.
+
+    LiteLLM has logged what could not be asked again.
+    """
+    if not refusals.may_ask_again(kwargs, error):
+        return False
+    if await refusals.ask_again(kwargs, error):
+        return True
+    await _log_failure(kwargs.get("litellm_logging_obj"), error)
+    return False
+
+
+async def _open_stream(answer: Any) -> None:
+    """Send the request of a stream that is only prepared, as the router does next: its refusal comes here."""
+    if (
+        getattr(answer, "completion_stream", answer) is None
+        and getattr(answer, "make_call", None) is not None
+    ):
+        await answer.fetch_stream()
+
+
+def _resent_on(predicate: Callable[[Exception], bool]) -> AbstractContextManager[None]:
+    try:
+        from litellm._internal_context import resent_on
+    except ImportError:
+        # The attempt is then logged as a failure too; the call is asked again all the same.
+        return nullcontext()
+    return resent_on(predicate)
+
+
+async def _log_failure(logging_obj: Any, error: Exception) -> None:
+    """Log a failure as LiteLLM does it: it was told that the attempt would be sent again."""
+    # Naive, as LiteLLM's own times.
+    now = datetime.datetime.now()
+    started = getattr(logging_obj, "start_time", None) or now
+    try:
+        logging_obj.failure_handler(error, traceback.format_exc(), started, now)
+        await logging_obj.async_failure_handler(error, traceback.format_exc(), started, now)
+    except Exception:  # other callbacks run in it, and the provider's error is what counts
+        log.exception("the failure of a call was not logged")
