@@ -15,7 +15,7 @@ from gateway_compaction.core.extractive.extract import build_extract
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.summary.block import (
     ACKNOWLEDGEMENT,
-    MIN_IMAGES_TOKENS,
+    MIN_MEDIA_TOKENS,
     TAG,
     BlockFrame,
     FrameSettings,
@@ -161,7 +161,7 @@ class TestLimit:
         made = frame(covered, limit=limit, rule_tokens=400 if ruled else 0, max_anchors=5, wants_json=True)
         room = limit - count(f"<{TAG}>\n{made.lines[0]}\n</{TAG}>") - 8
         # Images are named in at least so many tokens, whatever else is pinned.
-        assert made.room >= room // (4 if ruled else 2) - MIN_IMAGES_TOKENS
+        assert made.room >= room // (4 if ruled else 2) - MIN_MEDIA_TOKENS
 
     def test_many_rules_leave_the_summary_a_quarter(self) -> None:
         rules = [user(f"Never open gate {n} before noon, whoever asks for it.") for n in range(40)]
@@ -173,7 +173,7 @@ class TestLimit:
         rules = [user(f"Never open gate {n} before noon, whoever asks for it.") for n in range(40)]
         pictures = [image(f"https://x.y/{n}/" + "a1b2" * 40) for n in range(5)]
         made = frame([user("Find the keys."), *rules, *pictures], limit=400, rule_tokens=400)
-        assert made.lines[-1].startswith("[image") and count(made.lines[-1]) <= MIN_IMAGES_TOKENS
+        assert made.lines[-1].startswith("[image") and count(made.lines[-1]) <= MIN_MEDIA_TOKENS
 
     def test_long_urls_do_not_pass_it(self) -> None:
         covered = [image(f"https://x.y/{i}/" + "a1b2" * 120) for i in range(5)]

@@ -188,8 +188,17 @@ class TestRendered:
             ({"type": "image_url", "image_url": "https://x.y/a.png"}, "[image https://x.y/a.png]"),
             ({"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}, "[image]"),
             ({"type": "input_image", "file_id": "f"}, "[image]"),
-            ({"type": "input_audio", "input_audio": {"data": PIXEL}}, "[input_audio not shown]"),
+            ({"type": "input_audio", "input_audio": {"data": PIXEL}}, "[audio not shown]"),
             ({"type": "file", "file": {"file_data": PIXEL}}, "[file not shown]"),
+            (
+                {"type": "file", "file": {"file_data": PIXEL, "filename": "lease 2026.pdf"}},
+                "[file lease 2026.pdf not shown]",
+            ),
+            (
+                {"type": "video_url", "video_url": {"url": "https://x.y/a.mp4"}},
+                "[video https://x.y/a.mp4 not shown]",
+            ),
+            ({"type": "odd"}, "[odd not shown]"),
             ({"type": None}, "[part not shown]"),
             (None, "[part not shown]"),
             ({"type": "input_text", "text": "plain"}, "plain"),

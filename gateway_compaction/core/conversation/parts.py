@@ -144,18 +144,6 @@ def is_image(part: Any) -> bool:
     return has_type(part, IMAGE_PARTS)
 
 
-def sounds_like_image(part: Any) -> bool:
-    """Tell whether "image" is in the name of a part's type; unlike ``is_image`` kinds of tomorrow count."""
-    return isinstance(part, Mapping) and "image" in str(part.get("type"))
-
-
-def image_url(part: Any) -> str | None:
-    """Return the address that a part names as its image's: a link, or the image itself in base64."""
-    image = part.get("image_url") if isinstance(part, Mapping) else None
-    url = image.get("url") if isinstance(image, Mapping) else image
-    return url if isinstance(url, str) else None
-
-
 def image_detail(part: Mapping[str, Any]) -> Any:
     """Return the detail in which an image is to be looked at (``low``, ``high``, ``auto``), or None."""
     image = part.get("image_url")

@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import Any
 
 from gateway_compaction.core.conversation.body import TOOL_FIELDS, wants_json
+from gateway_compaction.core.conversation.media import read_media
 from gateway_compaction.core.conversation.messages import (
     PREAMBLE_ROLES,
     THINKING_TEXT_FIELDS,
@@ -32,13 +33,10 @@ from gateway_compaction.core.conversation.messages import (
 from gateway_compaction.core.conversation.parts import (
     cache_lifetime,
     cache_mark_of,
-    is_audio,
     is_call,
-    is_file,
     is_result,
     is_text,
     part_text,
-    sounds_like_image,
 )
 
 Body = Mapping[str, Any]
@@ -214,9 +212,7 @@ def _find_missing_json(body: Body) -> Iterator[str]:
 def _find_misplaced_media(body: Body) -> Iterator[str]:
     for place, message in enumerate(_messages_of(body)):
         if message["role"] in ("assistant", *PREAMBLE_ROLES):
-            for part in parts_of(message):
-                if sounds_like_image(part) or is_audio(part) or is_file(part):
-                    yield f"{place} of {message['role']}"
+            yield from (f"{place} of {message['role']}" for part in parts_of(message) if read_media(part))
 
 
 ANTHROPIC = "https://docs.anthropic.com/en/docs/build-with-claude"

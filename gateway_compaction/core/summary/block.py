@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
+from gateway_compaction.core.conversation.media import media_of
 from gateway_compaction.core.conversation.messages import (
     Message,
     declared_role,
-    parts_of,
     text_of,
     told_text_of,
 )
-from gateway_compaction.core.conversation.parts import image_url, sounds_like_image
 from gateway_compaction.core.conversation.rewrite import assistant_message, user_message, with_fields
 from gateway_compaction.core.pins.anchors import Anchor, Scoring, choose_anchors
 from gateway_compaction.core.pins.pins import FindRules, Pins, collect_pins, find_rules
@@ -36,14 +35,14 @@ NO_THOUGHT = " "
 MIN_TEXT_TOKENS = 24
 # Tokens that the task has beside rules of any length.
 MIN_TASK_TOKENS = 16
-# Tokens offered to the line of images.
-MIN_IMAGES_TOKENS = 16
+# Tokens offered to the lines of media.
+MIN_MEDIA_TOKENS = 16
 # Most tokens of the task: a longer first message is pasted material rather than a task.
 MAX_TASK_TOKENS = 300
 # Tokens of a pair of tags with its line breaks, and of those of the block itself.
 TAG_TOKENS = 8
-# Addresses of images that are named, the last ones; the others are counted.
-IMAGES_NAMED = 5
+# Files and addresses that are named of each kind of media, the last ones; the others are counted.
+MEDIA_NAMED = 5
 # Most tokens of a block that ``auto`` gives, and the fewest.
 MAX_AUTO_TOKENS = 4_000
 MIN_AUTO_TOKENS = 500
@@ -112,7 +111,7 @@ def build_frame(
 ) -> BlockFrame:
     """Build the frame of a block.
 
-    Half of the room is the text's. Rules alone may take more, up to three quarters: task, images and anchors
+    Half of the room is the text's. Rules alone may take more, up to three quarters: task, media and anchors
     share what rules leave of the other half.
 
     Args:
@@ -129,18 +128,18 @@ def build_frame(
     needs_json = settings.wants_json and _loses_json(covered, opener)
     pins = _collect_pins(body, room, settings.rule_tokens, count, rules_of)
 
-    def count_left(anchors: Sequence[Anchor] = (), images: str = "") -> int:
-        return room - count("\n".join(_render_pins(pins, anchors, images, needs_json)))
+    def count_left(anchors: Sequence[Anchor] = (), media: str = "") -> int:
+        return room - count("\n".join(_render_pins(pins, anchors, media, needs_json)))
 
-    spare = min(room // 5, max(count_left() - room // 2, MIN_IMAGES_TOKENS))
-    images = escape_markup(shorten(_render_images(body, words), spare, count, "…"))
-    spare = min(room // 4, count_left(images=images) - room // 2)
+    spare = min(room // 5, max(count_left() - room // 2, MIN_MEDIA_TOKENS))
+    media = escape_markup(shorten(_render_media(body, words), spare, count, "…"))
+    spare = min(room // 4, count_left(media=media) - room // 2)
     pinned_texts = (pins.task, *pins.rules)
     anchors = choose_anchors(body, settings.max_anchors, spare, settings.scoring, count, pinned_texts)
-    text_room = count_left(anchors, images)
+    text_room = count_left(anchors, media)
     if settings.pinned_tokens is not None:
         text_room = min(text_room, max(limit - settings.pinned_tokens, limit // 2))
-    lines = (words.note, *_render_pins(pins, anchors, images, needs_json))
+    lines = (words.note, *_render_pins(pins, anchors, media, needs_json))
     return BlockFrame(lines, max(text_room, MIN_TEXT_TOKENS))
 
 
@@ -201,14 +200,14 @@ def render_operator_pins(facts: Sequence[str]) -> list[str]:
     return ["<pins>\n" + "\n".join(f"- {escape_markup(fact)}" for fact in facts) + "\n</pins>"]
 
 
-def _render_pins(pins: Pins, anchors: Sequence[Anchor], images: str, needs_json: bool) -> list[str]:
+def _render_pins(pins: Pins, anchors: Sequence[Anchor], media: str, needs_json: bool) -> list[str]:
     lines = [f"<task>\n{escape_markup(pins.task)}\n</task>"] if pins.task else []
     if pins.rules:
         lines.append("<rules>\n" + "\n".join(f"- {escape_markup(r)}" for r in pins.rules) + "\n</rules>")
     if anchors:
         lines.append("<anchors>\n" + "\n".join(_render_anchor(a) for a in anchors) + "\n</anchors>")
-    if images:
-        lines.append(images)
+    if media:
+        lines.append(media)
     if needs_json:
         lines.append("(JSON)")
     return lines
@@ -220,18 +219,28 @@ def _render_anchor(anchor: Anchor) -> str:
     return f"- [{author}] {escape_markup(anchor.text)}"
 
 
-def _render_images(messages: Sequence[Message], words: Phrases) -> str:
-    """Return one line with the number of images that are gone and the addresses of the last ones."""
-    urls = [url for message in messages for url in _find_image_urls(message)]
-    if not urls:
-        return ""
-    named = [url for url in urls if url.startswith("http")][-IMAGES_NAMED:]
-    addresses = "".join(f", {' '.join(url[:500].split())}" for url in named)
-    return f"[{words.gone}: {len(urls)}{addresses}]"
+def _render_media(messages: Sequence[Message], words: Phrases) -> str:
+    """Return a line for each kind of media that is gone: files by name, of others the number and the last."""
+    found = [media for message in messages for media in media_of(message)]
+    said = {
+        "file": words.gone_file,
+        "image": words.gone,
+        "audio": words.gone_audio,
+        "video": words.gone_video,
+    }
+    lines = []
+    for kind, phrase in said.items():
+        names = [media.name for media in found if media.kind == kind]
+        if names:
+            lines.append(f"[{phrase}: {_count_and_name(names, counted=kind != 'file')}]")
+    return "\n".join(lines)
 
 
-def _find_image_urls(message: Message) -> list[str]:
-    return [image_url(part) or "" for part in parts_of(message) if sounds_like_image(part)]
+def _count_and_name(names: Sequence[str], *, counted: bool) -> str:
+    """Return the last names, with the number in front where some have none, are too many, or as asked."""
+    distinct = list(dict.fromkeys(name for name in names if name))
+    number, last = len(distinct) + names.count(""), distinct[-MEDIA_NAMED:]
+    return ", ".join([*([str(number)] if counted or number > len(last) else []), *last])
 
 
 def _loses_json(covered: Sequence[Message], opener: Message | None) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 
 import regex
 
+from gateway_compaction.core.conversation.media import read_media
 from gateway_compaction.core.conversation.messages import (
     Message,
     calls_of,
@@ -21,7 +22,7 @@ from gateway_compaction.core.conversation.messages import (
     spell_arguments,
     told_text_of,
 )
-from gateway_compaction.core.conversation.parts import image_url, part_type, sounds_like_image
+from gateway_compaction.core.conversation.parts import part_type
 from gateway_compaction.core.conversation.rewrite import assistant_message, user_message
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Segment
@@ -314,9 +315,8 @@ def _render_message(message: Message, number: int, shorten_text: Callable[[str],
 
 def _describe_part(part: Any) -> str:
     """Return a word for a part that is no text; embedded media would fill the summariser's window."""
-    url = image_url(part)
-    if url is not None and url.startswith("http"):
-        return f"[image {url[:500]}]"
-    if sounds_like_image(part):
-        return "[image]"
-    return f"[{part_type(part) or 'part'} not shown]"
+    media = read_media(part)
+    if media is None:
+        return f"[{part_type(part) or 'part'} not shown]"
+    named = f"{media.kind} {media.name}".rstrip()
+    return f"[{named}]" if media.kind == "image" else f"[{named} not shown]"

@@ -29,6 +29,9 @@ ENGLISH = Lexicon(
         "image no longer visible",
         "Earlier messages, quoted as background:",
         "earlier messages no longer shown",
+        "file no longer visible",
+        "audio no longer visible",
+        "video no longer visible",
     ),
     common_words=("the and is to of you that it in for what with this are how my can i do not a please"),
     stop_words=(

@@ -38,12 +38,18 @@ class Phrases:
         gone: that a picture is no longer visible.
         quoted: the heading of what is quoted from earlier messages.
         unseen: that earlier messages are no longer shown.
+        gone_file: that a file is no longer visible.
+        gone_audio: that a sound can no longer be heard.
+        gone_video: that a video is no longer visible.
     """
 
     note: str
     gone: str
     quoted: str
     unseen: str
+    gone_file: str
+    gone_audio: str
+    gone_video: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,9 @@ FRENCH = Lexicon(
         "image plus visible",
         "Messages précédents, cités comme contexte :",
         "messages précédents, plus affichés",
+        "fichier plus visible",
+        "enregistrement audio plus disponible",
+        "vidéo plus visible",
     ),
     common_words=(
         "le la les et est je que une des pour pas dans vous avec du au ce sur mon comment quel il un"

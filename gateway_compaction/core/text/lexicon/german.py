@@ -28,6 +28,9 @@ GERMAN = Lexicon(
         "Bild nicht mehr sichtbar",
         "Frühere Nachrichten, als Hintergrund zitiert:",
         "frühere Nachrichten, nicht mehr gezeigt",
+        "Datei nicht mehr sichtbar",
+        "Aufnahme nicht mehr hörbar",
+        "Video nicht mehr sichtbar",
     ),
     common_words=(
         "der die und das ist ich nicht ein eine mit zu für auf wie sie den dem wir kann bitte was mein"

@@ -26,6 +26,9 @@ SPANISH = Lexicon(
         "imagen ya no visible",
         "Mensajes anteriores, citados como contexto:",
         "mensajes anteriores que ya no se muestran",
+        "archivo ya no visible",
+        "audio ya no disponible",
+        "vídeo ya no visible",
     ),
     common_words=(
         "el los y es que una por para con no se las como del la qué cómo mi puedo está un lo más hay"

@@ -1,0 +1,94 @@
+"""Media in messages: pictures, sounds, videos and files, whatever part carries them.
+
+What is covered by a summary is gone for the model: it must be told that there was a file, and which one, or
+it answers as if it still saw it. What a part is called does not tell what it holds (a PDF comes as an image),
+so what it embeds decides, and only where that tells nothing its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple
+
+from gateway_compaction.core.conversation.messages import Message, parts_of
+from gateway_compaction.core.conversation.parts import (
+    TEXT_PARTS,
+    embedded_in,
+    has_type,
+    is_call,
+    is_result,
+    is_thinking,
+    part_type,
+)
+
+Kind = Literal["image", "audio", "video", "file"]
+# Words in the type of a part, such as ``input_audio``, ``video_url``, ``document``; kinds of tomorrow count.
+KIND_WORDS: tuple[tuple[str, Kind], ...] = (
+    ("image", "image"),
+    ("audio", "audio"),
+    ("video", "video"),
+    ("file", "file"),
+    ("document", "file"),
+)
+NAME_FIELDS = ("filename", "file_name", "title", "name")
+ADDRESS_FIELDS = ("url", "file_url", "image_url", "audio_url", "video_url", "uri", "file_uri", "file_id")
+ADDRESSES = ("http://", "https://", "gs://", "s3://", "file-")
+# In characters: what is longer is no name that anybody reads.
+LONGEST_NAME = 200
+LONGEST_ADDRESS = 500
+
+
+class Media(NamedTuple):
+    """A picture, sound, video or file in a message.
+
+    Attributes:
+        kind: what it is.
+        name: its file name, else its address; empty where it has neither. A stranger's text, in one line.
+    """
+
+    kind: Kind
+    name: str
+
+
+def media_of(message: Message) -> list[Media]:
+    """Return the media of a message in order, those of results in its parts among them."""
+    found = [media for part in parts_of(message) for media in _find_media(part)]
+    if isinstance(message.get("audio"), Mapping):
+        # What a model said aloud; only its id is sent again.
+        found.append(Media("audio", ""))
+    return found
+
+
+def read_media(part: Any) -> Media | None:
+    """Return what a part carries, or None for a text, a call, a result and what nobody knows."""
+    if not isinstance(part, Mapping) or has_type(part, TEXT_PARTS):
+        return None
+    if is_call(part) or is_result(part) or is_thinking(part):
+        return None
+    declared = str(part_type(part))
+    kind: Kind | None = next((kind for word, kind in KIND_WORDS if word in declared), None)
+    told = next((embedded.media_type for embedded in embedded_in(part) if embedded.media_type), "")
+    if told:
+        kind = next((kind for word, kind in KIND_WORDS if word == told.partition("/")[0]), "file")
+    return None if kind is None else Media(kind, _find_name(part))
+
+
+def _find_media(part: Any) -> Iterator[Media]:
+    if is_result(part):
+        for inner in parts_of(part):
+            yield from _find_media(inner)
+    elif (media := read_media(part)) is not None:
+        yield media
+
+
+def _find_name(part: Mapping[str, Any]) -> str:
+    """Return the name or the address that a part gives for what it carries, from it or from what it holds."""
+    holders = [part, *(value for value in part.values() if isinstance(value, Mapping))]
+    for fields, starts, longest in (
+        (NAME_FIELDS, "", LONGEST_NAME),
+        (ADDRESS_FIELDS, ADDRESSES, LONGEST_ADDRESS),
+    ):
+        for value in (holder.get(field) for holder in holders for field in fields):
+            if isinstance(value, str) and value.startswith(starts) and value.strip():
+                return " ".join(value[:longest].split())
+    return ""
