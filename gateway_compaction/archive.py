@@ -249,7 +249,7 @@ class Archive(Protocol):
         ...
 
     async def compact(self, scope: Scope, session: SessionRef) -> None:
-        """Compact at the next call, whatever its usage, and from then on (until a reset)."""
+        """Compact from the next call on, below every level too, if that makes it smaller (until a reset)."""
         ...
 
     async def rebuild(self, scope: Scope, session: SessionRef) -> None:

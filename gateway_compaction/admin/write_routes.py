@@ -20,9 +20,9 @@ from gateway_compaction.errors import NotFound
 
 router = new_router()
 DETAILS: Mapping[str, str] = {
-    "compact": "The next call of this conversation is compacted whatever its usage, and so are later ones,"
-    " until a reset. Other processes of the gateway learn of it within 5 seconds: until then they do not ask"
-    " the store about a conversation that is far from every level.",
+    "compact": "The next call of this conversation is compacted though it would still fit, if that makes it"
+    " smaller, and so are later ones, until a reset. Other processes of the gateway learn of it within 5"
+    " seconds: until then they do not ask the store about a conversation that is far from every level.",
     "rebuild": "Every version is taken back. The source is not stored: the next call of this conversation"
     " brings it, and a new summary is made behind that call.",
     "rollback": "The next call uses this version; newer ones are taken back, and can be rolled back to.",
@@ -44,7 +44,7 @@ Document = Annotated[dict[str, Any], Body(description="What an export gave.")]
 
 @router.post("/sessions/{id}/compact", operation_id="compaction_compact", response_model=Done)
 async def compact(viewer: Doer, parts: PartsDep, id: Id) -> Response:
-    """Compact at the next call, whatever its usage.
+    """Compact from the next call on, below every level too, where that makes it smaller.
 
     Other processes of the gateway learn of it within 5 seconds; until then a call of a small conversation
     that reaches one of them goes out as it is.

@@ -132,7 +132,7 @@ class TestWalk:
             await expect(page.locator(".pins")).to_contain_text("Ann signs every order <b>herself</b>.")
             await confirm(page, "#do-unpin-1", "no summary any more")
             await expect(page.locator(".pins")).to_have_count(0)
-            await confirm(page, "#do-compact", "compacted whatever its usage")
+            await confirm(page, "#do-compact", "compacted though it would still fit")
             await expect(page.locator("#live")).to_contain_text("Asked to compact at the next call")
             newest = page.locator(".version-card:not(.retired)")
             versions = await newest.count()

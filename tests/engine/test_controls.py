@@ -147,7 +147,7 @@ class TestTakenBack:
 
 
 class TestCompact:
-    """A session compacted whatever its usage."""
+    """A session compacted below every level."""
 
     async def test_the_next_call_is_compacted_at_once_and_by_a_model_after_it(
         self, rigs: Callable[..., Rig]

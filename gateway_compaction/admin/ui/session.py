@@ -53,6 +53,7 @@ OUTCOMES: Mapping[str, str] = {
     "bypassed": "was left alone",
     "observed": "was only watched",
 }
+OBSERVED = "observed"
 VERSIONS_SHOWN = 6
 CALLS_SHOWN = 200
 
@@ -165,7 +166,7 @@ def _list_notices(detail: SessionDetail, now: float) -> tuple[tuple[str, str], .
         wait = format_span(detail.backoff[0] - now)
         found.append(("warn", f"No summary is started for {wait}: {shorten_line(detail.backoff[1], 300)}"))
     if detail.steering.compact:
-        found.append(("info", "Asked to compact at the next call, whatever its usage."))
+        found.append(("info", "Asked to compact from the next call on, below every level too."))
     if detail.steering.rebuild:
         found.append(("info", "Asked to rebuild the summary from what the next call brings."))
     return tuple(found)
@@ -187,7 +188,11 @@ def _make_tiles(detail: SessionDetail) -> tuple[Tile, ...]:
     return (
         Tile("Calls", format_thousands(row.calls), _describe_outcome(row.outcome), hint=CALLS_HINT),
         Tile("Client sent", format_compact(row.tokens_before), "tokens, at the last call"),
-        Tile("Model got", format_compact(row.tokens_after), f"{got}{of}".strip(" ·")),
+        Tile(
+            "Model would have got" if row.outcome == OBSERVED else "Model got",
+            format_compact(row.tokens_after),
+            f"{got}{of}".strip(" ·"),
+        ),
         Tile(named, format_compact(saved), "tokens, over all calls; an estimate", "good" if saved else ""),
         Tile("Summaries", format_thousands(len(detail.compactions)), paid),
     )
@@ -216,7 +221,8 @@ def _make_chart(detail: SessionDetail) -> TokenChart | None:
         words = (
             f"call {index + 1}, {format_time(event.at)}: client sent {format_thousands(event.tokens_before)}"
         )
-        words += f" tokens, model got {format_thousands(got)} ({event.outcome})"
+        verb = "would have got" if event.outcome == OBSERVED else "got"
+        words += f" tokens, model {verb} {format_thousands(got)} ({event.outcome})"
         drawn.append(CallTokens(event.tokens_before, got, words, got < event.tokens_before))
         if event.version and event.version != last:
             sentence = f"version {event.version} first sent at call {index + 1}"

@@ -30,7 +30,7 @@ OperatorAction = Callable[[OpenArchive, SessionRef], Awaitable[Mapping[str, Any]
 
 @with_archive_options
 def compact(invocation: Invocation, session: Named) -> None:
-    """Compact at the next call, whatever its usage, and from then on (until a reset)."""
+    """Compact from the next call on, below every level too, where that makes it smaller (until a reset)."""
 
     async def action(reached: OpenArchive, ref: SessionRef) -> None:
         await reached.archive.compact(reached.scope, ref)

@@ -192,7 +192,8 @@ def _list_facts(detail: SessionDetail) -> Iterable[tuple[str, str | Text]]:
     if row.outcome:
         yield "latest call", f"{format_cell(row.outcome)}{f', {format_cell(row.level)}' if row.level else ''}"
     window = f" of {row.window:,}" if row.window else ""
-    yield "tokens", f"{row.tokens_before:,} from the client, {row.tokens_after:,} to the model{window}"
+    went = "would have gone to the model" if row.outcome == "observed" else "to the model"
+    yield "tokens", f"{row.tokens_before:,} from the client, {row.tokens_after:,} {went}{window}"
     yield "covered", pluralize(row.covers, "message") if row.covers else ""
     yield "saved", f"{_format_saved(row)} tokens in {pluralize(row.calls, 'call')} (an estimate)"
     yield "begun", format_age(row.created)

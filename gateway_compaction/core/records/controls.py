@@ -32,7 +32,7 @@ class SessionControls:
             says that an operator acted then, ``+`` before it that the store did not know the session. Empty
             where the store did not answer.
         pins: facts that stand in every summary block, verbatim.
-        compact: compact at the next call, whatever its usage.
+        compact: compact from the next call on, below every level too, where that makes it smaller.
         rebuild: make a summary from the source that the next call brings.
     """
 

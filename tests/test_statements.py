@@ -1,0 +1,198 @@
+"""What README.md and the pages of ``docs`` state about conversations holds; each statement was wrong once.
+
+A test looks for the sentence on its page and shows that it is so, by the code that serves requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from gateway_compaction.adapters.redis.keys import MOST_EVENTS
+from gateway_compaction.adapters.redis.store import MOST_ANCESTORS
+from gateway_compaction.archive import Query, Scope
+from gateway_compaction.cli.buffers.commands import app as buffers
+from gateway_compaction.cli.main import app
+from gateway_compaction.core.planning.context import EARLIEST_LIGHT, LEAST_MORE
+from gateway_compaction.core.planning.plan import LEAST_SAVED
+from gateway_compaction.core.policy.book import Identity
+from gateway_compaction.core.policy.presets import PRESETS
+from gateway_compaction.core.summary.block import MAX_TASK_TOKENS, compute_block_limit
+from gateway_compaction.core.text.shorten import CLEAR_ABOVE
+from gateway_compaction.engine.request import Planned
+from tests.buffers_archive import FakeArchive, opener
+from tests.engine.histories import chat, grown, loop
+from tests.engine.rig import Rig, encodings, values
+
+ROOT = Path(__file__).resolve().parents[1]
+EVERYTHING = Scope(everything=True)
+
+
+def says(page: str, *sentences: str) -> None:
+    """The page has these words, wherever its lines break."""
+    text = " ".join((ROOT / page).read_text("utf-8").split())
+    assert [sentence for sentence in sentences if sentence not in text] == []
+
+
+@pytest.fixture
+async def rigs() -> AsyncIterator[Callable[..., Rig]]:
+    encodings()
+    made: list[Rig] = []
+
+    def make(*args: Any, **kwargs: Any) -> Rig:
+        made.append(Rig(*args, **kwargs))
+        return made[-1]
+
+    yield make
+    for rig in made:
+        await rig.aclose()
+
+
+GOOD, BAD = {"levels": {"medium": {"keep_last": 7}}}, {"mode": "perhaps"}
+
+
+@pytest.mark.parametrize(
+    ("team", "key", "kept"),
+    [(GOOD, BAD, 7), (BAD, GOOD, 7), (BAD, BAD, 10), (GOOD, {"levels": {"light": {"at": 0.99}}}, 7)],
+    ids=["the key's", "the team's", "both", "the key's contradicts"],
+)
+async def test_a_metadata_block_that_cannot_be_used_is_left_out_alone(
+    rigs: Callable[..., Rig], team: dict[str, Any], key: dict[str, Any], kept: int
+) -> None:
+    says("docs/policies.md", "that block alone is left out", "Of two that contradict each other the key's")
+    identity = Identity(model="gpt-4o", team_block=team, key_block=key)
+    decision = await rigs().decide(chat(9), identity=identity)
+    assert decision.policy.levels.medium.keep_last == kept and decision.policy.levels.light.at == 0.75
+
+
+def test_a_line_of_compactions_is_bounded_whatever_max_compactions_says() -> None:
+    says(
+        "docs/policies.md",
+        f"Of one line, in which each is built on the one before, the last {MOST_ANCESTORS}",
+    )
+
+
+def test_numbers_that_are_told_are_those_of_the_code() -> None:
+    assert compute_block_limit(10**6, None, 8_000, 10**6) == 6_000
+    assert compute_block_limit("auto", None, 1_000, 10**6) == 250
+    says("docs/policies.md", "never more than a quarter of it. A number: never more than three quarters")
+    assert EARLIEST_LIGHT == 0.5 and LEAST_SAVED == 0.1 and LEAST_MORE == 0.1
+    says("docs/policies.md", "down to half of `levels.medium.at`")
+    # tests/engine/test_controls.py shows that what would save less is left alone.
+    says(
+        "docs/ui.md",
+        "though it would still fit, if that makes it smaller (by a tenth, where an extract has to be",
+    )
+    says("docs/memory.md", f"the task (its first {MAX_TASK_TOKENS} tokens)")
+    assert PRESETS["incremental"]["triggers"]["tokens"] == 8_000
+    says(
+        "docs/policies.md",
+        "renewed where a new one can cover 8000 tokens more, and a tenth of what is covered",
+    )
+    says("docs/presets.md", f"the last {MOST_EVENTS} events")
+
+
+async def test_quotes_stand_inside_the_message_that_needs_them(rigs: Callable[..., Rig]) -> None:
+    says("README.md", "gets the quotes before its own text, in the same message")
+    says(
+        "docs/presets.md",
+        "quotes of covered messages stand before the text of the user message that needs them",
+    )
+    rig, talk = rigs(2_000, {"recall": {"max_tokens": 300}}), chat(61)
+    talk[-1] = {"role": "user", "content": f"What of {talk[1]['content']}"}
+    asked = dict(talk[-1])
+    for messages in grown(talk):
+        decision = await rig.call(messages)
+    last = decision.sent[-1]
+    assert last["content"].endswith(asked["content"]) and last["content"].startswith("<recall>")
+    assert talk[-1] == asked and len(decision.sent) < len(talk)
+
+
+async def test_what_would_not_fit_is_shortened(rigs: Callable[..., Rig]) -> None:
+    says("README.md", "long texts that would not fit are shortened, head and tail")
+    says("docs/presets.md", "at `aggressive`, texts that would not fit are shortened, head and tail")
+    talk = [*chat(4), {"role": "user", "content": "all of it: " + chat(60)[-1]["content"] * 40}, *chat(3)[1:]]
+    decision = await rigs(1_000).decide(talk)
+    sent = [m["content"] for m in decision.sent]
+    assert decision.level is None or decision.outcome == "fallback"
+    assert talk[5]["content"] not in sent
+
+
+async def test_old_tool_results_become_a_note(rigs: Callable[..., Rig]) -> None:
+    sentence = f"old tool results of more than {CLEAR_ABOVE} tokens are replaced by a note of their length"
+    says("docs/presets.md", f"{sentence} with their first errors and both ends")
+    rig = rigs(8_000)
+    decisions = [await rig.decide(messages) for messages in grown(loop(30, words=400))]
+    cleared = next(d for d in decisions if d.reason == "old tool results cleared")
+    notes = [m["content"] for m in cleared.sent if "old tool result cleared" in str(m["content"])]
+    assert len(notes) > 2 and all("tokens, 1 lines" in note and "…" in note for note in notes)
+
+
+@pytest.mark.parametrize("content", ["full", "summaries", "none"])
+async def test_what_is_stored_of_a_conversation(rigs: Callable[..., Rig], content: str) -> None:
+    says("docs/policies.md", "Labels that clients send and what operators pin are stored with each of them")
+    rig, talk = rigs(2_000, {"storage": {"content": content}}), chat(61)
+    rig.summarizer.answers = ["<summary>The amber basket was moved to the harbour at noon.</summary>"] * 9
+    for messages in grown(talk):
+        await rig.call(messages, body_labels=("ticket-4711",))
+    [row] = (await rig.archive.sessions(EVERYTHING, Query())).rows
+    await rig.archive.pin(EVERYTHING, row.session, "The harbour closes at nine.")
+    held = b" ".join(await values(rig.redis))
+    assert b"ticket-4711" in held and b"The harbour closes at nine." in held
+    assert (b"amber basket was moved" in held) == (content != "none")
+    assert (talk[-1]["content"].encode() in held) == (content == "full")
+
+
+async def test_in_observe_the_snapshot_is_of_what_was_sent(rigs: Callable[..., Rig]) -> None:
+    says("docs/ui.md", "In `observe` both sides are alike: it was sent as it came")
+    says("docs/operating.md", "the tokens of its calls, as they came and as they would have been sent")
+    rig = rigs(2_000, {"mode": "observe"})
+    for messages in grown(chat(61)):
+        decision = await rig.call(messages)
+    assert isinstance(decision, Planned)
+    found = (await rig.archive.detail(EVERYTHING, decision.session)).last_call
+    assert found is not None and [m[:2] for m in found.sent] == [m[:2] for m in found.saw]
+    assert decision.tokens_after < decision.tokens_before
+
+
+def test_show_as_json_has_what_the_gateway_did_and_nothing_of_decisions() -> None:
+    says("docs/presets.md", "not what was decided in the conversation, which only the summary tells")
+    printed = CliRunner().invoke(buffers, ["show", "aa11", "--json"], obj=opener(FakeArchive())).stdout
+    document = json.loads(printed)
+    table = (ROOT / "docs" / "cli.md").read_text("utf-8").partition("| `show` |")[2].partition(" |")[0]
+    assert set(document) == set(re.findall(r"`(\w+)`", table.partition(";")[0]))
+    assert {event["type"] for event in document["events"]} <= {"request", "summary", "audit"}
+
+
+def test_readme_s_example_is_the_last_call_of_the_replay() -> None:
+    file = ROOT / "docs" / "examples" / "support_chat.json"
+    printed = CliRunner().invoke(app, ["replay", str(file), "--window", "4000", "--json"]).stdout
+    last = json.loads(printed)[0]["calls"][-1]
+    says("README.md", f"{last['messages_client']} messages of {last['tokens_client']:,} tokens")
+    says("README.md", f"stands for {last['covers']} messages")
+    question = json.loads(file.read_text("utf-8"))[-1]["content"]
+    says("README.md", question)
+
+
+def test_what_redis_holds_of_a_conversation() -> None:
+    """The page's figures are those that the benchmark prints, played shorter here: none is exceeded."""
+    from bench.session_size import measure
+    from tests.lab.redis_server import RedisServer
+
+    page = (ROOT / "docs" / "operating.md").read_text("utf-8")
+    assert "python -m bench.session_size" in page
+    most = {name: int(n) for name, n in re.findall(r"`storage.content: (\w+)` \| up to (\d+) kB", page)}
+    with RedisServer() as server:
+        sizes = {
+            content: asyncio.run(measure(server.url, 40, 8_000, content, "extractive")) / 1_000
+            for content in most
+        }
+    assert set(most) >= {"none", "summaries"}
+    assert all(most[content] / 20 < size < most[content] for content, size in sizes.items()), sizes
