@@ -38,6 +38,13 @@ WINDOWS: Mapping[str, int | None] = {
     "unguarded-12k": 12_000,
     "guarded-4k": 4000,
     "unknown-window": None,
+    # Of these the upstream takes 3,000 tokens, whatever is declared.
+    "wrong-8k": 8_000,
+    "wrong-200k": 200_000,
+    "wrong-none": None,
+    "wrong-claude": 200_000,
+    "smaller-first": 8_000,
+    "larger-next": 64_000,
     SUMMARISER: 64_000,
     **{f"small-{name}": 64_000 for name in BAD},
 }
@@ -48,6 +55,7 @@ POLICIES: Mapping[str, Any] = {
         {"name": "watch", "match": {"team": "observe"}, "mode": "observe", "summary": {"model": None}},
         {"name": "none", "match": {"team": "off"}, "mode": "off"},
         {"name": "own", "match": {"team": "own"}, "summary": {"model": None, "share_prefix": True}},
+        {"name": "compacts", "match": {"team": "compacts"}, "length_refusals": "compact"},
         {"name": "modelless", "match": {"team": "extractive"}, "summary": {"model": "extractive"}},
         *(
             {
@@ -66,6 +74,7 @@ TEAMS: Mapping[str, Mapping[str, Any]] = {
     "sk-observe": {"team_id": "observe"},
     "sk-off": {"team_id": "off"},
     "sk-own": {"team_id": "own"},
+    "sk-compacts": {"team_id": "compacts"},
     "sk-extractive": {"team_id": "extractive"},
     **{f"sk-{name}": {"team_id": name} for name in BAD},
     "sk-metadata-off": {"team_id": "team-m", "team_metadata": {"compaction": {"mode": "off"}}},
@@ -79,7 +88,10 @@ PRIVATE: dict[str, Any] = {
     "guardrail_name": "private",
     "litellm_params": {"guardrail": "lab_guard.MaskPrivate", "mode": "pre_call", "default_on": False},
 }
-GUARDED = {"guarded-4k": {"guardrails": ["private"]}}
+PARAMS: Mapping[str, Mapping[str, Any]] = {
+    "guarded-4k": {"guardrails": ["private"]},
+    "wrong-claude": {"model": "anthropic/claude-wrong"},
+}
 BLOCK: dict[str, Any] = {
     "guardrail_name": "block",
     "litellm_params": {"guardrail": "lab_guard.Block", "mode": "pre_call", "default_on": True},
@@ -153,6 +165,9 @@ class Fleet:
 
 
 def _config(upstream: Upstream, **settings: Any) -> dict[str, Any]:
-    models = [Model(name, window, params=GUARDED.get(name, {})) for name, window in WINDOWS.items()]
-    router = {"fallbacks": [{"primary-12k": ["third-4k"]}, {"unguarded-12k": ["guarded-4k"]}]}
+    models = [Model(name, window, params=PARAMS.get(name, {})) for name, window in WINDOWS.items()]
+    router = {
+        "fallbacks": [{"primary-12k": ["third-4k"]}, {"unguarded-12k": ["guarded-4k"]}],
+        "context_window_fallbacks": [{"smaller-first": ["larger-next"]}],
+    }
     return proxy_config(models, upstream.url, custom_auth=True, router=router, **settings)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
+from tests.lab import anthropic_wire
 from tests.lab.counting import count_request, count_text
 from tests.lab.ports import HOST, free_port
 from tests.lab.scripts import Reply, Script, Seen, answer
@@ -110,9 +111,11 @@ class Upstream:
         raw = await reader.readexactly(int(headers.get("content-length", "0")))
         if path.endswith("/models"):
             return await _send(writer, 200, _json({"object": "list", "data": []}))
-        if not path.endswith("/chat/completions"):
+        if not path.endswith(("/chat/completions", anthropic_wire.PATH)):
             return await _send(writer, 404, _json({"error": {"message": f"no route {path}"}}))
         body = json.loads(raw)
+        if path.endswith(anthropic_wire.PATH):
+            body = anthropic_wire.as_chat(body)
         model = str(body.get("model"))
         seen = Seen(path, model, headers, raw, body, time.monotonic(), count_request(body))
         self.requests.append(seen)
@@ -132,6 +135,8 @@ class Upstream:
     async def _reply(self, writer: asyncio.StreamWriter, seen: Seen, reply: Reply) -> bool:
         if (reply.hang or reply.delay) and await self._released_within(3600 if reply.hang else reply.delay):
             return False
+        if seen.path.endswith(anthropic_wire.PATH):
+            return await _reply_as_anthropic(writer, seen, reply)
         if reply.error is not None or reply.status >= 400:
             return await _send(writer, reply.status, _json({"error": dict(reply.error or {})}), reply.headers)
         if reply.raw is not None:
@@ -174,6 +179,19 @@ async def _send(
     return True
 
 
+async def _reply_as_anthropic(writer: asyncio.StreamWriter, seen: Seen, reply: Reply) -> bool:
+    if reply.error is not None or reply.status >= 400:
+        return await _send(writer, reply.status, _json(anthropic_wire.as_error(reply)), reply.headers)
+    if not seen.body.get("stream"):
+        return await _send(writer, 200, _json(anthropic_wire.as_message(seen, reply)), reply.headers)
+    writer.write(_head(200, reply.headers, None))
+    for kind, event in anthropic_wire.as_events(seen, reply):
+        _write_event(writer, json.dumps({"type": kind, **event}), kind)
+    writer.write(b"0\r\n\r\n")
+    await writer.drain()
+    return True
+
+
 async def _stream(writer: asyncio.StreamWriter, seen: Seen, reply: Reply) -> bool:
     writer.write(_head(200, reply.headers, None))
     for index, chunk in enumerate(_chunks(seen, reply)):
@@ -190,8 +208,9 @@ async def _stream(writer: asyncio.StreamWriter, seen: Seen, reply: Reply) -> boo
     return True
 
 
-def _write_event(writer: asyncio.StreamWriter, text: str) -> None:
-    data = f"data: {text}\n\n".encode("utf-8", "replace")
+def _write_event(writer: asyncio.StreamWriter, text: str, kind: str = "") -> None:
+    named = f"event: {kind}\n" if kind else ""
+    data = f"{named}data: {text}\n\n".encode("utf-8", "replace")
     writer.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
 

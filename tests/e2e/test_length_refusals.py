@@ -1,0 +1,127 @@
+"""Windows that are declared wrongly: a refusal is answered within the call, and no client sees it.
+
+What stands in for ``litellm.acompletion`` is asked by the proxy's own router here: the pin of ``ask_again``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from tests.e2e.fleet import Fleet, served
+from tests.e2e.talks import marker
+from tests.lab import Answer, Client, Proxy, Reply, Seen, Upstream
+
+LIMIT = 3_000
+CALLS = 60
+WORDS = "The harbour office moved the crane to berth {n}; the invoice of ship {n} is due on day {n}. " * 3
+MODELS = {"wrong-8k": "told", "wrong-200k": "bare", "wrong-none": "told", "wrong-claude": "anthropic"}
+
+
+class Limited:
+    """A model of ``LIMIT`` tokens that refuses in the words of a provider."""
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+        self.refused: list[Seen] = []
+
+    def __call__(self, seen: Seen) -> Reply:
+        if seen.tokens <= LIMIT:
+            return Reply(text="an answer")
+        self.refused.append(seen)
+        if self.words == "told":
+            return Reply.over_window(seen.tokens, LIMIT)
+        if self.words == "bare":
+            return Reply.bad_request("Input is too long for requested model.")
+        return Reply.bad_request(f"prompt is too long: {seen.tokens} tokens > {LIMIT} maximum")
+
+
+def growing(calls: int) -> list[list[dict[str, str]]]:
+    """The requests of a conversation that grows by one exchange a call."""
+    mark = marker()
+    talk: list[dict[str, str]] = []
+    requests = []
+    for n in range(calls):
+        talk.append({"role": "user", "content": f"{mark} question {n}: " + WORDS.format(n=n)})
+        requests.append(list(talk))
+        talk.append({"role": "assistant", "content": f"Answer {n}. " + WORDS.format(n=n)})
+    return requests
+
+
+async def ask(client: Client, model: str, messages: Sequence[Mapping[str, str]], *, stream: bool) -> Answer:
+    return await (client.stream if stream else client.chat)(model, messages)
+
+
+async def converse(model: str, clients: Sequence[Client], calls: int) -> None:
+    """One conversation, by turns through the replicas, streamed and not."""
+    for number, messages in enumerate(growing(calls)):
+        client = clients[number % len(clients)]
+        answer = await ask(client, model, messages, stream=number % 3 == 0)
+        assert (answer.status, answer.text) == (200, "an answer"), (model, number, answer.body)
+
+
+def limited(upstream: Upstream) -> dict[str, Limited]:
+    """The models, put in place."""
+    scripts = {model: Limited(words) for model, words in MODELS.items()}
+    for model, script in scripts.items():
+        upstream.scripts["claude-wrong" if model == "wrong-claude" else served(model)] = script
+    return scripts
+
+
+async def test_no_client_sees_a_refusal_and_after_a_restart_there_is_none(
+    fleet: Fleet, second: Proxy, client: Client, upstream: Upstream
+) -> None:
+    models = limited(upstream)
+    async with Client(second, "sk-a-1") as other:
+        await asyncio.gather(*(converse(model, [client, other], CALLS) for model in MODELS))
+    for name, model in models.items():
+        assert 1 <= len(model.refused) <= 2, f"{name}: at most one for each replica and model"
+        model.refused.clear()
+    fleet.other.kill()
+    restarted = fleet.second()
+    async with Client(restarted, "sk-a-1") as other:
+        await asyncio.gather(*(converse(model, [other], 30) for model in MODELS))
+    assert {name: len(model.refused) for name, model in models.items()} == dict.fromkeys(MODELS, 0)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_the_answer_shows_nothing_of_it(client: Client, upstream: Upstream, stream: bool) -> None:
+    # The first replica alone; what it has learned of this model by now holds for smaller requests only.
+    model = Limited("bare")
+    upstream.scripts[served("unknown-window")] = model
+    answer = await ask(client, "unknown-window", growing(60 + 30 * stream)[-1], stream=stream)
+    assert (answer.status, answer.text) == (200, "an answer")
+    assert answer.headers.get("x-litellm-attempted-fallbacks", "0") == "0"
+    assert answer.headers.get("x-litellm-attempted-retries", "0") == "0"
+    assert answer.outcome == "fallback" and len(upstream.seen(served("unknown-window"))) >= 1
+
+
+@pytest.mark.parametrize(
+    ("key", "asked"),
+    [("sk-a-1", ["smaller-first", "larger-next"]), ("sk-compacts", ["smaller-first", "smaller-first"])],
+)
+async def test_the_policy_says_whether_litellm_s_fallback_comes_first(
+    fleet: Fleet, client: Client, upstream: Upstream, key: str, asked: list[str]
+) -> None:
+    upstream.scripts[served("smaller-first")] = Limited("told")
+    # Both cases are asked of a replica that knows nothing yet.
+    proxy = fleet.first if key == "sk-a-1" else fleet.second()
+    async with Client(proxy, key) as one:
+        answer = await one.chat("smaller-first", growing(30)[-1])
+    assert answer.status == 200
+    assert [seen.model for seen in upstream.requests if seen.model != served("small")] == [
+        served(model) for model in asked
+    ]
+
+
+async def test_what_nothing_makes_fit_ends_in_the_provider_s_refusal(
+    client: Client, upstream: Upstream
+) -> None:
+    model = Limited("told")
+    upstream.scripts[served("wrong-8k")] = model
+    paste = [{"role": "user", "content": "word " * 5_000}]
+    answer = await client.chat("wrong-8k", paste)
+    assert answer.status == 400 and "maximum context length" in str(answer.body)
+    assert len(model.refused) <= 3
