@@ -28,6 +28,7 @@ from gateway_compaction.core.summary.prompts import ShownLimit, render_messages
 from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.identifiers import find_identifiers, forget_identifiers, is_spelled_in
 from gateway_compaction.core.text.language import detect_language, get_phrases
+from gateway_compaction.core.text.provenance import calls_tool, find_brought_in
 from gateway_compaction.core.text.sentences import find_sentence_spans
 from gateway_compaction.core.text.shorten import clear_result, shorten
 from gateway_compaction.core.text.terms import extract_terms, forget_terms
@@ -109,6 +110,8 @@ WORKS: dict[str, Work] = {
     "query": lambda t: build_query(_user(t), KEYS),
     "user weight": lambda t: compute_user_weight(_talk(t)),
     "recall": _quoted,
+    "provenance": find_brought_in,
+    "calls in text": calls_tool,
     "pins": lambda t: collect_pins(_talk(t), 300, 400, _rough),
     "anchors": lambda t: choose_anchors(_talk(t), 5, 400, Scoring(keys=KEYS), _rough),
     "shorten": _shortened,

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from gateway_compaction.core.conversation.messages import (
     Message,
     calls_of,
-    role_of,
     spell_arguments,
     told_text_of,
 )
 from gateway_compaction.core.extractive.selection import SPEAKERS, Piece, estimate_tokens, select_by_gain
 from gateway_compaction.core.text.identifiers import find_identifiers, is_spelled_in
+from gateway_compaction.core.text.provenance import source_role
 from gateway_compaction.core.text.sentences import find_sentence_spans
 from gateway_compaction.core.text.shorten import ERROR_LINE
 
@@ -106,7 +106,7 @@ class _LineCandidate:
 
 def read_sources(message: Message) -> tuple[SourceText, ...]:
     """Return every text of a message, with its identifiers."""
-    role = role_of(message)
+    role = source_role(message)
     sources = []
     if text := told_text_of(message):
         sources.append(_read_source(role, text, role in SPEAKERS))

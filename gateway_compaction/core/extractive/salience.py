@@ -18,7 +18,6 @@ from gateway_compaction.core.conversation.messages import (
     PREAMBLE_ROLES,
     RESULT_ROLES,
     Message,
-    role_of,
     told_text_of,
 )
 from gateway_compaction.core.conversation.transcript import compute_user_weight
@@ -31,6 +30,7 @@ from gateway_compaction.core.extractive.open_questions import (
 from gateway_compaction.core.extractive.selection import SPEAKERS, Piece, estimate_tokens, select_by_gain
 from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.lexicon import LEXICONS, pattern_of, words_of
+from gateway_compaction.core.text.provenance import source_role
 from gateway_compaction.core.text.questions import is_question
 from gateway_compaction.core.text.sentences import find_sentence_spans
 from gateway_compaction.core.text.shorten import shorten
@@ -166,7 +166,7 @@ class SentencePool:
 
 def read_utterance(message: Message) -> Utterance:
     """Return what a message says; of a long one the first and the last sentences, of a user's most."""
-    role, text = role_of(message), told_text_of(message)
+    role, text = source_role(message), told_text_of(message)
     if role in PREAMBLE_ROLES:
         return Utterance((), False)
     spans = find_sentence_spans(text)
@@ -239,7 +239,7 @@ def build_sentence_pool(
         dense: from 0 to 1, how many codes and numbers there are.
     """
     rarity = _count_rarity(utterances)
-    roles, texts = [role_of(m) for m in messages], [told_text_of(m) for m in messages]
+    roles, texts = [one.role for one in utterances], [told_text_of(m) for m in messages]
     return SentencePool(roles, texts, _build_candidates(messages, utterances, rarity), rarity, dense)
 
 
@@ -347,8 +347,8 @@ def _build_candidates(
     user_weight = compute_user_weight(messages)
     candidates: list[_Candidate] = []
     was_asked = False
-    for number, (message, one) in enumerate(zip(messages, utterances, strict=True)):
-        is_user = role_of(message) == "user"
+    for number, one in enumerate(utterances):
+        is_user = one.role == "user"
         place = (1.0 + ANSWER_WORTH * was_asked) * (1.0 + user_weight * is_user)
         for sentence in one.sentences:
             boost = sentence.worth * place

@@ -6,7 +6,8 @@ main."); a rule may be *changed* by a later one. ``anchors`` chooses *anchors*: 
 matter most, such as decisions, findings and what the user put a *mark* on (``<!-- anchor -->``). What
 operators pin by the API is a third thing and lives in ``records``.
 
-Only a user's *own words* make rules: ``own_words`` blanks code, quotations and pasted text, ``rules`` and
+Only a user's *own words* make rules: ``own_words`` blanks code, quotations, pasted text and what a tool, a
+file, an agent or a mail brought in, ``rules`` and
 ``rule_changes`` judge the sentences that are left. The words of each language stand in ``text.lexicon``.
 Imports ``conversation`` and ``text``.
 """

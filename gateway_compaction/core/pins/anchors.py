@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from operator import itemgetter
 
 from gateway_compaction.core.conversation.messages import PREAMBLE_ROLES, Message, role_of, told_text_of
@@ -28,6 +28,7 @@ from gateway_compaction.core.pins.anchor_words import (
 from gateway_compaction.core.pins.own_words import QUOTED_LINE
 from gateway_compaction.core.text.fences import find_fences
 from gateway_compaction.core.text.identifiers import find_identifiers
+from gateway_compaction.core.text.provenance import answers_call, find_brought_in, merge_spans
 from gateway_compaction.core.text.questions import is_question
 from gateway_compaction.core.text.sentences import find_sentence_spans, split_sentences
 from gateway_compaction.core.text.terms import extract_terms
@@ -145,7 +146,12 @@ def choose_anchors(
     """
     if most <= 0 or max_tokens <= LABEL_TOKENS:
         return ()
-    candidates = (a for i, m in enumerate(messages) for a in _find_candidates(i, m, scoring))
+    candidates = (
+        anchor
+        for i, (before, m) in enumerate(pairwise([None, *messages]))
+        if m is not None and not (role_of(m) == "user" and answers_call(before))
+        for anchor in _find_candidates(i, m, scoring)
+    )
     chosen: list[Anchor] = []
     room = max_tokens
     for anchor in sorted(_remove_duplicates(candidates), key=lambda a: (-a.score, a.message, a.start)):
@@ -217,9 +223,11 @@ def _find_candidates(index: int, message: Message, scoring: Scoring) -> Iterator
     if role in PREAMBLE_ROLES:
         return
     text = told_text_of(message)
-    fences = find_fences(text) if "```" in text and role != "tool" else []
+    fences: Sequence[tuple[int, int]] | None = None
     seen: set[tuple[int, bool]] = set()
     for position, value_end in _find_hits(text, role, scoring):
+        # Few texts have a cue, so nothing else is looked for before.
+        fences = _find_foreign(text, role) if fences is None else fences
         for start, end, beside_mark in _find_sentence_at(text, position, value_end):
             if (start, beside_mark) in seen or _is_inside(fences, start):
                 continue
@@ -233,6 +241,12 @@ def _find_candidates(index: int, message: Message, scoring: Scoring) -> Iterator
             reasons = _find_reasons(passage, role, scoring, is_marked)
             if any(weight > 0 and strength > PLAIN_RESULT for weight, strength in reasons):
                 yield Anchor(index, start, role, passage, _add_up(reasons, passage, scoring))
+
+
+def _find_foreign(text: str, role: str) -> Sequence[tuple[int, int]]:
+    """Return where text stands that makes no anchors: code, and what a user's message brought in."""
+    fences = find_fences(text) if "```" in text and role != "tool" else []
+    return merge_spans([*fences, *find_brought_in(text)]) if role == "user" else fences
 
 
 def _is_inside(spans: Sequence[tuple[int, int]], position: int) -> bool:

@@ -26,6 +26,7 @@ from gateway_compaction.core.pins.quoting_words import (
     WRITES_ON,
 )
 from gateway_compaction.core.text.fences import Span, find_fences, paragraph_end
+from gateway_compaction.core.text.provenance import find_brought_in, names_source
 
 # An apostrophe that was typed as a backtick.
 TICK = regex.compile(r"(?<=\p{Latin})`(?=\p{Latin})")
@@ -67,6 +68,7 @@ def blank_quotations(text: str) -> str:
     own = _blank_spans(own, find_fences(own)) if "```" in own or "~~~" in own else own
     own = _blank_spans(own, _find_comments(own)) if "<!--" in own else own
     own = _blank_spans(own, _find_elements(own)) if "</" in own else own
+    own = _blank_spans(own, find_brought_in(text))
     own = _blank_pasted_lines(own, text)
     return INLINE.sub(_to_one_word, own)
 
@@ -137,7 +139,7 @@ def _find_elements(text: str) -> list[Span]:
     names: Counter[str] = Counter()
     for tag in TAG.finditer(text):
         name = tag[2].lower()
-        if name in EMPHASIS or OWN_TAG.search(name):
+        if name in EMPHASIS or (OWN_TAG.search(name) and not names_source(name)):
             continue
         if not tag[1]:
             opened.append((name, tag.start()))
