@@ -24,6 +24,7 @@ from gateway_compaction.core.planning.context import EARLIEST_LIGHT, LEAST_MORE
 from gateway_compaction.core.planning.plan import LEAST_SAVED
 from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.core.policy.presets import PRESETS
+from gateway_compaction.core.recall.recall import quote_budget
 from gateway_compaction.core.summary.block import MAX_TASK_TOKENS, compute_block_limit
 from gateway_compaction.core.text.shorten import CLEAR_ABOVE
 from gateway_compaction.engine.request import Planned
@@ -91,6 +92,11 @@ def test_numbers_that_are_told_are_those_of_the_code() -> None:
         "though it would still fit, if that makes it smaller (by a tenth, where an extract has to be",
     )
     says("docs/memory.md", f"the task (its first {MAX_TASK_TOKENS} tokens)")
+    assert [quote_budget("auto", window, gap) for window, gap in ((2_000, 200), (10**6, 10**5))] == [
+        200,
+        2_000,
+    ]
+    says("docs/policies.md", "no more than lies between `levels.medium.at` and `levels.aggressive.at`")
     assert PRESETS["incremental"]["triggers"]["tokens"] == 8_000
     says(
         "docs/policies.md",

@@ -20,7 +20,8 @@ NEAR_HINT = (
 )
 SAVED_HINT = (
     "An estimate: the history as it came, by our count, less all that was sent in its place: summary, note,"
-    " pins and quotes."
+    " pins and quotes. It is told as a share of what requests took of the window, with what is kept free for"
+    " the answer."
 )
 MONEY_HINT = (
     "An estimate: what the history as it came would have cost, less what was sent. Where a provider reports"

@@ -187,7 +187,11 @@ def _make_tiles(detail: SessionDetail) -> tuple[Tile, ...]:
     paid = f"{format_money(cost)} paid lately" if cost else "at no cost"
     return (
         Tile("Calls", format_thousands(row.calls), _describe_outcome(row.outcome), hint=CALLS_HINT),
-        Tile("Client sent", format_compact(row.tokens_before), "tokens, at the last call"),
+        Tile(
+            "Client sent",
+            format_compact(row.tokens_before),
+            "tokens with room for the answer, at the last call",
+        ),
         Tile(
             "Model would have got" if row.outcome == OBSERVED else "Model got",
             format_compact(row.tokens_after),

@@ -27,8 +27,9 @@ class CompactionEvent:
         model: the model group of the request, or the one that was asked for a summary (``EXTRACTIVE``
             where none was).
         policy: the name of the policy.
-        tokens_before: tokens of the request as it came.
-        tokens_after: tokens of what was sent.
+        tokens_before: tokens of the request as it came, with what is kept free for the answer.
+        tokens_after: the same of what was sent, or in ``observe`` would have been; of a summary, the tokens
+            of what it stands for and of all that stands in their place.
         window: tokens of the model's window.
         messages_before: messages of the request as it came.
         messages_after: messages of what was sent.
