@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import Executor
+from dataclasses import replace
 
 from gateway_compaction.core.conversation.body import requested_output
 from gateway_compaction.core.conversation.digest import OPENING, build_digest_chain, digest_history
@@ -16,9 +17,12 @@ from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.planning.context import reserved_tokens
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.tokens.counter import output_reserve
-from gateway_compaction.core.tokens.session_surplus import NO_CORRECTION, Report, SessionSurplus
+from gateway_compaction.core.tokens.session_surplus import Report, SessionSurplus
 from gateway_compaction.engine.parts import EngineParts
 from gateway_compaction.engine.request import Decision, SizedModel, Untouched, find_session
+
+LEAST_SHARE = 0.02
+"""Share of the window below which a surplus does not matter to a request that is small by its bytes."""
 
 
 class UsageReports:
@@ -56,15 +60,16 @@ class UsageReports:
         assert model is not None
         loop = asyncio.get_running_loop()
         session, report = await loop.run_in_executor(self._executor, self._weigh, decision, model, reported)
+        report = replace(report, refused=refused and not report.at_least)
         calibration, known = parts.counter.calibration, parts.surpluses.find(session, model.name)
         factor = calibration.factor(model.name)
         if report.at_least and report.counted * factor >= report.reported:
             return
         surplus, growth = (known or SessionSurplus()).learn(report, factor)
         correction = surplus.correct(factor, model.window, report.reported)
-        parts.surpluses.keep(session, model.name, surplus, larger=correction != NO_CORRECTION)
-        # Two prompts that were both too long say nothing of how the provider counts what it takes.
-        if growth is None or refused:
+        tokens = correction.beside + correction.unexplained + (correction.media - 1.0) * factor * report.media
+        parts.surpluses.keep(session, model.name, surplus, larger=tokens >= LEAST_SHARE * model.window)
+        if growth is None:
             return
         shared = calibration.observe(model.name, growth.counted, growth.reported)
         if shared is not None:

@@ -70,6 +70,24 @@ class TestFloor:
         correction = learned(Report(120_000, 50_000)).correct(1.0, WINDOW, ROOM)
         assert (correction.beside, correction.unexplained) == (WINDOW // 2, 70_000 - WINDOW // 2)
 
+    @pytest.mark.parametrize("compacted", [False, True])
+    def test_what_a_refusal_told_is_not_taken_back_by_an_estimate(self, compacted: bool) -> None:
+        """Where a stream brings no usage, the host makes one up of its own count."""
+        refusal = Report(21_000, 9_000, compacted=compacted, refused=True)
+        known = learned(refusal, Report(8_000, 8_000, compacted=compacted))
+        assert floor(known, 9_000) == 21_000
+        correction = known.correct(1.0, WINDOW, ROOM)
+        assert correction.beside == (12_000 if compacted else WINDOW // 2)
+
+    @pytest.mark.parametrize("reported", [11_000, 12_000])
+    def test_but_by_a_report_of_the_provider(self, reported: int) -> None:
+        known = learned(Report(21_000, 9_000, refused=True), Report(reported, 8_000))
+        assert floor(known, 9_000) == reported + 1_000
+
+    def test_and_by_the_next_refusal(self) -> None:
+        known = learned(Report(21_000, 9_000, refused=True), Report(20_500, 19_000, refused=True))
+        assert floor(known, 9_000) == 10_500
+
     def test_a_refusal_without_a_number_says_that_it_was_more_than_fits(self) -> None:
         known = learned(Report(ROOM, 9_000, at_least=True))
         assert floor(known, 9_000) == ROOM
@@ -133,6 +151,7 @@ class TestGrowth:
         steps = [Report(9_000, 2_000, 1_105), Report(19_000, 4_000, 2_210), Report(19_600, 4_500, 2_210)]
         assert self.learn(*steps) == [None, None, Growth(600, 500)]
 
-    def test_a_refusal_without_a_number_is_no_report(self) -> None:
-        steps = [Report(9_000, 2_000), Report(ROOM, 2_500, at_least=True), Report(9_600, 2_500)]
+    @pytest.mark.parametrize("how", [{"at_least": True}, {"refused": True}])
+    def test_a_refusal_is_no_report(self, how: dict[str, bool]) -> None:
+        steps = [Report(9_000, 2_000), Report(ROOM, 2_500, **how), Report(9_600, 2_500)]
         assert self.learn(*steps) == [None, None, Growth(600, 500)]

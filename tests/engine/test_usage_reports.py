@@ -129,6 +129,23 @@ class TestFloor:
         assert again.tokens_before is not None and again.tokens_before >= 2_600
         assert again.tokens_after is not None and again.tokens_after < again.tokens_before
 
+    async def test_an_estimate_of_the_host_does_not_take_it_back(self, rig: Rig) -> None:
+        """A stream without usage: what the host reports then is what it counted itself."""
+        messages = chat(9, words=4)
+        await rig.call(messages, Ending("refused", 2_600, too_long=True))
+        shorter = await rig.decide(messages)
+        rig.post_call.follow(shorter, Ending("answered", counted(rig, shorter)))
+        await rig.settle()
+        again = await rig.decide(messages)
+        assert again.tokens_before is not None and again.tokens_before >= 2_600
+
+    async def test_a_surplus_that_does_not_matter_is_not_looked_for(self, rig: Rig) -> None:
+        for more, larger in ((20, False), (200, True)):
+            decision = await rig.decide(chat(31))
+            rig.post_call.follow(decision, Ending("answered", counted(rig, decision) + more))
+            await rig.settle()
+            assert rig.parts.surpluses.has_larger("t" * 32) is larger
+
     async def test_a_refusal_that_tells_none(self, rig: Rig) -> None:
         """Our count times four would still have fitted."""
         messages = chat(9, words=4)

@@ -20,6 +20,8 @@ from dataclasses import dataclass, replace
 LEAST_GROWTH = 200
 # How often its estimate something embedded may cost; beyond that the surplus comes from elsewhere.
 MOST_MEDIA = 20.0
+# Of the surplus that a refusal told the share that a report must tell to be taken for the provider's own.
+CONFIRMED = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class Report:
         counted: raw tokens as we counted them, embedded media included.
         media: the part of ``counted`` that a rule of thumb priced.
         compacted: the request did not go as it came.
+        refused: the provider refused the prompt for its length, and told the number.
         at_least: a refusal without a number: the prompt had more than fits, and nobody knows how many.
     """
 
@@ -38,6 +41,7 @@ class Report:
     counted: int
     media: int = 0
     compacted: bool = False
+    refused: bool = False
     at_least: bool = False
 
 
@@ -78,6 +82,7 @@ class SessionSurplus:
     Attributes:
         plain: the last report of a request that went as it came.
         compacted: the last report of one that did not.
+        refusal: the last refusal that told a number, until a report takes its place.
         media: how often its estimate embedded media cost, as far as reports tell.
         last: the last report of all.
         anchor: the report that the next one is compared with for the model's factor.
@@ -85,6 +90,7 @@ class SessionSurplus:
 
     plain: Report | None = None
     compacted: Report | None = None
+    refusal: Report | None = None
     media: float = 1.0
     last: Report | None = None
     anchor: Report | None = None
@@ -100,7 +106,11 @@ class SessionSurplus:
             What is known now, and the growth from which the model's factor may learn, if any.
         """
         known = replace(self, media=self._learn_media(report, factor), last=report)
+        if report.refused:
+            return replace(known, refusal=report), None
         known = replace(known, compacted=report) if report.compacted else replace(known, plain=report)
+        if self.refusal is not None and self._is_confirmed(self.refusal, report, factor):
+            known = replace(known, refusal=None)
         if report.at_least:
             return known, None
         anchor = self.anchor
@@ -121,14 +131,23 @@ class SessionSurplus:
             window: tokens that the model reads at most.
             room: the part of the window that is not kept free for the answer.
         """
-        plain, compacted = (
-            0 if report is None else max(0, _excess(report, factor, self.media, room))
-            for report in (self.plain, self.compacted)
-        )
+        told = [report for report in (self.plain, self.compacted, self.refusal) if report is not None]
+        plain = [_excess(r, factor, self.media, room) for r in told if not r.compacted]
+        compacted = [_excess(r, factor, self.media, room) for r in told if r.compacted]
+        largest = max([0, *plain])
         # Until a compacted request has told, nobody knows how much of it goes with the messages. Taken for
         # larger than half of the window it would leave no room, and messages would be shortened in vain.
-        beside = compacted if self.compacted is not None else min(plain, window // 2)
-        return Correction(beside, max(0, plain - beside), self.media)
+        beside = max([0, *compacted]) if compacted else min(largest, window // 2)
+        return Correction(beside, max(0, largest - beside), self.media)
+
+    def _is_confirmed(self, refusal: Report, report: Report, factor: float) -> bool:
+        """Tell whether a report may take the place of a refusal.
+
+        Where a stream brings no report, the host gives its own estimate for one. That tells of no surplus at
+        all, and must not take back what the provider has said.
+        """
+        told, now = (_excess(r, factor, self.media) for r in (refusal, report))
+        return refusal.compacted == report.compacted and now >= CONFIRMED * told
 
     def _learn_media(self, report: Report, factor: float) -> float:
         """Return how often its estimate embedded media cost: from two reports, or else all that is over.
