@@ -119,7 +119,7 @@ class TestReading:
     def test_the_sums(self) -> None:
         calls = [Call(2, 100, 100, "none", ""), Call(4, 300, 100, "applied", "model")]
         assert list(describe_savings(calls)) == [
-            "2 calls: the client sent 400 tokens, the model got 200; 50% saved.",
+            "2 calls: the client sent 400 tokens, the model got 200; 50% saved, by the gateway's count.",
             "1 of them was compacted, from call 2 on.",
         ]
 

@@ -279,7 +279,7 @@ def describe_savings(calls: Sequence[Call]) -> Iterator[str]:
     compacted = [n for n, call in enumerate(calls, 1) if call.is_compacted]
     yield (
         f"{len(calls)} calls: the client sent {sent:,} tokens, the model got {received:,};"
-        f" {(sent - received) / sent if sent else 0:.0%} saved."
+        f" {(sent - received) / sent if sent else 0:.0%} saved, by the gateway's count."
     )
     if compacted:
         verb = "was" if len(compacted) == 1 else "were"

@@ -141,7 +141,7 @@ def _describe_breaks(sums: Totals) -> str:
     return (
         f"one in {format_thousands(sums.requests / sums.breaks)} requests near their window"
         if sums.breaks
-        else "prompt caches stayed warm"
+        else "no call was sent a new compaction"
     )
 
 
