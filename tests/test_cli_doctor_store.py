@@ -6,13 +6,16 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from gateway_compaction.adapters.redis.codec import encode_window
 from gateway_compaction.cli import findings
 from gateway_compaction.cli.doctor import ENCODINGS
 from gateway_compaction.core.tokens.calibration import FAMILIES, UNKNOWN, family_of
+from gateway_compaction.core.tokens.windows import LearnedWindow
 from tests.lab.ports import free_port
 from tests.lab.redis_server import HungServer, RedisServer
 from tests.test_cli_doctor import ROOT, prepare, run, written
@@ -40,6 +43,26 @@ class TestRedis:
             assert {"evalsha", "lpush", "hincrby", "zadd"} < commands, "a call was stored and counted"
             assert "scan" not in commands, "other people's keys are nobody's business"
             assert list(client.scan_iter()) == []
+
+    def test_windows_that_refusals_have_taught(self, redis_server: RedisServer) -> None:
+        redis_server.flush()
+        now = time.time()
+        learned = {
+            "a": LearnedWindow(3_000, at=(now,), model="openai/told", declared=8_000),
+            "b": LearnedWindow(None, 2_900, 3_050, (now,), "openai/bounded"),
+            "c": LearnedWindow(9_000, at=(now,), model="openai/as-declared", declared=9_000),
+        }
+        with redis_server.client() as client:
+            client.hset("gwc:windows", mapping={name: encode_window(one) for name, one in learned.items()})
+        found = run("--config", written(), "--redis-url", redis_server.url)
+        [told], [bounded] = found["window of openai/told"], found["window of openai/bounded"]
+        assert told["result"] == bounded["result"] == "warn" and "window of openai/as-declared" not in found
+        assert (
+            told["found"] == "its provider told a window of 3,000 tokens; 8,000 are declared (deployment a)"
+        )
+        assert told["remedy"] == "Set model_info.max_input_tokens: 3000"
+        assert bounded["found"].startswith("its refusals bound a window of 2,897 tokens; none is declared")
+        redis_server.flush()
 
     @pytest.mark.parametrize(
         ("rule", "result"), [("noeviction", "warn"), ("allkeys-lru", "ok"), ("volatile-ttl", "ok")]

@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 
 from gateway_compaction.archive import Archive
 from gateway_compaction.core.policy.book import PolicyBook
+from gateway_compaction.core.tokens.windows import LearnedWindow
 
 STATE = "gateway_compaction"
 
@@ -43,6 +44,7 @@ class Parts:
         health: how this process is doing, as JSON types; never asks the store.
         count: tokens of a text for a model.
         metrics_public: whether metrics are for everybody.
+        windows: what refusals have taught of the windows of deployments, by deployment.
         attend: let the requests of this process know of an operator's action, before it is answered.
     """
 
@@ -53,6 +55,7 @@ class Parts:
     health: Callable[[], Mapping[str, Any]]
     count: Callable[[str, str], int]
     metrics_public: bool = False
+    windows: Callable[[], Mapping[str, LearnedWindow]] = dict
     attend: Callable[[], Awaitable[None]] = _notify_nobody
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -40,6 +41,7 @@ def _include_routes(app: Any, runtime: Runtime) -> None:
         health=lambda: describe_health(runtime),
         count=runtime.counter.raw_tokens,
         metrics_public=runtime.settings.metrics_public,
+        windows=runtime.windows.list_learned,
         attend=runtime.notice_poller.try_poll,
     )
     declare_routes()
@@ -65,4 +67,8 @@ def describe_health(runtime: Runtime) -> Mapping[str, Any]:
         "summaries": dict(sample.counts),
         "store_open": sample.store_open,
         "summarisers_open": sample.summarisers_open,
+        "windows_learned": {
+            deployment: {"window": learned.window(time.time()), "declared": learned.declared}
+            for deployment, learned in runtime.windows.list_learned().items()
+        },
     }

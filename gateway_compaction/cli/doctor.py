@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -151,6 +152,8 @@ async def _ask_store(store: Any, url: str | None) -> AsyncIterator[Finding]:
         allowed = Settings().redis_timeout_seconds
     facts = await fetch_server_facts(store.connection)
     for one in findings.check_server(hide_password(url), seconds, allowed, facts):
+        yield one
+    for one in findings.check_learned_windows(await store.windows(), time.time()):
         yield one
 
 

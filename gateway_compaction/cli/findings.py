@@ -19,6 +19,7 @@ from gateway_compaction.cli.launch import (
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.policy.layers import BUILT_IN
 from gateway_compaction.core.policy.model import Policy
+from gateway_compaction.core.tokens.windows import LearnedWindow
 from gateway_compaction.errors import PolicyError
 
 Result = Literal["ok", "warn", "fail"]
@@ -209,6 +210,19 @@ def check_summariser_tags(
         )
         remedy = "Add tags: [default] to the litellm_params of one of them, or the tags of the requests"
         yield Finding(f"summariser {model}", "warn", found, remedy)
+
+
+def check_learned_windows(windows: Mapping[str, LearnedWindow], now: float) -> Iterator[Finding]:
+    """Name the deployments whose refusals have taught a window that is declared larger, or not at all."""
+    for deployment, learned in sorted(windows.items()):
+        window = learned.window(now)
+        if window is None or (learned.declared is not None and learned.declared <= window):
+            continue
+        declared = "none is declared" if learned.declared is None else f"{learned.declared:,} are declared"
+        taught = "its provider told" if learned.told is not None else "its refusals bound"
+        found = f"{taught} a window of {window:,} tokens; {declared} (deployment {deployment})"
+        remedy = f"Set model_info.max_input_tokens: {window}"
+        yield Finding(f"window of {learned.model or deployment}", "warn", found, remedy)
 
 
 def check_policy_file(path: Path | None, book: PolicyBook) -> Iterator[Finding]:

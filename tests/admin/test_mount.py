@@ -137,6 +137,7 @@ class TestMount:
             archive=MemoryArchive(),
             counter=TokenCounter(),
             notice_poller=SimpleNamespace(try_poll=lambda: None),
+            windows=SimpleNamespace(list_learned=dict),
         )
 
     def test_twice_is_once(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ from gateway_compaction.admin.ui import routes
 from gateway_compaction.admin.ui.actions import pin_mark
 from gateway_compaction.admin.ui.render import STATIC
 from gateway_compaction.archive import SessionDetail
+from gateway_compaction.core.tokens.windows import LearnedWindow
 from gateway_compaction.runtime import build
 from gateway_compaction.settings import Settings
 from tests.admin.conftest import bearer
@@ -579,3 +580,18 @@ def one_call_later(archive: MemoryArchive) -> SessionDetail:
     """The session that the tests look at, after another call."""
     detail = archive.known[OWN]
     return replace(detail, row=replace(detail.row, calls=detail.row.calls + 1))
+
+
+async def test_windows_known_from_refusals_are_for_proxy_admins(
+    client: httpx.AsyncClient, app: FastAPI, parts: Parts
+) -> None:
+    learned = {
+        "id-1 openai/<b>gpt": LearnedWindow(3_000, at=(1_000_000.0,), model="openai/<b>gpt", declared=8_000),
+        "id-2": LearnedWindow(None, None, 6_000, (1_000_000.0,), "openai/other"),
+    }
+    setattr(app.state, STATE, replace(parts, windows=lambda: learned))
+    page = (await client.get(UI, headers=bearer(MASTER))).text
+    assert "Windows known from refusals" in page and "3,000 told by the provider" in page
+    assert "nothing passed, 6,000 was refused" in page and ">unknown<" in page and "12 Jan 13:46" in page
+    assert "openai/&lt;b&gt;gpt" in page and "<b>gpt" not in page
+    assert "Windows known" not in (await client.get(UI, headers=bearer("sk-red-1"))).text

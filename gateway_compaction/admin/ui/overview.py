@@ -11,6 +11,7 @@ from gateway_compaction.admin.ui.charts import HourChart, HourTokens, make_hour_
 from gateway_compaction.admin.ui.text import format_compact, format_money, format_percent, format_thousands
 from gateway_compaction.archive import Hour
 from gateway_compaction.core.records.event import EXTRACTIVE
+from gateway_compaction.core.tokens.windows import LearnedWindow
 
 PERIODS: Mapping[int, str] = {24: "24 hours", 72: "3 days", 192: "8 days"}
 GROUPS_SHOWN = 50
@@ -59,6 +60,23 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class WindowRow:
+    """One deployment whose window is known from its refusals.
+
+    Attributes:
+        source: what the refusals told: the limit, or bounds of it.
+        since: when it was refused last.
+    """
+
+    model: str
+    deployment: str
+    declared: str
+    window: str
+    source: str
+    since: str
+
+
+@dataclass(frozen=True, slots=True)
 class OverviewView:
     """The first page. ``shadow``: nothing was rewritten, so savings are would-be ones."""
 
@@ -72,10 +90,13 @@ class OverviewView:
     mixed: bool
     saved_hint: str = SAVED_HINT
     money_hint: str = MONEY_HINT
+    windows: tuple[WindowRow, ...] = ()
 
 
-def make_overview_view(found: Overview, hours: int, now: float) -> OverviewView:
-    """Show the last ``hours``, ``now`` in seconds since 1970."""
+def make_overview_view(
+    found: Overview, hours: int, now: float, windows: Mapping[str, LearnedWindow] | None = None
+) -> OverviewView:
+    """Show the last ``hours``, ``now`` in seconds since 1970, and the windows that refusals have taught."""
     sums = found.totals
     shadow = bool(sums.would_save) and not sums.saved
     return OverviewView(
@@ -87,6 +108,23 @@ def make_overview_view(found: Overview, hours: int, now: float) -> OverviewView:
         sums.requests,
         shadow,
         bool(sums.would_save) and bool(sums.saved),
+        windows=tuple(_make_window_row(name, one, now) for name, one in sorted((windows or {}).items())),
+    )
+
+
+def _make_window_row(deployment: str, learned: LearnedWindow, now: float) -> WindowRow:
+    if learned.told is not None:
+        source = f"{format_thousands(learned.told)} told by the provider"
+    else:
+        passed = "nothing" if learned.passed is None else format_thousands(learned.passed)
+        source = f"{passed} passed, {format_thousands(learned.refused or 0)} was refused"
+    return WindowRow(
+        model=learned.model,
+        deployment=deployment,
+        declared="unknown" if learned.declared is None else format_thousands(learned.declared),
+        window=format_thousands(learned.window(now) or 0),
+        source=source,
+        since=datetime.fromtimestamp(learned.at[0], UTC).strftime("%d %b %H:%M"),
     )
 
 

@@ -75,7 +75,9 @@ async def _overview_values(viewer: Viewer, parts: Parts, hours: int) -> dict[str
     hours = hours if hours in PERIODS else 24
     now = time.time()
     found = await load_overview(parts, viewer.scope, hours, now)
-    view = await asyncio.to_thread(make_overview_view, found, hours, now)
+    # Deployments are the gateway's, not a team's.
+    windows = parts.windows() if viewer.scope.everything else {}
+    view = await asyncio.to_thread(make_overview_view, found, hours, now, windows)
     problem = _policy_problem(viewer, parts)
     return _common_values(viewer, view=view, periods=PERIODS, page="overview", problem=problem)
 
