@@ -182,8 +182,9 @@ def check_auto_router(group: str, compacts_itself: bool) -> Iterator[Finding]:
     """Tell whether a router of LiteLLM's refuses what would have fitted after compaction."""
     if compacts_itself:
         found = (
-            "LiteLLM's complexity router compacts what nears the window of the tier it chose, by itself, and"
-            " refuses what it cannot compact (context_compaction, on by default)"
+            "LiteLLM's complexity router compacts what nears the window of the tier it chose, and refuses"
+            " what it cannot compact (context_compaction, on by default): before it is shortened here where"
+            " a guardrail is configured, and in the first two minutes after a start"
         )
         remedy = "Write context_compaction: false in its complexity_router_config"
         yield Finding(f"model {group}", "warn", found, remedy)
