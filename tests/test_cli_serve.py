@@ -15,11 +15,14 @@ import httpx
 import pytest
 from openai import AsyncOpenAI
 from openai.types.chat import ChatCompletionMessageParam
+from typer.testing import CliRunner
 
+from gateway_compaction.cli.main import app
 from tests.lab import Client
 from tests.lab.ports import HOST, free_port
 from tests.test_cli_launch import COMMAND, ROOT, clean_environment
 
+KEYS = ("GATEWAY_COMPACTION_KEY", "LITELLM_MASTER_KEY", "OPENAI_API_KEY")
 CONFIG = ROOT / "config" / "litellm.yaml"
 
 
@@ -154,6 +157,8 @@ class TestServing:
             key = re.search(r"Key for this run: (sk-[\w-]{40,})", gateway.output)
             assert key is not None
             assert gateway.ask().status_code == 401
+            demo = CliRunner().invoke(app, ["demo", "--url", gateway.url], env=dict.fromkeys(KEYS))
+            assert demo.exit_code == 1 and demo.stderr.endswith("Name a key with --key.\n")
             assert gateway.ask("sk-another").status_code in (400, 401)
             assert gateway.ask(key.group(1)).status_code == 200
             before = len(gateway.output)

@@ -97,9 +97,9 @@ class Gateway:
             raise DemoError(f"The gateway at {self.url} does not answer: {error}.", UNREACHED) from error
         document = _read_json(answer)
         if not answer.is_success:
-            raise DemoError(
-                f"The gateway at {self.url} answered {answer.status_code}: {_read_error(document)}"
-            )
+            hint = " Name a key with --key." if answer.status_code in (401, 403) else ""
+            told = f"{answer.status_code}: {_read_error(document)}{hint}"
+            raise DemoError(f"The gateway at {self.url} answered {told}")
         return read_call(len(self.history), answer.headers, document, self.url)
 
     def load_last_call(self, session: str) -> Mapping[str, Any]:
