@@ -8,7 +8,7 @@ from typing import Any
 
 from gateway_compaction.adapters.litellm.ask_again import describe_error
 from gateway_compaction.adapters.litellm.models import get_live_router, has_window_fallback
-from gateway_compaction.call_state import CallState, find_state
+from gateway_compaction.call_state import CallState, find_state, metadata_of
 from gateway_compaction.core.tokens.refusal import LengthRefusal, read_refusal
 from gateway_compaction.engine.length_refusals import MOST_ASKED_AGAIN, RefusedCall
 from gateway_compaction.runtime import Runtime
@@ -62,7 +62,7 @@ class CallRefusals:
 
     def _has_fallback(self, state: CallState, kwargs: Mapping[str, Any]) -> bool:
         """Tell whether LiteLLM has another group for the one that is asked now."""
-        group = (kwargs.get("metadata") or {}).get("model_group") or state.data.get("model")
+        group = metadata_of(kwargs).get("model_group") or state.data.get("model")
         return has_window_fallback(self._router(), str(group), state.data)
 
 

@@ -5,13 +5,15 @@ Everything that names LiteLLM's fields of a request, of an identity or of a log 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from gateway_compaction.archive import Owner
 from gateway_compaction.core.conversation.digest import digest_history, fingerprint
 from gateway_compaction.core.conversation.transcript import parse_transcript
+from gateway_compaction.core.endpoints.read import read_conversation
+from gateway_compaction.core.endpoints.wire import EndpointName, WireConversation
 from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.core.records.savings import CacheUse
 from gateway_compaction.engine.post_call import Ending
@@ -24,6 +26,9 @@ KEY = "gateway_compaction"
 
 BLOCK = "compaction"
 """The key of a policy in the metadata of teams and keys."""
+
+METADATA_FIELDS = ("metadata", "litellm_metadata")
+"""Fields of a body that hold a client's metadata and LiteLLM's; the second only beside the first."""
 
 LONGEST_HEADER = 200
 """Characters of a response header; reasons may quote other people's words."""
@@ -39,6 +44,9 @@ class CallState:
     Attributes:
         auth: LiteLLM's authenticated identity.
         data: the request as it was when our hook first saw it.
+        endpoint: the endpoint that the client called.
+        conversation: the conversation that was decided about; None until then.
+        values: what the body's field of messages held: as it came, and as it was written since.
         base: what was decided about the request as the client sent it; None until then.
         decision: the same, or what that became for the deployment that is asked now.
         deferred: another hook comes after ours, so the deployment hook decides.
@@ -56,6 +64,9 @@ class CallState:
 
     auth: Any
     data: Mapping[str, Any] = field(default_factory=dict)
+    endpoint: EndpointName = "chat"
+    conversation: WireConversation | None = None
+    values: tuple[Any, ...] = ()
     base: Decision | None = None
     decision: Decision | None = None
     deferred: bool = False
@@ -137,22 +148,51 @@ def identity_of(auth: Any, model: str, metadata: Mapping[str, Any]) -> Identity:
     )
 
 
-def request_of(state: CallState, data: Mapping[str, Any]) -> Request:
-    """Return the request as the compactor sees it: its messages as they are in ``data`` now."""
+def metadata_field(data: Mapping[str, Any]) -> str:
+    """Return the field in which LiteLLM keeps what it knows of a call: where ``metadata`` is a client's own
+    field of the endpoint, that is another one."""
+    return METADATA_FIELDS[1] if METADATA_FIELDS[1] in data else METADATA_FIELDS[0]
+
+
+def metadata_of(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what LiteLLM knows of a call."""
+    metadata = data.get(metadata_field(data))
+    return metadata if isinstance(metadata, Mapping) else {}
+
+
+def field_of(endpoint: EndpointName) -> str:
+    """Return the field of a body that holds the messages."""
+    return "input" if endpoint == "responses" else "messages"
+
+
+def holds_messages(endpoint: EndpointName, body: Mapping[str, Any]) -> bool:
+    """Tell whether a body holds messages: a list of them, or of Responses one text."""
+    value = body.get(field_of(endpoint))
+    return bool(value) and (isinstance(value, list) or (endpoint == "responses" and isinstance(value, str)))
+
+
+def read_body(state: CallState, value: Any) -> WireConversation:
+    """Return the conversation of a call whose field of messages has some value; the rest is as it came."""
+    return read_conversation(state.endpoint, {**state.data, field_of(state.endpoint): value})
+
+
+def request_of(state: CallState, conversation: WireConversation) -> Request:
+    """Return the request as the compactor sees it, with the messages of a conversation."""
     first, auth = state.data, state.auth
-    metadata = first.get("metadata") if isinstance(first.get("metadata"), Mapping) else {}
-    assert isinstance(metadata, Mapping)
+    metadata = metadata_of(first)
     model = str(first.get("model"))
     sent = first.get("proxy_server_request") or {}
     return Request(
-        messages=data["messages"],
-        body={k: v for k, v in first.items() if k not in ("messages", "metadata")},
+        messages=conversation.messages,
+        body={k: v for k, v in conversation.body.items() if k not in METADATA_FIELDS},
         model=model,
         tenant=tenant_of(auth),
-        identity=identity_of(auth, model, metadata),
+        identity=replace(identity_of(auth, model, metadata), endpoint=state.endpoint),
         caller=Caller(model, {**metadata, **_tag_filtering(first), "user_api_key_auth": auth}),
         headers={str(k).lower(): _decode_header(str(v)) for k, v in (sent.get("headers") or {}).items()},
         body_labels=_body_labels(sent.get("body")),
+        endpoint=state.endpoint,
+        left_alone=conversation.left_alone,
         about={name: value for name, value in asdict(owner_of(auth)).items() if value},
     )
 
@@ -165,24 +205,29 @@ def _tag_filtering(data: Mapping[str, Any]) -> dict[str, bool]:
     return {"enable_tag_filtering": True} if wanted else {}
 
 
-def has_decision_for(state: CallState, messages: Any) -> bool:
-    """Tell whether messages are, all of them, those that were decided about or what that became."""
-    if state.base is None:
-        return False
-    versions = [state.base.request.messages, state.base.sent]
-    if state.decision is not None:
-        versions.append(state.decision.sent)
-    return any(sent is messages or list(sent) == messages for sent in versions)
+def write_decision(state: CallState, decision: Decision) -> Any:
+    """Return the value for the body's field of messages that a decision comes to, and remember it."""
+    assert state.conversation is not None
+    value = state.values[0]
+    if decision.messages is not None:
+        value = state.conversation.write(decision.messages)
+        state.values = (state.values[0], *state.values[1:2], value)
+    return value
 
 
-def is_edited(decision: Decision) -> bool:
+def has_decision_for(state: CallState, value: Any) -> bool:
+    """Tell whether a value of the field of messages is what was decided about, or what that became."""
+    return state.base is not None and any(known is value or known == value for known in state.values)
+
+
+def is_edited(state: CallState) -> bool:
     """Tell whether the messages that were decided about were edited in place since; hashes them again."""
-    if isinstance(decision, Untouched):
+    if state.base is None or isinstance(state.base, Untouched):
         # Nothing was kept of them.
         return False
-    context = decision.context
+    context = state.base.context
     try:
-        now = parse_transcript(decision.request.messages)
+        now = parse_transcript(read_body(state, state.values[0]).messages)
     except TranscriptError:
         return True
     same = now.preamble == context.transcript.preamble
@@ -196,18 +241,31 @@ def ending_of(kwargs: Mapping[str, Any], response: Any) -> Ending:
         return Ending("cached")
     if metadata.get("client_disconnected") is True:
         return Ending("disconnected")
-    usage = getattr(response, "usage", None)
-    reported = getattr(usage, "prompt_tokens", None)
+    usage = _usage_of(kwargs, response)
+    reported = _get(usage, "prompt_tokens")
     counted = reported if isinstance(reported, int) and reported > 0 else None
     return Ending("answered", counted, prompt_cache=_prompt_cache_of(usage))
 
 
+def _usage_of(kwargs: Mapping[str, Any], response: Any) -> Any:
+    """Return the provider's report under the names of Chat Completions, which LiteLLM logs for all."""
+    usage = getattr(response, "usage", None)
+    if _get(usage, "prompt_tokens") is not None:
+        return usage
+    logged = kwargs.get("standard_logging_object") or {}
+    return (logged.get("metadata") or {}).get("usage_object") or logged
+
+
+def _get(value: Any, name: str) -> Any:
+    """Return an entry of a mapping, or an attribute of anything else; None where there is none."""
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+
+
 def _prompt_cache_of(usage: Any) -> CacheUse | None:
     """Return what a provider says of its prompt cache; LiteLLM brings all their words for it to one form."""
-    details = getattr(usage, "prompt_tokens_details", None)
+    details = _get(usage, "prompt_tokens_details")
     read, *written = (
-        getattr(details, name, None)
-        for name in ("cached_tokens", "cache_creation_tokens", "cache_write_tokens")
+        _get(details, name) for name in ("cached_tokens", "cache_creation_tokens", "cache_write_tokens")
     )
     wrote = max((n for n in written if isinstance(n, int)), default=None)
     if not isinstance(read, int) and wrote is None:
@@ -229,9 +287,9 @@ def build_response_headers(state: CallState) -> dict[str, str]:
     return {name: _to_header(value) for name, value in headers.items() if value not in (None, "", 0)}
 
 
-def build_uncovered_headers(call: UncoveredCall) -> dict[str, str]:
+def build_uncovered_headers(call: UncoveredCall, covered: Sequence[str]) -> dict[str, str]:
     """Return the headers that tell a client that its calls are not compacted."""
-    reason = f"calls of {call.door} are not covered; those of /v1/chat/completions are"
+    reason = f"calls of {call.door} are not covered; those of {', '.join(covered)} are"
     return {"x-compaction": "uncovered", "x-compaction-reason": reason}
 
 
@@ -247,7 +305,7 @@ def set_span_attributes(state: CallState) -> None:
 def set_spend_metadata(state: CallState, data: Mapping[str, Any]) -> None:
     """Say in the call's metadata what was saved, for LiteLLM's own pages."""
     decision = state.decision
-    metadata = data.get("metadata")
+    metadata = data.get(metadata_field(data))
     if decision is None or decision.tokens_before is None or not isinstance(metadata, dict):
         return
     before, after = decision.tokens_before, decision.tokens_after or 0

@@ -25,7 +25,7 @@ from openai import OpenAIError
 
 from gateway_compaction.adapters.litellm import ask_again
 from gateway_compaction.adapters.litellm.callbacks import can_block_later, has_pre_call_hook, is_guard
-from gateway_compaction.adapters.litellm.doors import CHAT, UNCOVERED
+from gateway_compaction.adapters.litellm.doors import COVERED, UNCOVERED, endpoint_of
 from gateway_compaction.adapters.litellm.models import ProxyModels, RouterSummarizer
 from gateway_compaction.adapters.prometheus import get_telemetry
 from gateway_compaction.admin.mount import mount
@@ -37,12 +37,17 @@ from gateway_compaction.call_state import (
     build_response_headers,
     build_uncovered_headers,
     ending_of,
+    field_of,
     find_state,
     has_decision_for,
+    holds_messages,
     is_edited,
+    metadata_of,
+    read_body,
     request_of,
     set_span_attributes,
     set_spend_metadata,
+    write_decision,
 )
 from gateway_compaction.core.pins.rules import compile_grammars
 from gateway_compaction.core.text.language import load_classifier
@@ -99,16 +104,16 @@ class CompactionHook(CustomLogger):
     async def async_pre_call_hook(
         self, user_api_key_dict: UserAPIKeyAuth, cache: Any, data: dict[str, Any], call_type: str
     ) -> dict[str, Any] | None:
-        """Compact the messages of a chat completion, in place in ``data``."""
-        logging_obj, messages = data.get("litellm_logging_obj"), data.get("messages")
+        """Compact the conversation of a request, in place in ``data``."""
+        logging_obj, endpoint = data.get("litellm_logging_obj"), endpoint_of(call_type)
         if (door := UNCOVERED.get(call_type)) is not None:
             self._note_uncovered(door, logging_obj)
-        if call_type not in CHAT or not isinstance(messages, list) or not messages or logging_obj is None:
+        if endpoint is None or logging_obj is None or not holds_messages(endpoint, data):
             return None
         details = logging_obj.model_call_details
         if isinstance(details.get(KEY), CallState):
             return None
-        state = CallState(user_api_key_dict, dict(data))
+        state = CallState(user_api_key_dict, dict(data), endpoint)
         details[KEY] = state
         self.start()
         if self._should_defer():
@@ -123,12 +128,17 @@ class CompactionHook(CustomLogger):
         self, kwargs: dict[str, Any], call_type: Any
     ) -> dict[str, Any] | None:
         """Decide about what was deferred, and fit again where the deployment's window is smaller."""
-        state, messages = find_state(kwargs.get("litellm_logging_obj")), kwargs.get("messages")
-        if state is None or state.failed or not isinstance(messages, list) or not messages:
+        state = find_state(kwargs.get("litellm_logging_obj"))
+        # Where LiteLLM translates between endpoints, the translated call comes here too.
+        if state is None or state.failed or endpoint_of(call_type) != state.endpoint:
             return None
-        if state.deferred and await self._has_changed(state, messages):
+        if not holds_messages(state.endpoint, kwargs):
+            return None
+        field = field_of(state.endpoint)
+        value = kwargs[field]
+        if state.deferred and await self._has_changed(state, value):
             await self._decide(state, kwargs)
-        elif not has_decision_for(state, messages):
+        elif not has_decision_for(state, value):
             # A client's fallback may bring its own. Of what a guard has changed, nothing is kept unchanged.
             state.altered = any(c is not self and is_guard(c) for c in litellm.callbacks)
             return None
@@ -143,7 +153,7 @@ class CompactionHook(CustomLogger):
         else:
             decision = base if facts is None else await self._runtime.compactor.refit(base, facts)
         if decision.messages is not None or decision is not state.decision:
-            kwargs["messages"] = list(decision.sent)
+            kwargs[field] = write_decision(state, decision)
         state.decision = decision
         return kwargs
 
@@ -160,7 +170,9 @@ class CompactionHook(CustomLogger):
         state = find_state(logging_obj)
         if state is None:
             uncovered = _details_of(logging_obj).get(KEY)
-            return build_uncovered_headers(uncovered) if isinstance(uncovered, UncoveredCall) else None
+            return (
+                build_uncovered_headers(uncovered, COVERED) if isinstance(uncovered, UncoveredCall) else None
+            )
         if response is not None:
             state.released = True
             self._follow(state)
@@ -225,23 +237,24 @@ class CompactionHook(CustomLogger):
 
         proxy_server.proxy_shutdown_event = drain_first
 
-    async def _has_changed(self, state: CallState, messages: list[Any]) -> bool:
+    async def _has_changed(self, state: CallState, value: Any) -> bool:
         """Tell whether another hook left something else for this deployment than what was decided about."""
-        if state.base is None or not has_decision_for(state, messages):
+        if not has_decision_for(state, value):
             return True
         front = self._runtime.executors[0]
-        return await asyncio.get_running_loop().run_in_executor(front, is_edited, state.base)
+        return await asyncio.get_running_loop().run_in_executor(front, is_edited, state)
 
     async def _decide(self, state: CallState, data: dict[str, Any]) -> None:
         """Let the compactor decide about the messages in ``data``, and put in what it makes of them."""
         started, again = time.perf_counter(), state.base is not None
         # What was decided about before must not be followed if this fails.
         state.base = state.decision = None
+        field = field_of(state.endpoint)
         try:
+            state.conversation, state.values = read_body(state, data[field]), (data[field],)
             # A summary that is waited for would be made, and kept, of what is blocked a moment later.
             may_wait = not any(c is not self and can_block_later(c) for c in litellm.callbacks)
-            request = replace(request_of(state, data), may_wait=may_wait)
-            await self._runtime.windows.wait_first()
+            request = replace(request_of(state, state.conversation), may_wait=may_wait)
             state.base = state.decision = await self._runtime.compactor.compact(request)
         except BaseException as fault:
             state.failed = True
@@ -253,7 +266,7 @@ class CompactionHook(CustomLogger):
             self._runtime.post_call.measure_decision(state.decision, time.perf_counter() - started)
         set_span_attributes(state)
         if state.decision.messages is not None:
-            data["messages"] = state.decision.messages
+            data[field] = write_decision(state, state.decision)
             set_spend_metadata(state, data)
 
     def _follow(self, state: CallState) -> None:
@@ -292,7 +305,7 @@ class CompactionHook(CustomLogger):
 
     def _find_deployment(self, kwargs: Mapping[str, Any]) -> ModelFacts:
         """Return the facts of the deployment that is asked."""
-        metadata = kwargs.get("metadata") or {}
+        metadata = metadata_of(kwargs)
         info = kwargs.get("model_info") or metadata.get("model_info") or {}
         return self._models.find_deployment_facts(info.get("id"), str(kwargs.get("model")))
 
@@ -300,7 +313,7 @@ class CompactionHook(CustomLogger):
         self, decision: Decision, facts: ModelFacts, kwargs: Mapping[str, Any]
     ) -> ModelFacts | None:
         """Return the facts of the deployment that is asked, if its window is smaller than the one fitted."""
-        group = (kwargs.get("metadata") or {}).get("model_group")
+        group = metadata_of(kwargs).get("model_group")
         own_group = group in (None, decision.request.model)
         window = self._runtime.compactor.find_window(facts, decision.policy, own_group=own_group)
         known = decision.model.window if decision.model else None

@@ -59,7 +59,13 @@ class Telemetry(Protocol):
     """Takes measurements. Never raises and never waits: it is called while a request waits."""
 
     def record_decision(
-        self, outcome: str, level: str | None, policy: str | None, stage: Stage, seconds: float
+        self,
+        outcome: str,
+        level: str | None,
+        policy: str | None,
+        endpoint: str | None,
+        stage: Stage,
+        seconds: float,
     ) -> None:
         """Record that a request was decided about, in so many seconds of its own time."""
         ...
@@ -89,7 +95,13 @@ class NoTelemetry:
     """Telemetry for nobody."""
 
     def record_decision(
-        self, outcome: str, level: str | None, policy: str | None, stage: Stage, seconds: float
+        self,
+        outcome: str,
+        level: str | None,
+        policy: str | None,
+        endpoint: str | None,
+        stage: Stage,
+        seconds: float,
     ) -> None:
         """See ``Telemetry``."""
 

@@ -26,7 +26,8 @@ ERRORS = {"errors"}
 CORE_ROOMS: dict[str, set[str]] = {
     "core.conversation": ERRORS,
     "core.records": ERRORS,
-    "core.policy": ERRORS,
+    "core.endpoints": ERRORS | {"core.conversation"},
+    "core.policy": ERRORS | {"core.endpoints"},
     "core.text": ERRORS | {"core.conversation"},
     "core.tokens": ERRORS | {"core.conversation"},
     "core.pins": ERRORS | TEXT,

@@ -17,6 +17,7 @@ from tests.policy_books import book, tree
 DESIGN_DEFAULTS = {
     "mode": "enforce",
     "preset": "hybrid",
+    "endpoints": ("chat", "messages", "responses"),
     "context_window": None,
     "unknown_window": "learn",
     "length_refusals": "fallback",

@@ -236,7 +236,7 @@ class TestLabels:
     def test_names_of_policies_are_bounded(self, registry: CollectorRegistry) -> None:
         telemetry = PrometheusTelemetry(registry)
         for number in range(200):
-            telemetry.record_decision("none", None, f"policy {number}", "quiet", 0.0)
+            telemetry.record_decision("none", None, f"policy {number}", "chat", "quiet", 0.0)
         policies = {s.labels["policy"] for s in Read(registry).samples if "policy" in s.labels}
         assert len(policies) == 51 and "other" in policies
         assert Read(registry).value("requests_total") == 200
@@ -269,7 +269,7 @@ from gateway_compaction.adapters.prometheus import get_telemetry
 from gateway_compaction.telemetry import Sample
 telemetry = get_telemetry()
 for _ in range(int(sys.argv[1])):
-    telemetry.record_decision("applied", "medium", "default", "planned", 0.02)
+    telemetry.record_decision("applied", "medium", "default", "chat", "planned", 0.02)
 telemetry.record_sample(Sample(int(sys.argv[1]), {"made": 1}, sys.argv[1] == "3", 0, float(sys.argv[1])))
 """
     READER = """
@@ -291,8 +291,8 @@ sys.stdout.buffer.write(render_metrics()[0])
         self.run(folder, self.SCRIPT, "3")
         lines = self.run(folder, self.READER).splitlines()
         assert (
-            'gateway_compaction_requests_total{level="medium",outcome="applied",policy="default"} 5.0'
-            in lines
+            "gateway_compaction_requests_total{"
+            'endpoint="chat",level="medium",outcome="applied",policy="default"} 5.0' in lines
         )
         assert 'gateway_compaction_hook_seconds_count{stage="planned"} 5.0' in lines
         assert "gateway_compaction_queue_length 5.0" in lines
@@ -339,7 +339,7 @@ def test_silence_measures_nothing() -> None:
     silent: Any = NoTelemetry()
     event = CompactionEvent("request", 0.0, "none", "")
     told = [
-        silent.record_decision("none", None, None, "quiet", 0.0),
+        silent.record_decision("none", None, None, None, "quiet", 0.0),
         silent.record_call(event, "answered", rewritten=False, cache_break=False),
         silent.record_uncovered("/v1/messages"),
         silent.record_summary(CompactionEvent("summary", 0.0, "made", "")),

@@ -46,7 +46,7 @@ SUMMARY_SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 40.0, 60.0, 120.0,
 
 # By name: what it counts, and its labels.
 COUNTERS = {
-    "requests": ("Chat completions decided about.", ("policy", "level", "outcome")),
+    "requests": ("Requests decided about.", ("policy", "level", "outcome", "endpoint")),
     "uncovered_requests": ("Calls through doors that are not covered; they pass untouched.", ("door",)),
     "tokens_before": ("Tokens of calls near their window as they came.", ("policy", "mode")),
     "tokens_after": ("Tokens of what was sent for them, or in observe would be.", ("policy", "mode")),
@@ -140,10 +140,17 @@ class PrometheusTelemetry:
         }
 
     def record_decision(
-        self, outcome: str, level: str | None, policy: str | None, stage: Stage, seconds: float
+        self,
+        outcome: str,
+        level: str | None,
+        policy: str | None,
+        endpoint: str | None,
+        stage: Stage,
+        seconds: float,
     ) -> None:
         """See ``Telemetry``."""
-        self._counters["requests"].labels(self._to_label(policy), level or "none", outcome).inc()
+        labels = (self._to_label(policy), level or "none", outcome, endpoint or "none")
+        self._counters["requests"].labels(*labels).inc()
         self._histograms["hook_seconds"].labels(stage).observe(seconds)
 
     def record_call(self, event: CompactionEvent, ending: str, *, rewritten: bool, cache_break: bool) -> None:

@@ -61,7 +61,8 @@ def check_doors() -> Finding:
     from gateway_compaction.adapters.litellm.doors import COVERED, UNCOVERED
 
     others = ", ".join(dict.fromkeys(UNCOVERED.values()))
-    found = f"compacted are calls of {COVERED}; untouched pass those of {others}, and threads of assistants"
+    covered = ", ".join(COVERED)
+    found = f"compacted are calls of {covered}; untouched pass those of {others}, and threads of assistants"
     remedy = "The metric gateway_compaction_uncovered_requests_total counts the others by door"
     return Finding("doors", "ok", found, remedy)
 

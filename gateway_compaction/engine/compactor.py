@@ -127,8 +127,12 @@ class Compactor:
         policy = policy or self.resolve_policy(request.identity)
         if policy.mode == "off":
             return Untouched(request, policy, "none", "the policy is off")
+        if request.endpoint not in policy.endpoints:
+            return Untouched(request, policy, "none", "this endpoint is switched off")
         if is_opted_out(request, policy):
             return Untouched(request, policy, "bypassed", "the client asked for it")
+        if request.left_alone is not None:
+            return Untouched(request, policy, "none", request.left_alone)
         model = model or self.find_model(request.model, policy)
         if model is None:
             return Untouched(request, policy, "none", "the context window of the model is unknown")

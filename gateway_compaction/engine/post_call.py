@@ -90,10 +90,10 @@ class PostCall:
         """Measure a decision; None is a fault of ours."""
         telemetry = self._parts.telemetry
         if decision is None:
-            telemetry.record_decision("failed", None, None, "failed", seconds)
+            telemetry.record_decision("failed", None, None, None, "failed", seconds)
             return
-        policy = decision.policy.name
-        telemetry.record_decision(decision.outcome, decision.level, policy, decision.stage, seconds)
+        policy, endpoint = decision.policy.name, decision.request.endpoint
+        telemetry.record_decision(decision.outcome, decision.level, policy, endpoint, decision.stage, seconds)
 
     def keep_compaction(self, decision: Decision) -> None:
         """Keep in this process what was made for an answer that is on its way, whether it is logged or not.
@@ -173,6 +173,7 @@ class PostCall:
             level=plan.level,
             model=decision.request.model,
             policy=decision.policy.name,
+            endpoint=decision.request.endpoint,
             tokens_before=decision.tokens_before,
             tokens_after=decision.tokens_after,
             window=decision.context.window,

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from gateway_compaction.core.conversation.digest import OPENING
 from gateway_compaction.core.conversation.messages import Message, declared_role
+from gateway_compaction.core.endpoints.wire import EndpointName
 from gateway_compaction.core.planning.context import LevelName, RequestContext
 from gateway_compaction.core.planning.plan import Plan
 from gateway_compaction.core.policy.book import Identity
@@ -30,10 +31,10 @@ LABEL_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One chat completion, as the host hands it over.
+    """One request for an answer, as the host hands it over.
 
     Attributes:
-        messages: as the client sent them, not yet checked.
+        messages: as the client sent them, as chat messages, not yet checked.
         body: the rest of the request; read for schemas, response format and limits only.
         model: the model group that the client named.
         tenant: the hashed name of who is calling; nothing crosses it.
@@ -42,6 +43,8 @@ class Request:
         headers: the client's, with names in lower case.
         body_labels: ids of the conversation that the client sent in the body.
         about: whose the call is, by the names of ``archive.Owner``.
+        endpoint: the endpoint that the client called.
+        left_alone: why nothing of this request may be changed, or None.
         may_wait: False where no policy may let the request wait for a summary, because somebody may still
             block it: the summariser would read, and the store keep, what is blocked a moment later.
     """
@@ -55,6 +58,8 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     body_labels: tuple[str, ...] = ()
     about: Mapping[str, str] = field(default_factory=dict)
+    endpoint: EndpointName = "chat"
+    left_alone: str | None = None
     may_wait: bool = True
 
 

@@ -48,7 +48,10 @@ class SummaryTask:
             return None
         start = job.base.covers if job.base else 0
         messages = context.transcript.history[start : job.covers]
-        prefix = find_shared_prefix(context, job, decision.used, decision.sent, request.body)
+        prefix = None
+        # What was sent to another endpoint was written in its own form, which is no prefix of a chat.
+        if request.endpoint == "chat":
+            prefix = find_shared_prefix(context, job, decision.used, decision.sent, request.body)
         return cls(decision, job, request.caller, messages, prefix)
 
     @property

@@ -61,6 +61,10 @@ class TestSameMeaning:
             (CALLING, {k: v for k, v in CALLING.items() if k != "content"}),
             (CALLING, {**CALLING, "refusal": None, "function_call": None, "audio": None}),
             (CALLING, {**CALLING, "thinking_blocks": [THINKING], "reasoning_content": "Hm."}),
+            (
+                CALLING,
+                {**CALLING, "tool_calls": [{**CALL, "function": {"name": "run", "arguments": '{"n":1}'}}]},
+            ),
             (CALLING, {**CALLING, "content": [THINKING, {"type": "redacted_thinking", "data": "x"}]}),
         ],
     )
@@ -109,7 +113,7 @@ CHANGES: tuple[tuple[Json, Json], ...] = (
     ),
     (
         {"role": "assistant", "function_call": {"name": "run", "arguments": "{}"}},
-        {"role": "assistant", "function_call": {"name": "run", "arguments": "{ }"}},
+        {"role": "assistant", "function_call": {"name": "run", "arguments": "{"}},
     ),
     ({"role": "user", "content": {"a": 1}}, {"role": "user", "content": {"a": 2}}),
     ({"role": "user", "content": "\ud83d"}, {"role": "user", "content": "\ud83e"}),

@@ -45,6 +45,8 @@ WINDOWS: Mapping[str, int | None] = {
     "wrong-claude": 200_000,
     "smaller-first": 8_000,
     "larger-next": 64_000,
+    "doors-anthropic": 4000,
+    "doors-chat": 4000,
     SUMMARISER: 64_000,
     **{f"small-{name}": 64_000 for name in BAD},
 }
@@ -54,6 +56,7 @@ POLICIES: Mapping[str, Any] = {
     "policies": [
         {"name": "watch", "match": {"team": "observe"}, "mode": "observe", "summary": {"model": None}},
         {"name": "none", "match": {"team": "off"}, "mode": "off"},
+        {"name": "chat-only", "match": {"team": "chat-only"}, "endpoints": ["chat"]},
         {"name": "own", "match": {"team": "own"}, "summary": {"model": None, "share_prefix": True}},
         {"name": "compacts", "match": {"team": "compacts"}, "length_refusals": "compact"},
         {"name": "modelless", "match": {"team": "extractive"}, "summary": {"model": "extractive"}},
@@ -73,6 +76,7 @@ TEAMS: Mapping[str, Mapping[str, Any]] = {
     "sk-b-1": {"team_id": "team-b", "key_alias": "b-first"},
     "sk-observe": {"team_id": "observe"},
     "sk-off": {"team_id": "off"},
+    "sk-chat-only": {"team_id": "chat-only"},
     "sk-own": {"team_id": "own"},
     "sk-compacts": {"team_id": "compacts"},
     "sk-extractive": {"team_id": "extractive"},
@@ -88,9 +92,15 @@ PRIVATE: dict[str, Any] = {
     "guardrail_name": "private",
     "litellm_params": {"guardrail": "lab_guard.MaskPrivate", "mode": "pre_call", "default_on": False},
 }
+# Deployments of other providers, which calls of other endpoints are translated for: what the upstream sees.
+OTHER_PROVIDERS = {
+    "doors-anthropic": "anthropic/claude-lab",
+    "doors-chat": "hosted_vllm/vllm-lab",
+    "wrong-claude": "anthropic/claude-wrong",
+}
 PARAMS: Mapping[str, Mapping[str, Any]] = {
     "guarded-4k": {"guardrails": ["private"]},
-    "wrong-claude": {"model": "anthropic/claude-wrong"},
+    **{name: {"model": model} for name, model in OTHER_PROVIDERS.items()},
 }
 BLOCK: dict[str, Any] = {
     "guardrail_name": "block",
@@ -108,7 +118,7 @@ PARALLEL_BLOCK: dict[str, Any] = {
 
 def served(model: str) -> str:
     """The name by which the upstream knows a model of the fleet."""
-    return f"gpt-4o-{model}"
+    return OTHER_PROVIDERS.get(model, f"openai/gpt-4o-{model}").partition("/")[2]
 
 
 @dataclass(frozen=True, slots=True)

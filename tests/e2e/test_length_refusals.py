@@ -66,7 +66,7 @@ def limited(upstream: Upstream) -> dict[str, Limited]:
     """The models, put in place."""
     scripts = {model: Limited(words) for model, words in MODELS.items()}
     for model, script in scripts.items():
-        upstream.scripts["claude-wrong" if model == "wrong-claude" else served(model)] = script
+        upstream.scripts[served(model)] = script
     return scripts
 
 

@@ -92,8 +92,7 @@ async def test_metrics_and_policies_while_it_runs(gateway: Proxy) -> None:
 @pytest.mark.parametrize(
     ("door", "body"),
     [
-        ("/v1/messages", {"messages": [{"role": "user", "content": "Hello"}], "max_tokens": 50}),
-        ("/v1/responses", {"input": "Hello"}),
+        ("/v1/completions", {"prompt": "Hello"}),
     ],
 )
 async def test_clients_of_doors_that_are_not_covered_are_told(

@@ -82,8 +82,7 @@ class TestTaking:
     @pytest.mark.parametrize(
         ("call_type", "door"),
         [
-            ("aresponses", "/v1/responses"),
-            ("anthropic_messages", "/v1/messages"),
+            ("_aresponses_websocket", "/v1/responses (websocket)"),
             ("atext_completion", "/v1/completions"),
             ("pass_through_endpoint", "pass-through"),
         ],
@@ -109,7 +108,7 @@ class TestTaking:
     async def test_of_a_door_that_is_not_covered_no_state_is_needed(self, host: Host) -> None:
         call = host.call(list(LONG))
         call.data["litellm_logging_obj"] = None
-        assert await call.pre("anthropic_messages") is None and await call.headers() is None
+        assert await call.pre("atext_completion") is None and await call.headers() is None
 
     @pytest.mark.parametrize("call_type", ["completion", "acompletion"])
     async def test_both_names_of_a_chat_completion_are_known(self, host: Host, call_type: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gateway_compaction.archive import Owner, Query, Scope
-from gateway_compaction.call_state import CallState, owner_of, request_of
+from gateway_compaction.call_state import CallState, owner_of, read_body, request_of
 from gateway_compaction.core.conversation.digest import fingerprint
 from gateway_compaction.engine.request import Planned
 from gateway_compaction.errors import SummaryRejected
@@ -31,7 +31,7 @@ def caller(**known: Any) -> Any:
 def about(auth: Any) -> Any:
     """What the hook tells of a call."""
     state = CallState(auth, {"model": "gpt-4o", "messages": [], "metadata": {}})
-    return request_of(state, {"messages": []}).about
+    return request_of(state, read_body(state, [])).about
 
 
 def test_an_owner_is_who_was_authenticated_with_the_key_hashed_once_more() -> None:
@@ -63,13 +63,15 @@ def test_what_is_unknown_is_not_told() -> None:
 def test_a_header_is_read_as_it_was_meant(sent: bytes, read: str) -> None:
     headers = {"X-Session-Id": sent.decode("latin-1")}
     data = {"model": "gpt-4o", "proxy_server_request": {"headers": headers}}
-    request = request_of(CallState(caller(**ANA), data), {"messages": []})
+    state = CallState(caller(**ANA), data)
+    request = request_of(state, read_body(state, []))
     assert request.headers == {"x-session-id": read}
 
 
 def test_a_header_that_was_text_already_stays_so() -> None:
     data = {"model": "gpt-4o", "proxy_server_request": {"headers": {"x-session-id": "배송"}}}
-    assert request_of(CallState(caller(), data), {"messages": []}).headers == {"x-session-id": "배송"}
+    state = CallState(caller(), data)
+    assert request_of(state, read_body(state, [])).headers == {"x-session-id": "배송"}
 
 
 async def test_an_end_users_session_is_its_keys_and_no_token_is_stored(rig: Rig) -> None:

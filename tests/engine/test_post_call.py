@@ -52,6 +52,7 @@ class TestEvents:
             "reason": "model",
             "model": "gpt-4o",
             "policy": "default",
+            "endpoint": "chat",
             "tokens_before": plan.tokens_before,
             "tokens_after": decision.tokens_after,
             "window": 2_000,

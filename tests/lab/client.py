@@ -70,6 +70,17 @@ class Client:
         seconds = time.perf_counter() - start
         return Answer(response.status_code, _decode(response.text), response.headers, seconds)
 
+    async def ask(
+        self, path: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """One call of any endpoint; of a stream the body is empty, and its text is that of the events."""
+        start = time.perf_counter()
+        response = await self._http.post(path, content=_encode(body), headers=_typed(headers))
+        seconds = time.perf_counter() - start
+        streamed = response.headers.get("content-type", "").startswith("text/event-stream")
+        decoded = {"events": response.text} if streamed else _decode(response.text)
+        return Answer(response.status_code, decoded, response.headers, seconds)
+
     async def stream(
         self,
         model: str,

@@ -56,10 +56,21 @@ def count_message(message: Mapping[str, Any]) -> int:
 def count_request(body: Mapping[str, Any]) -> int:
     """Tokens of a whole request body: its messages, its tools and the reply's frame."""
     total = PER_REPLY + sum(map(count_message, body.get("messages") or ()))
+    total += _count_content(body.get("system")) + _count_content(body.get("instructions"))
+    items = body.get("input")
+    total += _count_content(items) if isinstance(items, str) else sum(map(_count_item, items or ()))
     for key in ("tools", "functions", "response_format"):
         if body.get(key):
             total += count_text(dumps(body[key]))
     return total
+
+
+def _count_item(item: Mapping[str, Any]) -> int:
+    """Tokens of an item of the Responses API."""
+    if "role" in item:
+        return count_message(item)
+    told = {name: value for name, value in item.items() if name not in ("id", "call_id", "status", "type")}
+    return PER_MESSAGE + sum(_count_content(value) for value in told.values())
 
 
 def _count_function(function: Mapping[str, Any]) -> int:

@@ -38,7 +38,7 @@ class Seen:
     @property
     def text(self) -> str:
         """The messages as one JSON text to search in."""
-        return json.dumps(self.messages, ensure_ascii=False)
+        return json.dumps(self.messages or self.body.get("input"), ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
-from tests.lab import anthropic_wire
 from tests.lab.counting import count_request, count_text
 from tests.lab.ports import HOST, free_port
 from tests.lab.scripts import Reply, Script, Seen, answer
+from tests.lab.upstream_forms import error_body, events_of, payload_of
 
 __all__ = ["Seen", "Upstream"]
 
+PATHS = ("/completions", "/messages", "/responses")
 REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found", 429: "Too Many Requests", 500: "Server Error"}
 
 
@@ -111,12 +112,11 @@ class Upstream:
         raw = await reader.readexactly(int(headers.get("content-length", "0")))
         if path.endswith("/models"):
             return await _send(writer, 200, _json({"object": "list", "data": []}))
-        if not path.endswith(("/chat/completions", anthropic_wire.PATH)):
+        if not path.partition("?")[0].endswith(PATHS):
             return await _send(writer, 404, _json({"error": {"message": f"no route {path}"}}))
         body = json.loads(raw)
-        if path.endswith(anthropic_wire.PATH):
-            body = anthropic_wire.as_chat(body)
         model = str(body.get("model"))
+        path = path.partition("?")[0]
         seen = Seen(path, model, headers, raw, body, time.monotonic(), count_request(body))
         self.requests.append(seen)
         reply = self.scripts.get(seen.model, self.default)(seen)
@@ -135,15 +135,15 @@ class Upstream:
     async def _reply(self, writer: asyncio.StreamWriter, seen: Seen, reply: Reply) -> bool:
         if (reply.hang or reply.delay) and await self._released_within(3600 if reply.hang else reply.delay):
             return False
-        if seen.path.endswith(anthropic_wire.PATH):
-            return await _reply_as_anthropic(writer, seen, reply)
         if reply.error is not None or reply.status >= 400:
-            return await _send(writer, reply.status, _json({"error": dict(reply.error or {})}), reply.headers)
+            error = error_body(seen, dict(reply.error or {}))
+            return await _send(writer, reply.status, _json(error), reply.headers)
         if reply.raw is not None:
             return await _send(writer, reply.status, reply.raw, reply.headers)
         if seen.body.get("stream"):
             return await _stream(writer, seen, reply)
-        payload = _json(_completion(seen, reply))
+        whole = _completion(seen, reply) if _is_chat(seen) else payload_of(seen, reply)
+        payload = _json(whole)
         if reply.cut_after is not None:
             writer.write(_head(200, reply.headers, len(payload)) + payload[: len(payload) // 2])
             await writer.drain()
@@ -179,38 +179,31 @@ async def _send(
     return True
 
 
-async def _reply_as_anthropic(writer: asyncio.StreamWriter, seen: Seen, reply: Reply) -> bool:
-    if reply.error is not None or reply.status >= 400:
-        return await _send(writer, reply.status, _json(anthropic_wire.as_error(reply)), reply.headers)
-    if not seen.body.get("stream"):
-        return await _send(writer, 200, _json(anthropic_wire.as_message(seen, reply)), reply.headers)
-    writer.write(_head(200, reply.headers, None))
-    for kind, event in anthropic_wire.as_events(seen, reply):
-        _write_event(writer, json.dumps({"type": kind, **event}), kind)
-    writer.write(b"0\r\n\r\n")
-    await writer.drain()
-    return True
-
-
 async def _stream(writer: asyncio.StreamWriter, seen: Seen, reply: Reply) -> bool:
     writer.write(_head(200, reply.headers, None))
-    for index, chunk in enumerate(_chunks(seen, reply)):
+    chunks = ((None, chunk) for chunk in _chunks(seen, reply)) if _is_chat(seen) else events_of(seen, reply)
+    for index, (name, chunk) in enumerate(chunks):
         if reply.cut_after is not None and index >= reply.cut_after:
             await writer.drain()
             return False
-        _write_event(writer, json.dumps(chunk, ensure_ascii=False))
+        _write_event(writer, json.dumps(chunk, ensure_ascii=False), name)
         await writer.drain()
         if reply.chunk_delay:
             await asyncio.sleep(reply.chunk_delay)
-    _write_event(writer, "[DONE]")
+    if seen.path.endswith("/completions"):
+        _write_event(writer, "[DONE]")
     writer.write(b"0\r\n\r\n")
     await writer.drain()
     return True
 
 
-def _write_event(writer: asyncio.StreamWriter, text: str, kind: str = "") -> None:
-    named = f"event: {kind}\n" if kind else ""
-    data = f"{named}data: {text}\n\n".encode("utf-8", "replace")
+def _is_chat(seen: Seen) -> bool:
+    return seen.path.endswith("/chat/completions")
+
+
+def _write_event(writer: asyncio.StreamWriter, text: str, name: str | None = None) -> None:
+    head = f"event: {name}\n" if name else ""
+    data = f"{head}data: {text}\n\n".encode("utf-8", "replace")
     writer.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
 

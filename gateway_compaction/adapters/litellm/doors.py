@@ -9,28 +9,31 @@ another name there is not told of any more; nothing else changes.
 
 from __future__ import annotations
 
-COVERED = "/v1/chat/completions"
-"""The path of the door that is covered."""
+from collections.abc import Mapping
+from typing import Any
 
-CHAT = frozenset({"completion", "acompletion"})
-"""LiteLLM's call types of chat completions; no other call is compacted.
+from gateway_compaction.core.endpoints.wire import EndpointName
 
-To cover another door, such as /v1/messages, take its call types out of ``UNCOVERED``, and:
+COVERED = ("/v1/chat/completions", "/v1/messages", "/v1/responses")
+"""The paths of the doors that are covered."""
 
-1. In: ``call_state.request_of`` makes messages of its body; a system prompt beside the messages becomes one
-   of them. ``hook`` also reads ``data["messages"]`` and ``kwargs["messages"]``, and
-   ``call_state.has_decision_for`` compares them as they came.
-2. Out: ``CompactionHook._decide`` and its deployment hook put messages back in the body's own form.
-3. ``call_state.ending_of`` reads its usage; ``core.conversation.body`` the fields of the body that take up
-   the window, and the length of answer that it asks for.
-4. tests/test_example_teams.py, which says that such calls pass through, README.md, and the end-to-end tests
-   once more for it.
+ENDPOINTS: Mapping[str, EndpointName] = {
+    "completion": "chat",
+    "acompletion": "chat",
+    "anthropic_messages": "messages",
+    "responses": "responses",
+    "aresponses": "responses",
+}
+"""By LiteLLM's call type, the endpoint whose form a body has; no other call is compacted.
+
+To cover another door take its call types out of ``UNCOVERED``, write a reader of its bodies beside those of
+``core/endpoints``, name it in ``core/endpoints/read.py`` and in ``EndpointName`` of its ``wire.py`` (policies
+then take it), and run the end-to-end tests of the doors once more for it. ``call_state.ending_of`` reads how
+such a call ended.
 """
 
 UNCOVERED = {
-    "anthropic_messages": "/v1/messages",
-    "aresponses": "/v1/responses",
-    "_aresponses_websocket": "/v1/responses",
+    "_aresponses_websocket": "/v1/responses (websocket)",
     "text_completion": "/v1/completions",
     "atext_completion": "/v1/completions",
     "agenerate_content": "generateContent",
@@ -44,3 +47,8 @@ UNCOVERED = {
 
 Threads of assistants reach no hook. A pass-through route is counted, but LiteLLM tells its answer no header.
 """
+
+
+def endpoint_of(call_type: Any) -> EndpointName | None:
+    """Return the endpoint of a LiteLLM call type, a string or a member of its enumeration, or None."""
+    return ENDPOINTS.get(str(getattr(call_type, "value", call_type)))

@@ -160,7 +160,7 @@ EVENT: Mapping[str, Check] = {
     "type": ("request", "summary", "audit").__contains__,
     "at": IS_MOMENT,
     "reason": _check_any_text(REASON_CHARS),
-    **dict.fromkeys(("outcome", "level", "model", "policy", "by"), _check_plain_text(NAME_CHARS)),
+    **dict.fromkeys(("outcome", "level", "model", "policy", "endpoint", "by"), _check_plain_text(NAME_CHARS)),
     **dict.fromkeys(("tokens_before", "tokens_after", "messages_before", "messages_after"), _is_count),
     **dict.fromkeys(("covers", "version", "window"), _is_count),
     "seconds": _check_number(LATEST_SECOND),

@@ -30,10 +30,16 @@ from gateway_compaction.core.conversation.visible_text import remove_thinking, r
 Message = Mapping[str, Any]
 """One chat message, opaque: read, never edited."""
 
+ORIGIN = "_origin"
+"""A key of ours: the number of the message that a message was read as from another endpoint's form.
+
+Copies keep it, so that they are written back where they came from. It is never sent, and weighs nothing.
+"""
+
 PREAMBLE_ROLES = frozenset({"system", "developer"})
 RESULT_ROLES = frozenset({"tool", "function"})
 READ_FIELDS = frozenset(
-    {"role", "content", "name", "refusal", "tool_calls", "function_call", "tool_call_id", "audio"}
+    {"role", "content", "name", "refusal", "tool_calls", "function_call", "tool_call_id", "audio", ORIGIN}
 )
 """Fields of a message that are read as what they are, or cost nothing: of a sound only its id is sent."""
 

@@ -45,6 +45,7 @@ MAX_CLASHES = 20
 IDENTITY_FIELDS = {
     "model": ("model",),
     "tag": ("tags",),
+    "endpoint": ("endpoint",),
     "team": ("team_id", "team_alias"),
     "key": ("key_alias",),
     "user": ("user_id",),
@@ -62,6 +63,7 @@ class Identity:
     Attributes:
         model: the model group, as the client names it.
         tags: the request's tags.
+        endpoint: the endpoint that was called: ``chat``, ``messages`` or ``responses``.
         team_block: the ``compaction`` entry of the team's metadata, a partial policy.
         key_block: the same of the key's.
     """
@@ -72,6 +74,7 @@ class Identity:
     user_id: str | None = None
     model: str | None = None
     tags: tuple[str, ...] = ()
+    endpoint: str | None = None
     team_block: Mapping[str, Any] | None = None
     key_block: Mapping[str, Any] | None = None
 

@@ -22,7 +22,7 @@ from gateway_compaction.errors import PolicyError
 # A variable overrides ``defaults``: its path follows the prefix in capitals, with ``__`` for each dot.
 ENVIRONMENT_PREFIX = "GATEWAY_COMPACTION_DEFAULTS__"
 MATCH_REMEDY = (
-    "Write at least one of team, key, model, tag and user under match; "
+    "Write at least one of team, key, model, tag, user and endpoint under match; "
     "what holds for everybody is written under defaults"
 )
 POLICIES = Expects("a list of policies, each item starting with - name:")
@@ -72,6 +72,7 @@ class Match(Section):
     model: Patterns = Field(default=(), description="Model groups, as the client names them.")
     tag: Patterns = Field(default=(), description="Request tags.")
     user: Patterns = Field(default=(), description="User ids.")
+    endpoint: Patterns = Field(default=(), description="Endpoints: chat, messages or responses.")
 
     @model_validator(mode="after")
     def _require_a_key(self) -> Match:
@@ -104,7 +105,7 @@ class PolicyFile(Section):
     ] = Field(description="Version of this format.")
     defaults: PolicyBody = Field(default=PolicyBody(), description="What holds for everybody.")
     policies: Annotated[tuple[PolicyEntry, ...], POLICIES] = Field(
-        default=(), description="What holds for some; key and user > team > model and tag."
+        default=(), description="What holds for some; key and user > team > model, tag and endpoint."
     )
 
 

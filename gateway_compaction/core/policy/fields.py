@@ -21,6 +21,8 @@ from pydantic import (
     model_validator,
 )
 
+from gateway_compaction.core.endpoints.wire import EndpointName
+
 # No count of tokens, messages or turns is larger: a typing error, not a wish.
 LARGEST = 1_000_000_000
 # Seconds: ten years, far below what Redis refuses as an expiry.
@@ -133,6 +135,11 @@ Prompt = Annotated[
     Name,
     AfterValidator(_check_prompt),
     Expects("general, coding, support or research, or the path of a .txt or .md file"),
+]
+Endpoints = Annotated[
+    tuple[EndpointName, ...],
+    Field(strict=False),
+    Expects("a list of chat, messages and responses, such as [chat, messages]"),
 ]
 Names = Annotated[tuple[Name, ...], Field(strict=False), Expects("a list of names, such as [first, second]")]
 Header = Annotated[

@@ -34,7 +34,14 @@ class Rank(IntEnum):
 
 
 # An entry has the highest rank of the fields it matches by.
-RANKS = {"model": Rank.MODEL, "tag": Rank.MODEL, "team": Rank.TEAM, "key": Rank.KEY, "user": Rank.KEY}
+RANKS = {
+    "model": Rank.MODEL,
+    "tag": Rank.MODEL,
+    "endpoint": Rank.MODEL,
+    "team": Rank.TEAM,
+    "key": Rank.KEY,
+    "user": Rank.KEY,
+}
 # The paths in which two entries can contradict each other; a preset may set any of them.
 ORDERED_PATHS = frozenset({"preset", *(path for pair in ORDERED_PAIRS for path in (pair.low, pair.high))})
 
@@ -93,10 +100,11 @@ def _keep_ordered_paths(layer: Layer) -> Layer:
 def can_match_same_request(first: Match, second: Match) -> bool:
     """Tell whether one request can surely match both.
 
-    A request has one key, one model and one user, but any number of tags. A team may be matched by its id in
-    one policy and by its alias in the other, which a file cannot tell: only a name that fits both counts.
+    A request has one key, one model, one user and one endpoint, but any number of tags. A team may be matched
+    by its id in one policy and by its alias in the other, which a file cannot tell: only a name that fits
+    both counts.
     """
-    for field in ("team", "key", "model", "user"):
+    for field in ("team", "key", "model", "user", "endpoint"):
         ours = getattr(first, field)
         theirs = getattr(second, field)
         if ours and theirs and not any(can_match_same_text(p, q) for p in ours for q in theirs):

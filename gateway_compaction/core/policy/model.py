@@ -18,6 +18,7 @@ from gateway_compaction.core.policy.fields import (
     LONGEST_WAIT,
     Amount,
     Count,
+    Endpoints,
     Expects,
     Header,
     LabelHeaders,
@@ -228,6 +229,9 @@ class PolicyBody(Section):
     )
     preset: Preset = Field(
         default="hybrid", description="Named values that the keys beside it are laid over."
+    )
+    endpoints: Endpoints = Field(
+        default=("chat", "messages", "responses"), description="Endpoints whose requests are looked at."
     )
     context_window: Annotated[
         Annotated[int, Field(ge=200, le=LARGEST)] | None,

@@ -27,6 +27,7 @@ class CompactionEvent:
         model: the model group of the request, or the one that was asked for a summary (``EXTRACTIVE``
             where none was).
         policy: the name of the policy.
+        endpoint: the endpoint that was called: ``chat``, ``messages`` or ``responses``.
         tokens_before: tokens of the request as it came, with what is kept free for the answer.
         tokens_after: the same of what was sent, or in ``observe`` would have been; of a summary, the tokens
             of what it stands for and of all that stands in their place.
@@ -47,6 +48,7 @@ class CompactionEvent:
     level: str | None = None
     model: str | None = None
     policy: str | None = None
+    endpoint: str | None = None
     tokens_before: int = 0
     tokens_after: int = 0
     window: int | None = None

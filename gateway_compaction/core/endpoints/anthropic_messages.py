@@ -1,0 +1,273 @@
+"""Anthropic's Messages API: ``system`` beside the messages, calls and results as blocks of them.
+
+A user's message that brings results is read as one chat message for each result, and one for what is said
+beside them. An assistant's blocks are read as a message with ``tool_calls`` and ``thinking_blocks``; what a
+server's tool did stays among its parts. The way back puts the blocks together as they came. Signed thinking
+is never changed: it goes back as it came, or its whole message is left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.parts import has_type, is_call, is_result, is_thinking
+from gateway_compaction.core.endpoints.wire import Item, WireConversation, number_messages, origin_of
+
+OWN_COMPACTION = "the request asks the provider to manage its context"
+LOADS_TOOLS = "the history loads tools, and a part of it may not be left out"
+# Blocks by which a history changes what a model may do, or that stand for what is not there.
+STATEFUL_BLOCKS = frozenset({"compaction", "tool_addition", "tool_removal", "tool_reference"})
+DEPTH = 3
+"""Levels of blocks within blocks that are looked through: a reference stands in a result's content."""
+
+
+@dataclass(slots=True)
+class _Span:
+    """The blocks of a wire message that a chat message was read from; without ``stop`` its whole content."""
+
+    item: int
+    start: int = 0
+    stop: int | None = None
+
+
+@dataclass(slots=True)
+class _Piece:
+    """Blocks of one role on their way into a wire message.
+
+    Attributes:
+        item: the number of the wire message that they come from, or None for a message of ours.
+        blocks: the blocks; a string is the whole content of a message.
+        is_changed: some of them are not what came in.
+    """
+
+    role: str
+    item: int | None
+    blocks: list[Any] | str
+    is_changed: bool = False
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The chat messages read from a list of wire messages, and where each came from.
+
+    Attributes:
+        spans: of each chat message, by its number, the blocks that it was read from.
+        blocks: the blocks as they came, by the ``id`` of the parts that they were read as.
+    """
+
+    items: Sequence[Item]
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    spans: dict[int, _Span] = field(default_factory=dict)
+    blocks: dict[int, Any] = field(default_factory=dict)
+
+    def add(self, message: dict[str, Any], span: _Span) -> None:
+        self.spans[len(self.messages)] = span
+        self.messages.append(message)
+
+    def to_part(self, block: Any) -> Any:
+        """Return a content part of Chat Completions for a block, and remember the block."""
+        part = _image_part(block)
+        if part is None:
+            return block
+        self.blocks[id(part)] = block
+        return part
+
+
+def read_anthropic_messages(body: Mapping[str, Any]) -> WireConversation:
+    """Read a body of ``/v1/messages``."""
+    items = body.get("messages")
+    reading = _Reading(items if isinstance(items, list) else ())
+    if body.get("system"):
+        reading.messages.append({"role": "system", "content": body["system"]})
+    for number, item in enumerate(reading.items):
+        _read_item(reading, number, item)
+    number_messages(reading.messages)
+    rest = {name: value for name, value in body.items() if name not in ("messages", "system")}
+    return WireConversation(
+        "messages",
+        reading.messages,
+        rest,
+        lambda sent: _write(reading, sent),
+        _why_left_alone(body, reading.items),
+    )
+
+
+def _why_left_alone(body: Mapping[str, Any], items: Sequence[Item]) -> str | None:
+    if body.get("context_management"):
+        return OWN_COMPACTION
+    stateful = any(_holds_state(part) for item in items for part in _blocks_of(item))
+    return LOADS_TOOLS if stateful else None
+
+
+def _holds_state(block: Any, depth: int = DEPTH) -> bool:
+    if not isinstance(block, Mapping):
+        return False
+    if has_type(block, STATEFUL_BLOCKS):
+        return True
+    content = block.get("content")
+    return depth > 0 and isinstance(content, list) and any(_holds_state(b, depth - 1) for b in content)
+
+
+def _blocks_of(item: Item) -> Sequence[Any]:
+    content = item.get("content") if isinstance(item, Mapping) else None
+    return content if isinstance(content, list) else ()
+
+
+def _read_item(reading: _Reading, number: int, item: Item) -> None:
+    if not isinstance(item, Mapping) or not isinstance(item.get("content"), list):
+        # A string is the same in both forms; nonsense is left to whoever parses the transcript.
+        reading.add(dict(item) if isinstance(item, Mapping) else {"role": None}, _Span(number))
+    elif item.get("role") == "assistant":
+        reading.add(_read_assistant(reading, item["content"]), _Span(number))
+    else:
+        _read_user(reading, number, item)
+
+
+def _read_assistant(reading: _Reading, blocks: Sequence[Any]) -> dict[str, Any]:
+    message: dict[str, Any] = {
+        "role": "assistant",
+        "content": [reading.to_part(b) for b in blocks if not (is_call(b) or is_thinking(b))],
+    }
+    calls = [_to_call(block) for block in blocks if is_call(block)]
+    thinking = [block for block in blocks if is_thinking(block)]
+    if calls:
+        message["tool_calls"] = calls
+    if thinking:
+        message["thinking_blocks"] = thinking
+    return message
+
+
+def _to_call(block: Mapping[str, Any]) -> dict[str, Any]:
+    arguments = json.dumps(block.get("input"), ensure_ascii=False, default=repr)
+    function = {"name": block.get("name"), "arguments": arguments}
+    return {"id": block.get("id"), "type": "function", "function": function}
+
+
+def _read_user(reading: _Reading, number: int, item: Mapping[str, Any]) -> None:
+    blocks, start = item["content"], 0
+    while start < len(blocks):
+        stop = start + 1
+        if is_result(blocks[start]):
+            reading.add(_to_result(reading, blocks[start]), _Span(number, start, stop))
+        else:
+            while stop < len(blocks) and not is_result(blocks[stop]):
+                stop += 1
+            parts = [reading.to_part(block) for block in blocks[start:stop]]
+            reading.add({"role": item.get("role"), "content": parts}, _Span(number, start, stop))
+        start = stop
+    if not blocks:
+        reading.add({"role": item.get("role"), "content": blocks}, _Span(number))
+
+
+def _to_result(reading: _Reading, block: Mapping[str, Any]) -> dict[str, Any]:
+    content = block.get("content")
+    if isinstance(content, list):
+        content = [reading.to_part(part) for part in content]
+    message = {"role": "tool", "tool_call_id": block.get("tool_use_id"), "content": content}
+    if block.get("cache_control"):
+        message["cache_control"] = block["cache_control"]
+    return message
+
+
+def _image_part(block: Any) -> dict[str, Any] | None:
+    """Return an image as Chat Completions writes it, so that it means the same; None for everything else."""
+    source = block.get("source") if has_type(block, frozenset({"image"})) else None
+    if not isinstance(source, Mapping):
+        return None
+    if source.get("type") == "base64":
+        url = f"data:{source.get('media_type')};base64,{source.get('data')}"
+    elif source.get("type") == "url":
+        url = str(source.get("url"))
+    else:
+        return None
+    part: dict[str, Any] = {"type": "image_url", "image_url": {"url": url}}
+    return part if block.get("cache_control") is None else {**part, "cache_control": block["cache_control"]}
+
+
+def _write(reading: _Reading, sent: Sequence[Message]) -> list[Item]:
+    """Return the messages for the body; ``system`` stays where it is, since it is never changed."""
+    pieces: list[_Piece] = []
+    for message in sent:
+        piece = _to_piece(reading, message)
+        if piece is None:
+            continue
+        last = pieces[-1] if pieces else None
+        same_item = last is not None and piece.item is not None and last.item == piece.item
+        # The client's own neighbours of one role are left apart, as it sent them.
+        ours = last is not None and (piece.item is None or last.item is None)
+        if last is not None and last.role == piece.role and (same_item or ours):
+            last.blocks = [*_as_blocks(last.blocks), *_as_blocks(piece.blocks)]
+            last.is_changed = last.is_changed or piece.is_changed or not same_item
+        else:
+            pieces.append(piece)
+    return [_to_item(reading, piece) for piece in pieces]
+
+
+def _to_piece(reading: _Reading, message: Message) -> _Piece | None:
+    origin = origin_of(message)
+    if origin is None:
+        return _Piece(str(message["role"]), None, message["content"], is_changed=True)
+    span = reading.spans.get(origin)
+    if span is None:
+        return None
+    item = reading.items[span.item]
+    content, is_changed = item.get("content"), reading.messages[origin] is not message
+    if not is_changed:
+        blocks = content[span.start : span.stop] if isinstance(content, list) else content
+    elif not isinstance(content, list):
+        blocks = message.get("content")
+    elif message["role"] == "assistant":
+        blocks = list(_rebuild_assistant(reading, content, message))
+    elif message["role"] == "tool":
+        blocks = [_rebuild_result(reading, content[span.start], message)]
+    else:
+        blocks = _to_blocks(reading, message.get("content"))
+    return _Piece(str(item.get("role")), span.item, blocks, is_changed)
+
+
+def _rebuild_assistant(reading: _Reading, blocks: Sequence[Any], message: Message) -> Iterator[Any]:
+    """Yield an assistant's blocks with the texts of a changed copy, everything else in its place."""
+    parts = iter(_as_blocks(_to_blocks(reading, message.get("content"))))
+    for block in blocks:
+        if is_call(block) or is_thinking(block):
+            yield block
+        else:
+            yield from _next_of(parts)
+    yield from parts
+
+
+def _next_of(parts: Iterator[Any]) -> Iterable[Any]:
+    for part in parts:
+        return (part,)
+    return ()
+
+
+def _rebuild_result(reading: _Reading, block: Mapping[str, Any], message: Message) -> dict[str, Any]:
+    rebuilt = {**block, "content": _to_blocks(reading, message.get("content"))}
+    if "cache_control" in rebuilt and "cache_control" not in message:
+        del rebuilt["cache_control"]
+    return rebuilt
+
+
+def _to_blocks(reading: _Reading, content: Any) -> Any:
+    """Return the blocks that a message's content came from; texts and what is new are blocks already."""
+    return [reading.blocks.get(id(part), part) for part in content] if isinstance(content, list) else content
+
+
+def _as_blocks(content: Any) -> list[Any]:
+    if isinstance(content, list):
+        return content
+    return [{"type": "text", "text": content}] if content else []
+
+
+def _to_item(reading: _Reading, piece: _Piece) -> Item:
+    if piece.item is None:
+        return {"role": piece.role, "content": piece.blocks}
+    item = reading.items[piece.item]
+    if not piece.is_changed and (piece.blocks is item.get("content") or piece.blocks == item.get("content")):
+        return item
+    return {**item, "content": piece.blocks}

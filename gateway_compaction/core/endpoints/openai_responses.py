@@ -1,0 +1,247 @@
+"""OpenAI's Responses API: ``instructions`` beside ``input``, which is a text or a list of items.
+
+An assistant's items that stand together (reasoning, texts, calls, what a server's tools did) are read as one
+chat message: a provider wants reasoning back with the call that it belongs to, or neither. Outputs are read
+as results. Where the provider keeps the history, or an item is of a kind that is not known here, the request
+is left alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.parts import image_url, part_type
+from gateway_compaction.core.endpoints.wire import Item, WireConversation, number_messages, origin_of
+
+PROVIDER_KEEPS = "the provider keeps this history"
+OWN_COMPACTION = "the request asks the provider to manage its context"
+KEEPING_FIELDS = ("previous_response_id", "conversation", "prompt")
+# What a server's tools did on an assistant's behalf: calls and their results in one item.
+SERVER_ITEMS = frozenset(
+    {
+        "web_search_call",
+        "file_search_call",
+        "code_interpreter_call",
+        "image_generation_call",
+        "mcp_call",
+        "mcp_list_tools",
+    }
+)
+# Calls that the client answers with an item named alike, in the field ``call_id``.
+CLIENT_CALLS = frozenset({"computer_call", "local_shell_call", "shell_call", "apply_patch_call"})
+OUTPUTS = frozenset(
+    {"function_call_output", "custom_tool_call_output", *(f"{name}_output" for name in CLIENT_CALLS)}
+)
+APPROVAL_REQUEST, APPROVAL_RESPONSE = "mcp_approval_request", "mcp_approval_response"
+CALLS = frozenset({"function_call", "custom_tool_call", APPROVAL_REQUEST})
+ROLES = frozenset({"user", "assistant", "system", "developer"})
+# Fields of a call's item that say what it calls a tool with.
+CALL_PAYLOADS = ("arguments", "input", "action", "operation")
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The chat messages read from a list of items.
+
+    Attributes:
+        spans: of each chat message, by its number, the items that it was read from: start and stop.
+        parts: the parts as they came, by the ``id`` of what they were read as.
+    """
+
+    items: Sequence[Item]
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    spans: dict[int, tuple[int, int]] = field(default_factory=dict)
+    parts: dict[int, Any] = field(default_factory=dict)
+    left_alone: str | None = None
+
+    def add(self, message: dict[str, Any], number: int) -> None:
+        self.spans[len(self.messages)] = (number, number + 1)
+        self.messages.append(message)
+
+    def join_assistant(self, number: int) -> dict[str, Any]:
+        """Return the assistant's message that an item belongs to: the one before it, or a new one."""
+        last = len(self.messages) - 1
+        if last >= 0 and self.messages[last]["role"] == "assistant" and last in self.spans:
+            self.spans[last] = (self.spans[last][0], number + 1)
+        else:
+            self.add({"role": "assistant", "content": []}, number)
+        return self.messages[-1]
+
+    def to_part(self, part: Any) -> Any:
+        """Return a content part of Chat Completions for a part, and remember the part."""
+        read = _to_chat_part(part)
+        self.parts[id(read)] = part
+        return read
+
+    def to_content(self, content: Any) -> Any:
+        return [self.to_part(part) for part in content] if isinstance(content, list) else content
+
+
+def read_openai_responses(body: Mapping[str, Any]) -> WireConversation:
+    """Read a body of ``/v1/responses``."""
+    given = body.get("input")
+    items = given if isinstance(given, list) else [{"role": "user", "content": given}]
+    reading = _Reading(items)
+    if body.get("instructions"):
+        reading.messages.append({"role": "system", "content": body["instructions"]})
+    for number, item in enumerate(items):
+        _read_item(reading, number, item)
+    number_messages(reading.messages)
+    return WireConversation(
+        "responses",
+        reading.messages,
+        _to_chat_body(body),
+        lambda sent: _write(reading, sent),
+        _why_left_alone(body, reading),
+    )
+
+
+def _why_left_alone(body: Mapping[str, Any], reading: _Reading) -> str | None:
+    if any(body.get(name) for name in KEEPING_FIELDS):
+        return PROVIDER_KEEPS
+    return OWN_COMPACTION if body.get("context_management") else reading.left_alone
+
+
+def _to_chat_body(body: Mapping[str, Any]) -> dict[str, Any]:
+    beside = ("input", "instructions", "text", "max_output_tokens")
+    rest = {name: value for name, value in body.items() if name not in beside}
+    text = body.get("text")
+    if isinstance(text, Mapping) and text.get("format"):
+        rest["response_format"] = text["format"]
+    if body.get("max_output_tokens"):
+        rest["max_tokens"] = body["max_output_tokens"]
+    return rest
+
+
+def _read_item(reading: _Reading, number: int, item: Item) -> None:
+    if not isinstance(item, Mapping):
+        reading.left_alone = f"input[{number}] is no item"
+        return
+    kind = str(item.get("type", "message"))
+    if kind == "message" and str(item.get("role")) in ROLES:
+        _read_message(reading, number, item)
+    elif kind == "reasoning":
+        reading.join_assistant(number).setdefault("thinking_blocks", []).append(item)
+    elif kind in SERVER_ITEMS:
+        reading.join_assistant(number)["content"].append(item)
+    elif kind in CALLS or (kind in CLIENT_CALLS and item.get("call_id")):
+        reading.join_assistant(number).setdefault("tool_calls", []).append(_to_call(item, kind))
+    elif kind in OUTPUTS or kind == APPROVAL_RESPONSE:
+        reading.add(_to_result(reading, item), number)
+    else:
+        reading.left_alone = f"an item of the kind {kind[:40]} is not known here"
+
+
+def _read_message(reading: _Reading, number: int, item: Mapping[str, Any]) -> None:
+    if item["role"] != "assistant":
+        reading.add({"role": item["role"], "content": reading.to_content(item.get("content"))}, number)
+        return
+    message, content = reading.join_assistant(number), item.get("content")
+    if isinstance(content, list):
+        message["content"] += [reading.to_part(part) for part in content]
+    elif isinstance(content, str):
+        message["content"].append({"type": "text", "text": content})
+
+
+def _to_call(item: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    payload = next((item[name] for name in CALL_PAYLOADS if item.get(name) is not None), None)
+    name, ids = item.get("name") or kind.removesuffix("_call"), item.get("call_id") or item.get("id")
+    if kind == "custom_tool_call":
+        return {"id": ids, "type": "custom", "custom": {"name": name, "input": payload}}
+    arguments = payload if isinstance(payload, str) else json.dumps(payload, ensure_ascii=False, default=repr)
+    return {"id": ids, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def _to_result(reading: _Reading, item: Mapping[str, Any]) -> dict[str, Any]:
+    output = item.get("output")
+    if item.get("type") == APPROVAL_RESPONSE:
+        output = json.dumps({"approve": item.get("approve"), "reason": item.get("reason")})
+    elif isinstance(output, Mapping):
+        # A picture of a screen; what else is an object is told as JSON.
+        output = [output] if image_url(output) else json.dumps(output, ensure_ascii=False, default=repr)
+    ids = item.get("call_id") or item.get("approval_request_id")
+    return {"role": "tool", "tool_call_id": ids, "content": reading.to_content(output)}
+
+
+def _to_chat_part(part: Any) -> Any:
+    kind = part_type(part)
+    if kind in ("input_text", "output_text") and isinstance(part.get("text"), str):
+        return {"type": "text", "text": part["text"]}
+    url = image_url(part)
+    if kind in ("input_image", "computer_screenshot") and url is not None:
+        image = (
+            {"url": url} if part.get("detail") in (None, "auto") else {"url": url, "detail": part["detail"]}
+        )
+        return {"type": "image_url", "image_url": image}
+    return part
+
+
+def _write(reading: _Reading, sent: Sequence[Message]) -> list[Item]:
+    """Return the items for the body; ``instructions`` stay where they are, since they are never changed."""
+    items: list[Item] = []
+    for message in sent:
+        origin = origin_of(message)
+        if origin is None:
+            items.append({"role": str(message["role"]), "content": _own_content(message)})
+            continue
+        span = reading.spans.get(origin)
+        if span is None:
+            continue
+        came = reading.items[span[0] : span[1]]
+        is_same = reading.messages[origin] is message
+        items.extend(came if is_same else _rebuild(reading, came, message))
+    return items
+
+
+def _own_content(message: Message) -> Any:
+    content = message["content"]
+    if not isinstance(content, list):
+        return content
+    # Marks for a cache are not of this endpoint.
+    return "\n\n".join(str(part.get("text")) for part in content)
+
+
+def _rebuild(reading: _Reading, came: Sequence[Item], message: Message) -> Iterator[Item]:
+    """Yield the items of a message with the texts of a changed copy, everything else in its place."""
+    content, role = message.get("content"), message["role"]
+    if role == "tool":
+        yield {**came[0], "output": _to_wire_content(reading, content, "input_text")}
+        return
+    if role != "assistant":
+        yield {**came[0], "content": _to_wire_content(reading, content, "input_text")}
+        return
+    parts = iter(content if isinstance(content, list) else [{"type": "text", "text": content}])
+    for item in came:
+        if item.get("type") in SERVER_ITEMS:
+            next(parts, None)
+            yield item
+        elif item.get("type", "message") == "message":
+            old = item.get("content")
+            count = len(old) if isinstance(old, list) else 1
+            taken = [part for part, _ in zip(parts, range(count), strict=False)]
+            if isinstance(old, list):
+                yield {**item, "content": _to_wire_content(reading, taken, "output_text")}
+            else:
+                yield {**item, "content": "\n".join(str(part.get("text")) for part in taken)}
+        else:
+            yield item
+
+
+def _to_wire_content(reading: _Reading, content: Any, text_type: str) -> Any:
+    """Return content as this endpoint writes it; what was not changed is the part that came in."""
+    if not isinstance(content, list):
+        return content
+    wire = []
+    for part in content:
+        came = reading.parts.get(id(part))
+        if came is not None:
+            wire.append(came)
+        elif part_type(part) == "text":
+            wire.append({"type": text_type, "text": part["text"]})
+        else:
+            wire.append(part)
+    return wire
