@@ -74,7 +74,7 @@ def blank_quotations(text: str) -> str:
 
 
 def join_lines(own: str) -> str:
-    """The text with line breaks within a sentence made spaces."""
+    """Return the text with the line breaks within a sentence made spaces."""
     lines = own.split("\n")
     joined = [lines[0]]
     for before, line in pairwise(lines):
@@ -110,7 +110,7 @@ def _to_one_word(found: regex.Match[str]) -> str:
 
 
 def _blank_spans(text: str, spans: Sequence[Span]) -> str:
-    """The text with spans, in order, made blank; its lines stay."""
+    """Return the text with some spans, given in order, made blank; its lines stay."""
     pieces, done = [], 0
     for start, end in spans:
         pieces += [text[done:start], BLANK.sub(" ", text[start:end])]
@@ -181,7 +181,7 @@ def _is_code(line: str) -> bool:
 
 
 def _drop_inline_quotation(line: str) -> str:
-    """A line without what it introduces: "Translate: ..."."""
+    """Return a line without what it introduces: "Translate: ..."."""
     found = INTRODUCES_INLINE.match(line) if ":" in line or "：" in line else None
     return line if found is None else found[0] + " " * (len(line) - found.end())
 
