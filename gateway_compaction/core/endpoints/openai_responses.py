@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.conversation.parts import image_url, part_type
+from gateway_compaction.core.conversation.parts import part_type
 from gateway_compaction.core.endpoints.wire import Item, WireConversation, number_messages, origin_of
 
 PROVIDER_KEEPS = "the provider keeps this history"
@@ -162,16 +162,22 @@ def _to_result(reading: _Reading, item: Mapping[str, Any]) -> dict[str, Any]:
         output = json.dumps({"approve": item.get("approve"), "reason": item.get("reason")})
     elif isinstance(output, Mapping):
         # A picture of a screen; what else is an object is told as JSON.
-        output = [output] if image_url(output) else json.dumps(output, ensure_ascii=False, default=repr)
+        output = [output] if _image_url(output) else json.dumps(output, ensure_ascii=False, default=repr)
     ids = item.get("call_id") or item.get("approval_request_id")
     return {"role": "tool", "tool_call_id": ids, "content": reading.to_content(output)}
+
+
+def _image_url(part: Any) -> str | None:
+    """Return the address of an image, a link or the image itself in base64; None where there is none."""
+    url = part.get("image_url") if isinstance(part, Mapping) else None
+    return url if isinstance(url, str) else None
 
 
 def _to_chat_part(part: Any) -> Any:
     kind = part_type(part)
     if kind in ("input_text", "output_text") and isinstance(part.get("text"), str):
         return {"type": "text", "text": part["text"]}
-    url = image_url(part)
+    url = _image_url(part)
     if kind in ("input_image", "computer_screenshot") and url is not None:
         image = (
             {"url": url} if part.get("detail") in (None, "auto") else {"url": url, "detail": part["detail"]}
