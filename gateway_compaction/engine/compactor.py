@@ -348,7 +348,9 @@ class Compactor:
         correction = NO_CORRECTION
         if surplus is not None:
             factor = counter.calibration.factor(name)
-            correction = surplus.correct(factor, model.window, model.window - reserve)
+            correction = surplus.correct(
+                factor, model.window, model.window - reserve, measure.total - reserve
+            )
             measure = counter.correct(measure, transcript, name, correction)
         return RequestContext(
             transcript=transcript,

@@ -66,7 +66,7 @@ class UsageReports:
         if report.at_least and report.counted * factor >= report.reported:
             return
         surplus, growth = (known or SessionSurplus()).learn(report, factor)
-        correction = surplus.correct(factor, model.window, report.reported)
+        correction = surplus.correct(factor, model.window, report.reported, int(factor * report.counted))
         tokens = correction.beside + correction.unexplained + (correction.media - 1.0) * factor * report.media
         parts.surpluses.keep(session, model.name, surplus, larger=tokens >= LEAST_SHARE * model.window)
         if growth is None:

@@ -16,6 +16,8 @@ from gateway_compaction.core.tokens.session_surplus import (
 from tests.core.search import search
 
 WINDOW = ROOM = 20_000
+# The count of a request that is at least as long as what was reported of.
+LONG = 10**6
 
 
 def learned(*reports: Report, factor: float = 1.0) -> SessionSurplus:
@@ -27,7 +29,7 @@ def learned(*reports: Report, factor: float = 1.0) -> SessionSurplus:
 
 def floor(known: SessionSurplus, counted: int, media: int = 0) -> int:
     """Tokens of a request as it came, by our count and the correction."""
-    correction = known.correct(1.0, WINDOW, ROOM)
+    correction = known.correct(1.0, WINDOW, ROOM, counted)
     more = int(media * (correction.media - 1))
     return counted + more + correction.beside + correction.unexplained
 
@@ -46,19 +48,19 @@ class TestFloor:
 
     def test_a_report_below_our_count_changes_nothing(self) -> None:
         known = learned(Report(4_000, 5_000), Report(3_000, 5_000, 1_500, compacted=True))
-        assert known.correct(1.0, WINDOW, ROOM) == NO_CORRECTION
+        assert known.correct(1.0, WINDOW, ROOM, LONG) == NO_CORRECTION
 
     def test_a_factor_that_explains_it_leaves_no_surplus(self) -> None:
         known = learned(Report(12_000, 10_000))
-        assert known.correct(1.0, WINDOW, ROOM).beside == 2_000
-        assert known.correct(1.2, WINDOW, ROOM) == NO_CORRECTION
+        assert known.correct(1.0, WINDOW, ROOM, LONG).beside == 2_000
+        assert known.correct(1.2, WINDOW, ROOM, LONG) == NO_CORRECTION
 
     def test_it_stays_beside_whatever_is_compacted(self) -> None:
-        assert learned(Report(17_660, 10_000)).correct(1.0, WINDOW, ROOM).beside == 7_660
+        assert learned(Report(17_660, 10_000)).correct(1.0, WINDOW, ROOM, LONG).beside == 7_660
 
     def test_a_compacted_request_says_how_much_of_it_stays(self) -> None:
         known = learned(Report(18_000, 10_000), Report(7_000, 4_000, compacted=True))
-        correction = known.correct(1.0, WINDOW, ROOM)
+        correction = known.correct(1.0, WINDOW, ROOM, LONG)
         assert (correction.beside, correction.unexplained) == (3_000, 5_000)
 
     def test_and_never_that_the_request_would_fit_as_it_came(self) -> None:
@@ -66,8 +68,12 @@ class TestFloor:
         compacted, _ = plain.learn(Report(4_000, 4_000, compacted=True), 1.0)
         assert floor(compacted, 10_300) == floor(plain, 10_300) == 18_300
 
+    def test_a_short_one_that_opens_alike_has_its_share(self) -> None:
+        known = learned(Report(18_000, 10_000))
+        assert floor(known, 1_000) == 1_800
+
     def test_until_then_it_leaves_half_of_the_window(self) -> None:
-        correction = learned(Report(120_000, 50_000)).correct(1.0, WINDOW, ROOM)
+        correction = learned(Report(120_000, 50_000)).correct(1.0, WINDOW, ROOM, LONG)
         assert (correction.beside, correction.unexplained) == (WINDOW // 2, 70_000 - WINDOW // 2)
 
     @pytest.mark.parametrize("compacted", [False, True])
@@ -76,7 +82,7 @@ class TestFloor:
         refusal = Report(21_000, 9_000, compacted=compacted, refused=True)
         known = learned(refusal, Report(8_000, 8_000, compacted=compacted))
         assert floor(known, 9_000) == 21_000
-        correction = known.correct(1.0, WINDOW, ROOM)
+        correction = known.correct(1.0, WINDOW, ROOM, LONG)
         assert correction.beside == (12_000 if compacted else WINDOW // 2)
 
     @pytest.mark.parametrize("reported", [11_000, 12_000])
@@ -86,13 +92,13 @@ class TestFloor:
 
     def test_and_by_the_next_refusal(self) -> None:
         known = learned(Report(21_000, 9_000, refused=True), Report(20_500, 19_000, refused=True))
-        assert floor(known, 9_000) == 10_500
+        assert floor(known, 19_000) == 20_500
 
     def test_a_refusal_without_a_number_says_that_it_was_more_than_fits(self) -> None:
         known = learned(Report(ROOM, 9_000, at_least=True))
         assert floor(known, 9_000) == ROOM
         # What is known of the window by now explains it: there is no fault in the count.
-        assert known.correct(1.0, 8_000, 8_000) == NO_CORRECTION
+        assert known.correct(1.0, 8_000, 8_000, LONG) == NO_CORRECTION
 
 
 class TestMedia:
@@ -101,17 +107,17 @@ class TestMedia:
     def test_a_first_report_is_explained_by_them(self) -> None:
         known = learned(Report(9_488, 1_305, 1_105))
         assert known.media == pytest.approx(1 + (9_488 - 1_305) / 1_105)
-        assert known.correct(1.0, WINDOW, ROOM).beside == 0
+        assert known.correct(1.0, WINDOW, ROOM, LONG).beside == 0
 
     def test_two_reports_tell_it_from_what_stands_beside(self) -> None:
         """Tools of 6,000 tokens, and pictures that cost twice what we say."""
         known = learned(Report(6_200 + 2_000, 1_200, 1_000), Report(6_400 + 4_000, 2_400, 2_000))
-        correction = known.correct(1.0, WINDOW, ROOM)
+        correction = known.correct(1.0, WINDOW, ROOM, LONG)
         assert (correction.media, correction.beside) == (2.0, 6_000)
 
     def test_no_picture_costs_more_than_any_does(self) -> None:
         known = learned(Report(7_760, 185, 85))
-        correction = known.correct(1.0, WINDOW, ROOM)
+        correction = known.correct(1.0, WINDOW, ROOM, LONG)
         assert correction.media == MOST_MEDIA
         assert correction.beside == 7_760 - 185 - 19 * 85
 
@@ -120,7 +126,7 @@ class TestMedia:
 
     def test_what_they_cost_goes_with_them(self) -> None:
         known = learned(Report(9_488 * 3, 1_305 * 3, 1_105 * 3))
-        assert known.correct(1.0, WINDOW, ROOM).beside == 0, "a compacted request without them is small"
+        assert known.correct(1.0, WINDOW, ROOM, LONG).beside == 0, "a compacted request without them is small"
 
 
 class TestGrowth:

@@ -123,18 +123,22 @@ class SessionSurplus:
             return known, None
         return replace(known, anchor=report), growth
 
-    def correct(self, factor: float, window: int, room: int) -> Correction:
+    def correct(self, factor: float, window: int, room: int, counted: int) -> Correction:
         """Return the correction of the next request's measure.
 
         Args:
             factor: the model's factor.
             window: tokens that the model reads at most.
             room: the part of the window that is not kept free for the answer.
+            counted: calibrated tokens of the request's prompt as we count it.
         """
         told = [report for report in (self.plain, self.compacted, self.refusal) if report is not None]
-        plain = [_excess(r, factor, self.media, room) for r in told if not r.compacted]
+        plain = [(_excess(r, factor, self.media, room), r.counted) for r in told if not r.compacted]
         compacted = [_excess(r, factor, self.media, room) for r in told if r.compacted]
-        largest = max([0, *plain])
+        largest, reported = max(plain, default=(0, 0))
+        # Conversations that open alike share a session: what a long one told is no floor of a short one.
+        share = min(1.0, counted / (factor * reported)) if reported else 1.0
+        largest = max(0, int(largest * share))
         # Until a compacted request has told, nobody knows how much of it goes with the messages. Taken for
         # larger than half of the window it would leave no room, and messages would be shortened in vain.
         beside = max([0, *compacted]) if compacted else min(largest, window // 2)
