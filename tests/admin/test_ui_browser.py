@@ -133,7 +133,7 @@ class TestWalk:
             await confirm(page, "#do-unpin-1", "no summary any more")
             await expect(page.locator(".pins")).to_have_count(0)
             await confirm(page, "#do-compact", "compacted though it would still fit")
-            await expect(page.locator("#live")).to_contain_text("Asked to compact at the next call")
+            await expect(page.locator("#live")).to_contain_text("Asked to compact from the next call on")
             newest = page.locator(".version-card:not(.retired)")
             versions = await newest.count()
             assert versions >= 2, "the conversation is long enough for two summaries"

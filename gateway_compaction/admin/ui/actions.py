@@ -81,7 +81,8 @@ def _compact_effects(detail: SessionDetail) -> tuple[str, ...]:
     row = detail.row
     usage = f", which used {row.tokens_after / row.window:.0%} of its window" if row.window else ""
     return (
-        f"The next call is compacted even if it would fit as a whole (the last one{usage}).",
+        f"The next call is compacted though it would still fit (the last one{usage}), if that makes it"
+        " smaller.",
         "Where no summary is ready, an extract is made without a model; where the policy asks a model, its"
         " summary takes the extract's place at a later call.",
         "The provider's prompt cache breaks once, and once more with that summary: worth it where many calls"
