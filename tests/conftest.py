@@ -54,6 +54,18 @@ def upstream() -> Iterator[Upstream]:
         yield server
 
 
+@pytest.fixture(autouse=True)
+def rules_of_providers(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test in which the gateway broke a rule of a provider that its client kept."""
+    if "upstream" not in request.fixturenames:
+        yield
+        return
+    server: Upstream = request.getfixturevalue("upstream")
+    server.broken.clear()
+    yield
+    assert server.broken == []
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say once more what was not tested, and why."""
     for reason, count in REASONS.items():

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from gateway_compaction.core.conversation.provider_rules import newly_broken
 from tests.cases.evidence import Call, Evidence
 from tests.cases.texts import dumped, is_preamble, open_pairs, text_of
-from tests.cases.verdict import Verdict, check, every
+from tests.cases.verdict import Verdict, check, every, failed, passed
 
 __all__: list[str] = []
 
@@ -197,6 +198,21 @@ def ends_like_input(evidence: Evidence, argument: str) -> Verdict:
             None if call.messages[-1]["role"] == call.sent[-1]["role"] else call.messages[-1]["role"]
         ),
     )
+
+
+@check("provider_rules", always=True)
+def provider_rules(evidence: Evidence, argument: str) -> Verdict:
+    """No rule of a provider is broken that the client, or LiteLLM on its own, keeps; asked of every case."""
+    own = evidence.prepared.case.messages
+    for number, call in enumerate(evidence.judged, 1):
+        came: list[Sequence[Message]] = [call.sent]
+        if evidence.plain is not None and list(call.sent) == list(own):
+            came.append(evidence.plain)
+        for seen in call.upstream:
+            found = [newly_broken(seen.body, {**call.body, "messages": list(messages)}) for messages in came]
+            if all(found):
+                return failed(f"request {number} of {len(evidence.judged)}: {found[0]}")
+    return passed()
 
 
 @check("cache_ttl_order", always=True)

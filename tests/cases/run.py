@@ -19,6 +19,8 @@ from tests.cases.verdict import Verdict, failed, judge
 
 __all__ = ["run"]
 
+# Asked whatever a case asks.
+EVERY_CASE = ("provider_rules",)
 CHECKED_BY = (checks_contents, checks_host, checks_shape, checks_summary)
 
 
@@ -65,7 +67,7 @@ async def _judged(
         # One case that breaks the harness must not keep the others from being judged.
         reason = traceback.format_exc(limit=-3)
         return evidence, {check: failed(f"could not be played: {reason}") for check in prepared.case.checks}
-    return evidence, {check: judge(evidence, check) for check in prepared.case.checks}
+    return evidence, {check: judge(evidence, check) for check in (*prepared.case.checks, *EVERY_CASE)}
 
 
 def _lateness(prepared: Prepared) -> tuple[int, int]:

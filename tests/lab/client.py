@@ -12,6 +12,7 @@ from typing import Any, Self
 import httpx
 
 from tests.lab.proxy import MASTER_KEY, Proxy
+from tests.lab.rules import remember
 
 __all__ = ["Answer", "Client", "Message", "grow"]
 
@@ -65,6 +66,7 @@ class Client:
     ) -> Answer:
         """One call, not streamed; ``body`` holds further parameters of the API."""
         payload = {"model": model, "messages": list(messages), **body}
+        remember(payload)
         start = time.perf_counter()
         response = await self._http.post(path, content=_encode(payload), headers=_typed(headers))
         seconds = time.perf_counter() - start
@@ -92,6 +94,7 @@ class Client:
     ) -> Answer:
         """One streamed call, read to its end, or left after ``leave_after`` chunks."""
         payload = {"model": model, "messages": list(messages), "stream": True, **body}
+        remember(payload)
         start, chunks = time.perf_counter(), []
         opened = self._http.stream(
             "POST", "/v1/chat/completions", content=_encode(payload), headers=_typed(headers)

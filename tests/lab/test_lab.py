@@ -27,6 +27,7 @@ from tests.lab import (
     violations,
 )
 from tests.lab.proxy import proxy_config
+from tests.lab.rules import broken_by_gateway, remember
 from tests.lab.scripts import tool_call
 
 HELLO: list[Message] = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello"}]
@@ -149,3 +150,43 @@ async def test_a_proxy_serves_the_upstream_and_knows_its_keys(upstream: Upstream
     assert (known.status, known.text, unknown.status) == (200, "from upstream", 401)
     assert len(upstream.seen("lab-proxied")) == 2
     assert upstream.seen("lab-proxied")[0].messages == HELLO
+
+
+ANSWERED: list[Message] = [
+    *HELLO,
+    {"role": "assistant", "content": "Hi"},
+    {"role": "user", "content": "Go on"},
+]
+
+
+@pytest.mark.parametrize(
+    ("messages", "broken"),
+    [
+        (ANSWERED, []),
+        # A quote may stand before the last words, and LiteLLM may make a text of a part.
+        ([*ANSWERED[:-1], {"role": "user", "content": [{"type": "text", "text": "<recall/>\nGo on"}]}], []),
+        # LiteLLM itself may change a role.
+        ([*HELLO, {"role": "user", "content": "Hi"}, ANSWERED[-1]], []),
+        ([HELLO[0], {"role": "user", "content": "<summary/>"}, *HELLO[1:2], ANSWERED[-1]], ["alternation"]),
+        ([HELLO[0], {"role": "assistant", "content": "Hi"}, ANSWERED[-1]], ["first_role"]),
+        # What no client sent is a summariser's, if it is as short.
+        ([{"role": "system", "content": "Sum up."}, {"role": "user", "content": "<transcript/>"}], []),
+        ([{"role": "system", "content": "Sum up."}, {"role": "user", "content": ""}], ["no_empty_text"]),
+        ([*HELLO, {"role": "user", "content": "nobody's"}], []),
+    ],
+)
+def test_what_the_gateway_breaks_is_seen(messages: list[Message], broken: list[str]) -> None:
+    remember({"messages": ANSWERED})
+    found = broken_by_gateway({"messages": messages})
+    assert [name.partition(":")[0] for name in found] == broken
+
+
+async def test_an_upstream_judges_what_reaches_it() -> None:
+    with Upstream() as own:
+        async with Client(own.url.removesuffix("/v1")) as client:
+            await client.chat("lab-judged", ANSWERED)
+            assert own.broken == []
+            async with httpx.AsyncClient(trust_env=False) as http:
+                body = {"model": "lab-judged", "messages": [*ANSWERED[2:]]}
+                await http.post(f"{own.url}/chat/completions", json=body)
+        assert own.broken == ["lab-judged: first_role: 0 is of assistant"]

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from tests.lab.counting import count_request, count_text
 from tests.lab.ports import HOST, free_port
+from tests.lab.rules import broken_by_gateway
 from tests.lab.scripts import Reply, Script, Seen, answer
 from tests.lab.upstream_forms import error_body, events_of, payload_of
 
@@ -24,13 +25,17 @@ REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found", 429: "Too Many Reque
 
 
 class Upstream:
-    """``scripts`` says what each model answers; ``default`` serves the models that are not named there."""
+    """``scripts`` says what each model answers; ``default`` serves the models that are not named there.
+
+    ``broken`` are the rules of providers that the gateway broke though its client kept them.
+    """
 
     def __init__(self) -> None:
         self.port = free_port()
         self.scripts: dict[str, Script] = {}
         self.default: Script = answer("ok")
         self.requests: list[Seen] = []
+        self.broken: list[str] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping: asyncio.Event | None = None
         self._released: asyncio.Event | None = None
@@ -119,6 +124,7 @@ class Upstream:
         path = path.partition("?")[0]
         seen = Seen(path, model, headers, raw, body, time.monotonic(), count_request(body))
         self.requests.append(seen)
+        self.broken += [f"{model}: {found}" for found in broken_by_gateway(body)]
         reply = self.scripts.get(seen.model, self.default)(seen)
         if inspect.isawaitable(reply):
             reply = await reply
