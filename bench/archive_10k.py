@@ -31,7 +31,19 @@ from tests.store_contract import digest, record
 
 ADMIN = Scope(everything=True, actor="bench")
 EVENT = CompactionEvent(
-    "request", 1.0, "applied", "model", "medium", "gpt-4o", "research", 90_000, 30_000, 128_000, 80, 21, 60
+    "request",
+    1.0,
+    "applied",
+    "model",
+    "medium",
+    "gpt-4o",
+    "research",
+    tokens_before=90_000,
+    tokens_after=30_000,
+    window=128_000,
+    messages_before=80,
+    messages_after=21,
+    covers=60,
 )
 MODELS = ("gpt-4o", "claude-sonnet-4", "gemini-2.5-pro")
 TICK_SECONDS, KEYS = 0.001, 353

@@ -167,8 +167,9 @@ def _events() -> tuple[CompactionEvent, ...]:
         found.append(
             CompactionEvent(
                 "request", at, "applied" if version else "prepared" if number > 22 else "none",
-                "a stored summary is used" if version else "it fits", level, "gpt-4o", "research", sent, got,
-                24_000, number * 2 + 2, 12, 18, version or None,
+                "a stored summary is used" if version else "it fits", level, "gpt-4o", "research",
+                tokens_before=sent, tokens_after=got, window=24_000, messages_before=number * 2 + 2,
+                messages_after=12, covers=18, version=version or None,
             )
         )  # fmt: skip
         if number in (25, 33):
