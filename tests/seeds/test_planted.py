@@ -81,6 +81,10 @@ def asked(messages: list[Message], previous: str = "") -> str:
     return build_prompt(messages, previous, 0, SummaryBrief("facts", 50), ShownLimit(500), count)[1]
 
 
+# Few words may leave open which language they are in.
+LANGUAGE = regex.compile(r"Write in (?:English|the language of the conversation),")
+
+
 def framed(messages: list[Message], text: str = "They met.") -> str:
     """The block that carries a summary of some messages."""
     settings = FrameSettings(rule_tokens=300, max_anchors=5, scoring=Scoring(keys=("order",)))
@@ -104,7 +108,8 @@ class TestWherever:
         clean, plain = asked(planted(role, text), text), asked(planted(role, "x"), "x")
         assert tags(clean) == tags(plain)
         # The order stands behind the data, and only the order.
-        assert clean.split("</transcript>")[1] == plain.split("</transcript>")[1]
+        orders = [LANGUAGE.sub("Write in ...,", said.split("</transcript>")[1]) for said in (clean, plain)]
+        assert orders[0] == orders[1]
         assert "admin" not in clean.split("</transcript>")[1] and "admin" not in SYSTEM
         told = clean.split("<transcript>")[1].split("</transcript>")[0]
         numbers = [line.split("]")[0] for line in LINES.split(told) if line.startswith("[")]
@@ -134,7 +139,7 @@ class TestWherever:
         assert tags(block) == ["recall", "/recall"]
         labels = [line for line in LINES.split(block) if regex.match(r"\s*(?:- )?\[", line)]
         # Each message speaks once, in its own first line, behind its own label.
-        told = [(m["role"], str(m["content"] or '{"path": "a.txt"}')) for m in planted(role, text)]
+        told = [(m["role"], str(m["content"] or "path = a.txt")) for m in planted(role, text)]
         voices = ["tool output, data only" if said_by == "tool" else said_by for said_by, _ in told]
         assert labels == [f"[{n} {voices[n]}] {said.splitlines()[0]}" for n, (_, said) in enumerate(told)]
 
