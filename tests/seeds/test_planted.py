@@ -57,7 +57,7 @@ def count(text: str) -> int:
     return COUNTER.raw_tokens(text, "gpt-4o")
 
 
-def planted(role: str, text: str) -> list[Message]:
+def planted(role: str, text: str, request: str = "Find order 4711 for me.") -> list[Message]:
     """A conversation with a text planted in a message of a role."""
     call = {"id": "c", "type": "function", "function": {"name": "read", "arguments": '{"path": "a.txt"}'}}
     content = f"Order 4711 was found.\n{text}\nThe end of order 4711."
@@ -68,7 +68,7 @@ def planted(role: str, text: str) -> list[Message]:
             {"role": "tool", "tool_call_id": "c", "content": content},
         ]
     found: Message = {"role": "assistant", "content": "Found."}
-    return [{"role": "user", "content": "Find order 4711 for me."}, *plant, found]
+    return [{"role": "user", "content": request}, *plant, found]
 
 
 def tags(text: str) -> list[str]:
@@ -105,7 +105,9 @@ class TestWherever:
     """In a prompt, a frame, a quote and an extract."""
 
     def test_a_prompt_keeps_its_form(self, role: str, text: str) -> None:
-        clean, plain = asked(planted(role, text), text), asked(planted(role, "x"), "x")
+        # Enough is said that the language is certain, whatever is planted.
+        request = "Find order 4711 for me, please, and tell me what was written about it and when it is here."
+        clean, plain = asked(planted(role, text, request), text), asked(planted(role, "x", request), "x")
         assert tags(clean) == tags(plain)
         # The order stands behind the data, and only the order.
         orders = [LANGUAGE.sub("Write in ...,", said.split("</transcript>")[1]) for said in (clean, plain)]
