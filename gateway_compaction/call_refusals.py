@@ -9,6 +9,7 @@ from typing import Any
 from gateway_compaction.adapters.litellm.ask_again import describe_error
 from gateway_compaction.adapters.litellm.models import get_live_router, has_window_fallback
 from gateway_compaction.call_state import CallState, find_state, metadata_of
+from gateway_compaction.core.endpoints.wire import EndpointName
 from gateway_compaction.core.tokens.refusal import LengthRefusal, read_refusal
 from gateway_compaction.engine.length_refusals import MOST_ASKED_AGAIN, RefusedCall
 from gateway_compaction.runtime import Runtime
@@ -21,6 +22,11 @@ class CallRefusals:
 
     def __init__(self, runtime: Runtime, router: Callable[[], Any] = get_live_router) -> None:
         self._runtime, self._router = runtime, router
+
+    def is_watched(self, endpoint: EndpointName, kwargs: Mapping[str, Any]) -> bool:
+        """See ``ask_again.Refusals``."""
+        state = find_state(kwargs.get("litellm_logging_obj"))
+        return state is not None and state.endpoint == endpoint
 
     def may_ask_again(self, kwargs: Mapping[str, Any], error: Exception) -> bool:
         """See ``ask_again.Refusals``."""

@@ -23,6 +23,9 @@ log = logging.getLogger("gateway_compaction")
 MOST_ASKED_AGAIN = 2
 """How often one call is asked again, each time with less; the last time with the least that can be."""
 
+ASKED_AGAIN = "asked again after a refusal"
+"""The second part of the reason of such a decision."""
+
 MISCOUNTED = 0.8
 """Share of what was refused that is tried where, by our count, what was refused would have fitted."""
 
@@ -112,6 +115,7 @@ class LengthRefusals:
                 if await self._count(again, refused.deployment.name) < await self._count(
                     refused.decision, refused.deployment.name
                 ):
+                    again = replace(again, reason=f"{again.reason}; {ASKED_AGAIN}")
                     break
                 again = None
         self._record(refused, "asked_again" if again is not None else "passed_on")
@@ -133,6 +137,10 @@ class LengthRefusals:
             window = window * size.prompt // counted
         if size.total <= window:
             window = int(size.total * MISCOUNTED)
+        limit, asked = refused.refusal.limit, requested_output(refused.decision.request.body)
+        if limit is not None and policy.output_reserve == "auto":
+            # Of an answer that is longer than half of a window only that half is kept free.
+            window = min(window, 2 * (limit - asked))
         return [max(LEAST_WINDOW, window), LEAST_WINDOW]
 
     def _learn(self, refused: RefusedCall, size: _Size) -> LearnedWindow:

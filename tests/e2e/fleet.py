@@ -43,6 +43,7 @@ WINDOWS: Mapping[str, int | None] = {
     "wrong-200k": 200_000,
     "wrong-none": None,
     "wrong-claude": 200_000,
+    **{f"wrong-{door}{kind}": 8_000 for door in ("messages", "responses") for kind in ("", "-claude")},
     "smaller-first": 8_000,
     "larger-next": 64_000,
     "doors-anthropic": 4000,
@@ -97,6 +98,8 @@ OTHER_PROVIDERS = {
     "doors-anthropic": "anthropic/claude-lab",
     "doors-chat": "hosted_vllm/vllm-lab",
     "wrong-claude": "anthropic/claude-wrong",
+    "wrong-messages-claude": "anthropic/claude-wrong-messages",
+    "wrong-responses-claude": "anthropic/claude-wrong-responses",
 }
 PARAMS: Mapping[str, Mapping[str, Any]] = {
     "guarded-4k": {"guardrails": ["private"]},

@@ -12,6 +12,8 @@ import pytest
 
 from tests.e2e.fleet import Fleet, served
 from tests.e2e.talks import marker
+from tests.e2e.test_doors import PATHS as DOORS
+from tests.e2e.test_doors import body_of
 from tests.lab import Answer, Client, Proxy, Reply, Seen, Upstream
 
 LIMIT = 3_000
@@ -96,6 +98,21 @@ async def test_the_answer_shows_nothing_of_it(client: Client, upstream: Upstream
     assert answer.headers.get("x-litellm-attempted-fallbacks", "0") == "0"
     assert answer.headers.get("x-litellm-attempted-retries", "0") == "0"
     assert answer.outcome == "fallback" and len(upstream.seen(served("unknown-window"))) >= 1
+
+
+@pytest.mark.parametrize("kind", ["", "-claude"])
+@pytest.mark.parametrize("door", ["messages", "responses"])
+async def test_the_other_doors_are_served_alike(
+    client: Client, upstream: Upstream, door: str, kind: str
+) -> None:
+    model = Limited("anthropic" if kind else "told")
+    name = f"wrong-{door}{kind}"
+    upstream.scripts[served(name)] = model
+    for number, messages in enumerate(growing(26)):
+        body = body_of(door, name, messages, stream=number % 3 == 0)
+        answer = await client.ask(DOORS[door], body)
+        assert answer.status == 200, answer.body
+    assert len(model.refused) == 1
 
 
 @pytest.mark.parametrize(

@@ -60,12 +60,13 @@ class Gateway:
     @contextmanager
     def serving(self) -> Iterator[None]:
         """Let this host's refusals be asked again, as ``install`` does for a proxy's process."""
-        original = litellm.acompletion
+        originals = {name: getattr(litellm, name) for name in ask_again.FUNCTIONS.values()}
         ask_again.install(CallRefusals(self.host.runtime, lambda: self.host.router))
         try:
             yield
         finally:
-            litellm.acompletion = original
+            for name, original in originals.items():
+                setattr(litellm, name, original)
 
     async def ask(self, messages: Sequence[Any], *, stream: bool = False, **fields: Any) -> str | None:
         """Make one call as the proxy makes it; None where the client sees an error."""

@@ -9,9 +9,8 @@ import pytest
 
 from gateway_compaction.adapters.litellm.auto_routers import compacts_itself, is_auto_router, list_choices
 from gateway_compaction.adapters.litellm.models import ProxyModels
-from gateway_compaction.ports import ModelFacts
 from tests.engine.rig import Clock
-from tests.engine.test_models import entry, router_of
+from tests.engine.test_models import brief, entry, router_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:Items? .* qualifier:UserWarning")
 
@@ -65,8 +64,8 @@ def test_the_window_is_that_of_the_smallest_choice(kind: str) -> None:
     router = router_of(*TIERS, ROUTERS[kind])
     try:
         models = ProxyModels(lambda: router, Clock())
-        assert models.facts("auto") == ModelFacts(4_000, "openai/of-the-small-tier")
-        assert models.facts("large") == ModelFacts(16_000, "openai/of-the-large-tier")
+        assert brief(models.facts("auto")) == (4_000, "openai/of-the-small-tier")
+        assert brief(models.facts("large")) == (16_000, "openai/of-the-large-tier")
     finally:
         router.discard()
 

@@ -13,7 +13,9 @@ import pytest
 from litellm.exceptions import BadRequestError, ContextWindowExceededError
 from litellm.integrations.custom_logger import CustomLogger
 
+from gateway_compaction.adapters.litellm.ask_again import FUNCTIONS, MARK
 from gateway_compaction.core.tokens.refusal import LengthRefusal
+from gateway_compaction.core.tokens.windows import LearnedWindow
 from gateway_compaction.engine.length_refusals import RefusedCall
 from gateway_compaction.ports import ModelFacts
 from tests.engine.calls import Gateway, deployment
@@ -216,6 +218,7 @@ class TestOneCall:
         with caplog.at_level(logging.WARNING, "gateway_compaction"):
             assert await gateway.ask(LONG) == "an answer"
         assert gateway.told["x-compaction"] == "fallback"
+        assert gateway.told["x-compaction-reason"].endswith("; asked again after a refusal")
         sent = served.requests[-1]
         assert sent.tokens < LIMIT and len(sent.messages) < len(LONG)
         assert "refused for length: deployment=gpt-4o-of-8000 openai/gpt-4o-of-8000" in caplog.text
@@ -313,6 +316,12 @@ class TestWindowsAndCounts:
         again = await rig.refusals.plan_again(self.refused(decision, told))
         assert again is not None and 2 * rig.counter.raw_prompt_tokens(again.sent, {}, "gpt-4o") < 2_000
 
+    async def test_room_is_made_for_an_answer_that_is_longer_than_half_of_the_window(self, rig: Rig) -> None:
+        decision = await rig.decide(chat(31), body={"max_tokens": 1_300})
+        refused = self.refused(decision, LengthRefusal(2_000, requested=2_600))
+        again = await rig.refusals.plan_again(refused)
+        assert again is not None and rig.counter.raw_prompt_tokens(again.sent, {}, "gpt-4o") <= 700
+
     async def test_what_images_explain_teaches_no_bound(self, rig: Rig) -> None:
         image = {"type": "image_url", "image_url": {"url": "https://example.org/a.png", "detail": "low"}}
         decision = await rig.decide([*chat(30), {"role": "user", "content": [image]}])
@@ -353,16 +362,9 @@ class TestWindowsAndCounts:
         rig = rigs(models=Group(None))
         policy = rig.book.resolve(rig.request([]).identity)
         for deployment_of, window in (("d-9000", 2_000), ("d-9000", 1_500)):
-            rig.parts.windows.refuse(deployment_of, window, None, rig.parts.clock(), rig_about())
+            rig.parts.windows.refuse(deployment_of, window, None, rig.parts.clock(), LearnedWindow())
             found = rig.compactor.find_model("g", policy)
             assert found is not None and found.window == min(2_000, window)
-
-
-def rig_about() -> Any:
-    """Nothing for people."""
-    from gateway_compaction.core.tokens.windows import LearnedWindow
-
-    return LearnedWindow()
 
 
 async def test_without_litellm_s_word_for_it_the_call_is_asked_again_all_the_same(
@@ -376,5 +378,8 @@ async def test_without_litellm_s_word_for_it_the_call_is_asked_again_all_the_sam
     assert await gateway.ask(LONG) == "an answer"
 
 
-def test_litellm_s_function_stands_in_once() -> None:
-    assert litellm.acompletion.__wrapped__.__module__.startswith("litellm")
+@pytest.mark.parametrize("name", FUNCTIONS.values())
+def test_each_of_litellm_s_functions_is_stood_in_for_once(name: str) -> None:
+    function = getattr(litellm, name)
+    assert getattr(function, MARK) and not getattr(function.__wrapped__, MARK, False)
+    assert function.__name__ == function.__wrapped__.__name__ == name

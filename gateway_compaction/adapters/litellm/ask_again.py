@@ -1,10 +1,11 @@
 """Asking a deployment again within the same call, where it refused what was sent as too long.
 
-Relies on three things of LiteLLM 1.108. The proxy's router calls ``litellm.acompletion`` by that name, once
-for each attempt, so that what is put in its place is asked with the deployment chosen and its slot held. A
-second call with the same arguments passes ``async_pre_call_deployment_hook`` again, which may send less. And
-``resent_on`` is LiteLLM's own word for an attempt that its caller sends again: its failure is neither logged
-as the request's, nor counted against the deployment, and its budget stays reserved.
+Relies on three things of LiteLLM 1.108. The proxy's router calls each of ``FUNCTIONS`` once for each attempt,
+so that what is put in its place is asked with the deployment chosen and its slot held: the first by its name,
+the others as they were when the router was made, which is after callbacks are loaded. A second call with the
+same arguments passes ``async_pre_call_deployment_hook`` again, which may send less. And ``resent_on`` is
+LiteLLM's own word for an attempt that its caller sends again: its failure is neither logged as the request's,
+nor counted against the deployment, and its budget stays reserved.
 
 A fallback entry that names the same group (``{"model": group}``) would do too, but it shows: as a fallback in
 the answer's headers and in the logs, and as a failure of the deployment. Another deployment of the group may
@@ -27,9 +28,17 @@ from typing import Any, Protocol
 import litellm
 from litellm.exceptions import ContextWindowExceededError
 
+from gateway_compaction.core.endpoints.wire import EndpointName
 from gateway_compaction.ports import ProviderError
 
 log = logging.getLogger("gateway_compaction")
+
+FUNCTIONS: Mapping[EndpointName, str] = {
+    "chat": "acompletion",
+    "messages": "anthropic_messages",
+    "responses": "aresponses",
+}
+"""LiteLLM's function for the calls of each endpoint."""
 
 MARK = "_gateway_compaction_asks_again"
 """An attribute of the function that stands in for LiteLLM's: it is put there once."""
@@ -37,6 +46,10 @@ MARK = "_gateway_compaction_asks_again"
 
 class Refusals(Protocol):
     """Judges the failures of one process's calls."""
+
+    def is_watched(self, endpoint: EndpointName, kwargs: Mapping[str, Any]) -> bool:
+        """Tell whether a call is one that was decided about; a translated one within it is not."""
+        ...
 
     def may_ask_again(self, kwargs: Mapping[str, Any], error: Exception) -> bool:
         """Tell whether the call is to be asked again after an error, without waiting for anything."""
@@ -64,25 +77,29 @@ def describe_error(error: Any) -> ProviderError:
 
 def install(refusals: Refusals) -> None:
     """Let every call of LiteLLM's that is refused as too long be asked again, where ``refusals`` say so."""
-    original = litellm.acompletion
-    if getattr(original, MARK, False):
-        original = original.__wrapped__
-    litellm.acompletion = wrap(original, refusals)
+    for endpoint, name in FUNCTIONS.items():
+        original = getattr(litellm, name)
+        if getattr(original, MARK, False):
+            original = original.__wrapped__
+        setattr(litellm, name, wrap(original, endpoint, refusals))
 
 
-def wrap(acompletion: Callable[..., Any], refusals: Refusals) -> Callable[..., Any]:
+def wrap(function: Callable[..., Any], endpoint: EndpointName, refusals: Refusals) -> Callable[..., Any]:
     """Return a function like LiteLLM's that asks again."""
 
-    @wraps(acompletion)
+    @wraps(function)
     async def asking_again(*args: Any, **kwargs: Any) -> Any:
+        if not refusals.is_watched(endpoint, kwargs):
+            return await function(*args, **kwargs)
+        may_ask_again = partial(refusals.may_ask_again, kwargs)
         while True:
             try:
-                with _resent_on(partial(refusals.may_ask_again, kwargs)):
-                    answer = await acompletion(*args, **kwargs)
+                with _resent_on(may_ask_again):
+                    answer = await function(*args, **kwargs)
                     await _open_stream(answer)
                     return answer
             except Exception as error:
-                if await _prepare(refusals, kwargs, error):
+                if may_ask_again(error) and await _prepare(refusals, kwargs, error):
                     continue
                 raise
 
@@ -91,12 +108,10 @@ def wrap(acompletion: Callable[..., Any], refusals: Refusals) -> Callable[..., A
 
 
 async def _prepare(refusals: Refusals, kwargs: Mapping[str, Any], error: Exception) -> bool:
-    """Prepare the next attempt, and tell whether there is one; of what there might be, the failure is logged.
+    """Prepare the next attempt, and tell whether there is one; if not, the failure is logged here.
 
-    LiteLLM has logged what could not be asked again.
+    LiteLLM has logged what could not be asked again, and nothing else.
     """
-    if not refusals.may_ask_again(kwargs, error):
-        return False
     if await refusals.ask_again(kwargs, error):
         return True
     await _log_failure(kwargs.get("litellm_logging_obj"), error)
