@@ -25,6 +25,7 @@ from gateway_compaction.archive import Archive
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.engine.compactor import Compactor, CompactorSettings
+from gateway_compaction.engine.learned_models import LearnedModels
 from gateway_compaction.engine.length_refusals import LengthRefusals
 from gateway_compaction.engine.notices import NoticePoller
 from gateway_compaction.engine.parts import EngineParts
@@ -148,7 +149,7 @@ def build(
     back = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gateway-compaction-back")
     parts = EngineParts(store, telemetry=telemetry)
     limits = Limits(settings.concurrency, settings.queue, settings.lease_seconds)
-    pipeline = SummaryPipeline(summarizer, models, back)
+    pipeline = SummaryPipeline(summarizer, LearnedModels(models, parts), back)
     worker = Worker(parts, pipeline.make_summary, limits)
     compactor_settings = CompactorSettings(settings.enabled, settings.recall_cold_tokens)
     compactor = Compactor(parts, worker, policies, models, front, compactor_settings)

@@ -16,6 +16,7 @@ from litellm.integrations.custom_logger import CustomLogger
 from gateway_compaction.adapters.litellm.ask_again import FUNCTIONS, MARK
 from gateway_compaction.core.tokens.refusal import LengthRefusal
 from gateway_compaction.core.tokens.windows import LearnedWindow
+from gateway_compaction.engine.learned_models import LearnedModels
 from gateway_compaction.engine.length_refusals import RefusedCall
 from gateway_compaction.ports import ModelFacts
 from tests.engine.calls import Gateway, deployment
@@ -365,6 +366,14 @@ class TestWindowsAndCounts:
             rig.parts.windows.refuse(deployment_of, window, None, rig.parts.clock(), LearnedWindow())
             found = rig.compactor.find_model("g", policy)
             assert found is not None and found.window == min(2_000, window)
+
+
+async def test_summaries_are_asked_for_within_what_chats_have_learned(rig: Rig) -> None:
+    models = LearnedModels(Fixed(200_000, unheard=None), rig.parts)
+    assert models.facts("m").window == 200_000 and models.facts("unheard").window is None
+    for name in ("m", "unheard"):
+        rig.parts.windows.refuse(name, 3_000, None, rig.parts.clock(), LearnedWindow())
+        assert models.facts(name).window == 3_000 and models.facts(name).name == name
 
 
 async def test_without_litellm_s_word_for_it_the_call_is_asked_again_all_the_same(
