@@ -13,6 +13,7 @@ from litellm.proxy._types import UserAPIKeyAuth
 from gateway_compaction.adapters.litellm.models import RouterSummarizer
 from gateway_compaction.adapters.litellm.parameters import LIMIT, NEW_LIMIT, Correction
 from gateway_compaction.call_state import CallState, request_of
+from gateway_compaction.core.endpoints.chat import read_chat
 from gateway_compaction.errors import SummaryError, SummaryRefused, SummaryRejected
 from gateway_compaction.ports import Caller, SummaryAnswer, SummaryRequest
 from tests.engine.rig import Fixed, Rig
@@ -318,7 +319,7 @@ class TestRouting:
             "metadata": {"tags": ["red"], "user_agent": "odd/1", "inherited_tags": ["red"]},
             **({"router_settings_override": on} if where == "router_settings_override" else on),
         }
-        caller = request_of(CallState(UserAPIKeyAuth(), data), data).caller
+        caller = request_of(CallState(UserAPIKeyAuth(), data), read_chat(data)).caller
         asked: list[dict[str, Any]] = []
 
         class Router:
