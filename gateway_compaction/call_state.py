@@ -193,6 +193,7 @@ def request_of(state: CallState, conversation: WireConversation) -> Request:
         body_labels=_body_labels(sent.get("body")),
         endpoint=state.endpoint,
         left_alone=conversation.left_alone,
+        managed=conversation.managed,
         about={name: value for name, value in asdict(owner_of(auth)).items() if value},
     )
 

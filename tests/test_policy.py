@@ -21,6 +21,7 @@ DESIGN_DEFAULTS = {
     "context_window": None,
     "unknown_window": "learn",
     "length_refusals": "fallback",
+    "provider_compaction": "leave",
     "output_reserve": "auto",
     "levels.light.at": 0.75,
     "levels.medium.at": 0.85,

@@ -19,6 +19,7 @@ WRONG: dict[str, list[Any]] = {
     "preset": ["balanced", None, 3],
     "unknown_window": [199, "assume", "assume 199", "assume x", {"assume": "x"}, {"at": 8000}, True, 8000.5],
     "length_refusals": ["again", True, 2],
+    "provider_compaction": ["keep", None, True],
     "endpoints": ["embeddings", ["chat", "embeddings"], 3],
     "context_window": [199, "4000", 4000.5, True, 10**400],
     "output_reserve": [-1, "some", None, True, 0.1, [1]],

@@ -131,8 +131,9 @@ class Compactor:
             return Untouched(request, policy, "none", "this endpoint is switched off")
         if is_opted_out(request, policy):
             return Untouched(request, policy, "bypassed", "the client asked for it")
-        if request.left_alone is not None:
-            return Untouched(request, policy, "none", request.left_alone)
+        reason = request.left_alone or (request.managed if policy.provider_compaction == "leave" else None)
+        if reason is not None:
+            return await self._leave_alone(request, policy, reason)
         model = model or self.find_model(request.model, policy)
         if model is None:
             return Untouched(request, policy, "none", "the context window of the model is unknown")
@@ -157,6 +158,19 @@ class Compactor:
             except PolicyError as error:
                 self._warn_once(str(error))
         return book.resolve(replace(identity, team_block=None, key_block=None))
+
+    async def _leave_alone(self, request: Request, policy: Policy, reason: str) -> Untouched:
+        """Leave a request as it came, and count what is seen of it; the provider may keep more."""
+        model = self.find_model(request.model, policy)
+        try:
+            transcript = parse_transcript(request.messages)
+        except TranscriptError:
+            model = None
+        if model is None:
+            return Untouched(request, policy, "none", reason)
+        context = await self.build_context(request, policy, model, transcript)
+        tokens = context.measure.total - context.reserved_for_quotes
+        return Untouched(request, policy, "none", reason, model, tokens_before=tokens)
 
     def find_model(self, name: str, policy: Policy) -> SizedModel | None:
         """Return the model group of a name with its window, or None.

@@ -182,7 +182,9 @@ class LengthRefusals:
         if isinstance(decision, Measured | Planned):
             sent = decision.tokens_after if isinstance(decision, Planned) and decision.messages else None
             total = sent or decision.tokens_before
+        # Of a history that the provider keeps only the end is seen.
         is_telling = refused.refusal.in_tokens and requested_output(body) <= reserve
+        is_telling = is_telling and decision.request.left_alone is None
         return _Size(prompt, total, is_telling and not counter.has_media(decision.sent))
 
     async def _count(self, decision: Decision, name: str) -> int:

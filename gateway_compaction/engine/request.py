@@ -45,6 +45,7 @@ class Request:
         about: whose the call is, by the names of ``archive.Owner``.
         endpoint: the endpoint that the client called.
         left_alone: why nothing of this request may be changed, or None.
+        managed: why it is not, unless the policy says otherwise: the provider shortens it. Or None.
         may_wait: False where no policy may let the request wait for a summary, because somebody may still
             block it: the summariser would read, and the store keep, what is blocked a moment later.
     """
@@ -60,6 +61,7 @@ class Request:
     about: Mapping[str, str] = field(default_factory=dict)
     endpoint: EndpointName = "chat"
     left_alone: str | None = None
+    managed: str | None = None
     may_wait: bool = True
 
 
@@ -90,16 +92,19 @@ class DecisionBase:
 
 @dataclass(frozen=True, slots=True)
 class Untouched(DecisionBase):
-    """A request that goes out as it came after a glance: nothing was counted, and no store was asked.
+    """A request that goes out as it came after a glance: hardly one is counted, and no store was asked.
 
     Attributes:
         model: None where the policy or the client said no before a window was looked up, or none is known.
         threshold: where a bound of its bytes told that it is small, the tokens below which it needs nothing:
             what the provider reports may be more.
+        tokens_before: tokens of what is seen of a request that is left alone, and what is kept free for the
+            answer; None for the others, and where no window is known.
     """
 
     model: SizedModel | None = None
     threshold: int | None = None
+    tokens_before: int | None = None
 
     stage: ClassVar[Stage] = "quiet"
     level: ClassVar[None] = None
@@ -107,7 +112,6 @@ class Untouched(DecisionBase):
     messages: ClassVar[None] = None
     used: ClassVar[None] = None
     version: ClassVar[None] = None
-    tokens_before: ClassVar[None] = None
     tokens_after: ClassVar[None] = None
 
     @property

@@ -73,6 +73,17 @@ def planned(wire: WireConversation, covers: int, kind: str = "model", window: in
     return list(wire.write(render(plan.view, context)))
 
 
+REFERENCE = {"type": "tool_reference", "tool_name": "look"}
+FOUND = {"type": "tool_search_tool_search_result", "tool_references": [REFERENCE]}
+LOADING: list[tuple[str, dict[str, Any]]] = [
+    ("user", {"type": "tool_result", "tool_use_id": "a", "content": [REFERENCE]}),
+    ("assistant", {"type": "tool_search_tool_result", "tool_use_id": "a", "content": FOUND}),
+]
+CLEARS_TOOLS = {"type": "clear_tool_uses_20250919"}
+CLEARS_THINKING = {"type": "clear_thinking_20251015", "keep": "all"}
+SUMMED_UP = [{"role": "assistant", "content": [{"type": "compaction", "content": "Two ships."}]}]
+
+
 class TestReading:
     """What is read means the same as in Chat Completions."""
 
@@ -125,25 +136,47 @@ class TestReading:
         [
             ("responses", {"input": "Go on.", "previous_response_id": "resp_1"}, "the provider keeps"),
             ("responses", {"input": "Go on.", "conversation": "conv_1"}, "the provider keeps"),
-            ("responses", {"input": [{"type": "item_reference", "id": "x"}]}, "item_reference is not known"),
-            ("responses", {"input": [{"type": "compaction", "encrypted_content": "x"}]}, "not known here"),
-            (
-                "responses",
-                {"input": "a", "context_management": [{"type": "compaction"}]},
-                "manage its context",
-            ),
-            ("responses", {"input": ["a"]}, "is no item"),
-            ("messages", {"messages": [], "context_management": {"edits": []}}, "manage its context"),
+            ("responses", {"input": [{"type": "item_reference", "id": "x"}]}, "the provider keeps"),
+            ("responses", {"input": [{"type": "compaction", "encrypted_content": "x"}]}, "only its provider"),
+            ("responses", {"input": [{"type": "tool_search_output", "tools": []}]}, "loads tools"),
+            ("responses", {"input": [{"type": "thing_of_tomorrow"}]}, "thing_of_tomorrow is not known"),
             (
                 "messages",
-                {"messages": [{"role": "assistant", "content": [{"type": "compaction", "content": "x"}]}]},
+                {"messages": [{"role": "user", "content": [{"type": "tool_addition", "tool": {}}]}]},
                 "loads tools",
             ),
+            *(
+                ("messages", {"messages": [{"role": role, "content": [block]}]}, "loads tools")
+                for role, block in LOADING
+            ),
+            ("responses", {"input": ["a"]}, "is no item"),
         ],
     )
     def test_what_is_left_alone(self, endpoint: EndpointName, body: dict[str, Any], reason: str) -> None:
         left_alone = read_conversation(endpoint, body).left_alone
         assert left_alone is not None and reason in left_alone
+
+    @pytest.mark.parametrize(
+        ("endpoint", "body", "is_managed"),
+        [
+            ("messages", {"context_management": {"edits": [CLEARS_TOOLS]}}, True),
+            ("messages", {"context_management": {"edits": [CLEARS_THINKING, CLEARS_TOOLS]}}, True),
+            ("messages", {"context_management": {"edits": [{"type": "compact_20260112"}]}}, True),
+            ("messages", {"context_management": {"of": "tomorrow"}}, True),
+            ("messages", {"messages": SUMMED_UP}, True),
+            ("messages", {"context_management": {"edits": []}}, False),
+            # Coding agents send this with every request; it shortens nothing.
+            ("messages", {"context_management": {"edits": [CLEARS_THINKING]}}, False),
+            ("responses", {"input": "a", "context_management": [{"type": "compaction"}]}, True),
+            ("responses", {"input": "a", "context_management": []}, False),
+            ("responses", {"input": "a", "prompt": {"id": "pmpt_1"}}, False),
+        ],
+    )
+    def test_what_the_provider_shortens(
+        self, endpoint: EndpointName, body: dict[str, Any], is_managed: bool
+    ) -> None:
+        wire = read_conversation(endpoint, {"messages": [], **body})
+        assert (wire.managed is not None, wire.left_alone) == (is_managed, None)
 
     def test_the_body_bears_the_names_of_chat(self) -> None:
         text = {"format": {"type": "json_object"}}

@@ -335,6 +335,11 @@ class TestWindowsAndCounts:
         await rig.refusals.learn(self.refused(decision, LengthRefusal()))
         assert rig.parts.windows.window("d", 2_000, rig.parts.clock()) == 2_000
 
+    async def test_nor_does_a_history_that_the_provider_keeps(self, rig: Rig) -> None:
+        decision = await rig.decide(chat(12), left_alone="kept")
+        await rig.refusals.learn(self.refused(decision, LengthRefusal()))
+        assert rig.parts.windows.window("d", 2_000, rig.parts.clock()) == 2_000
+
     async def test_nor_do_bytes(self, rig: Rig) -> None:
         decision = await rig.decide(chat(31))
         await rig.refusals.learn(self.refused(decision, LengthRefusal(in_tokens=False)))

@@ -89,6 +89,19 @@ class TestLeftAlone:
         assert (await rig.call(LONG, headers=asked)).outcome == "bypassed"
         assert (await rig.call(LONG, headers=asked, team="strict")).outcome == "fallback"
 
+    async def test_what_the_provider_keeps_is_counted_as_far_as_it_is_seen(self, rig: Rig) -> None:
+        decision = await rig.call(LONG, left_alone="kept")
+        assert untouched(decision) == ("none", "kept") and rig.redis.connection.round_trips == 0
+        assert decision.tokens_before == (await rig.decide(LONG)).tokens_before
+
+    @pytest.mark.parametrize(("wanted", "outcome"), [("leave", "none"), ("compact", "fallback")])
+    async def test_the_policy_says_whether_what_the_provider_shortens_is_compacted(
+        self, rigs: Callable[..., Rig], wanted: str, outcome: str
+    ) -> None:
+        rig = rigs(2_000, {"provider_compaction": wanted})
+        assert (await rig.call(LONG, managed="shortened")).outcome == outcome
+        assert (await rig.call(LONG, left_alone="kept", managed="shortened")).reason == "kept"
+
     async def test_an_unknown_window(self, rigs: Callable[..., Rig]) -> None:
         rig = rigs(None)
         decision = await rig.call(LONG)

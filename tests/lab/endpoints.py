@@ -59,7 +59,8 @@ def to_responses(messages: Sequence[Message]) -> dict[str, Any]:
             continue
         if text := _text(message):
             kind = "output_text" if role == "assistant" else "input_text"
-            items.append({"type": "message", "role": role, "content": [{"type": kind, "text": text}]})
+            part = {"type": kind, "text": text, **({"annotations": []} if role == "assistant" else {})}
+            items.append({"type": "message", "role": role, "content": [part]})
         for call in message.get("tool_calls") or ():
             number += 1
             waiting.append(f"call_{number}")
@@ -118,8 +119,15 @@ def _anthropic_roles(items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _anthropic_pairs(items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     wanted: list[str] = []
+    served: set[str] = set()
     for index, item in enumerate(items):
         blocks = _blocks(item)
+        for block in blocks if item.get("role") == "assistant" else ():
+            kind = str(block.get("type"))
+            if kind in ("server_tool_use", "mcp_tool_use"):
+                served.add(block["id"])
+            elif kind.endswith("_tool_result") and block["tool_use_id"] not in served:
+                yield f"{index}: {kind} without its call ({block['tool_use_id']})"
         results = [b["tool_use_id"] for b in blocks if b.get("type") == "tool_result"]
         if sorted(results) != sorted(wanted):
             yield f"{index}: results do not answer the calls of the message before ({wanted}, {results})"
@@ -135,7 +143,8 @@ def _anthropic_pairs(items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _marks(body: Mapping[str, Any]) -> Iterator[str]:
-    said = [block for item in body["messages"] for block in _blocks(item)]
+    outer = [block for item in body["messages"] for block in _blocks(item)]
+    said = [inner for block in outer for inner in (*_inner_blocks(block), block)]
     blocks = [*(body.get("tools") or ()), *_system(body), *said]
     marks = [block["cache_control"] for block in blocks if block.get("cache_control")]
     if len(marks) > MOST_MARKS:
@@ -143,6 +152,11 @@ def _marks(body: Mapping[str, Any]) -> Iterator[str]:
     lives = [mark.get("ttl", "5m") for mark in marks]
     if "1h" in lives[lives.index("5m") :] if "5m" in lives else False:
         yield "-: a mark of an hour behind one of five minutes"
+
+
+def _inner_blocks(block: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    content = block.get("content") if block.get("type") == "tool_result" else None
+    return content if isinstance(content, list) else ()
 
 
 def _system(body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
@@ -153,7 +167,9 @@ def _system(body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 def responses_violations(body: Mapping[str, Any]) -> list[str]:
     """What OpenAI's Responses API would refuse about a body's items, by its public reference."""
     items = body["input"]
-    return [] if isinstance(items, str) else [*_item_forms(items), *_item_pairs(items), *_reasoning(items)]
+    if isinstance(items, str):
+        return []
+    return [*_item_forms(items), *_output_forms(items), *_item_pairs(items), *_reasoning(items)]
 
 
 def _item_forms(items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -171,10 +187,29 @@ def _item_forms(items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
                 yield f"{index}: {kind} in a message of {item.get('role')}"
 
 
+def _output_forms(items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield outputs whose ``output`` is of another form than their kind has."""
+    for index, item in enumerate(items):
+        kind, output = str(item.get("type", "message")), item.get("output")
+        if kind == "shell_call_output":
+            if not isinstance(output, list) or any(set(o) != {"stdout", "stderr", "outcome"} for o in output):
+                yield f"{index}: an entry of a shell's output has stdout, stderr and outcome"
+        elif kind == "computer_call_output":
+            if not isinstance(output, Mapping) or output.get("type") != "computer_screenshot":
+                yield f"{index}: the output of a computer's call is a screenshot"
+        elif kind == "mcp_approval_response" and output is not None:
+            yield f"{index}: unknown parameter (output)"
+
+
 def _item_pairs(items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     open_calls: list[Any] = []
+    approvals: set[Any] = set()
     for index, item in enumerate(items):
         kind = str(item.get("type", "message"))
+        if kind == "mcp_approval_request":
+            approvals.add(item["id"])
+        if item.get("approval_request_id") and item["approval_request_id"] not in approvals:
+            yield f"{index}: {kind} without the request that it approves"
         if kind.endswith("_output"):
             if item.get("call_id") not in open_calls:
                 yield f"{index}: no tool call found for function call output ({item.get('call_id')})"

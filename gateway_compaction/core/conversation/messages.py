@@ -43,6 +43,9 @@ READ_FIELDS = frozenset(
 )
 """Fields of a message that are read as what they are, or cost nothing: of a sound only its id is sent."""
 
+ANSWERING_FIELDS = ("tool_use_id", "approval_request_id")
+"""Fields in which an assistant's parts name the call that they answer, by Anthropic and by OpenAI."""
+
 THINKING_TEXT_FIELDS = ("reasoning_content", "reasoning")
 """Fields in which providers want plain thinking back: some on every assistant message, if on any."""
 
@@ -228,6 +231,25 @@ def has_calls(message: Message) -> bool:
 def has_tool_calls(message: Message) -> bool:
     """Tell whether a message has ``tool_calls``; unlike ``has_calls`` the other forms do not count."""
     return bool(message.get("tool_calls"))
+
+
+def answered_in_parts(message: Message) -> Sequence[str]:
+    """Return the ids of calls that parts of an assistant's message answer, those of its own parts left out.
+
+    What a provider runs itself may go on behind the client's results: its output then answers a call of an
+    earlier message, and is refused without it.
+    """
+    parts = [part for part in parts_of(message) if isinstance(part, Mapping)]
+    named = (part.get(field) for part in parts for field in ANSWERING_FIELDS)
+    own = {part.get("id") for part in parts if isinstance(part.get("id"), str)}
+    return [name for name in named if isinstance(name, str) and name not in own]
+
+
+def call_ids_of(message: Message) -> Iterator[Any]:
+    """Yield the ids of a message's calls, in its parts too; some may be of what is no call."""
+    for holder in (*_tool_calls(message), *parts_of(message)):
+        if isinstance(holder, Mapping):
+            yield holder.get("id")
 
 
 def cache_marks_of(message: Message) -> list[Any]:

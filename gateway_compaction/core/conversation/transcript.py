@@ -16,6 +16,8 @@ import numpy as np
 from gateway_compaction.core.conversation.messages import (
     PREAMBLE_ROLES,
     Message,
+    answered_in_parts,
+    call_ids_of,
     has_calls,
     has_thinking,
     role_of,
@@ -115,7 +117,8 @@ def _find_group_ends(history: tuple[Message, ...]) -> dict[int, int]:
     """Return for each assistant message with calls the index behind the last result before the next one.
 
     Results are paired by adjacency: call ids repeat within a conversation (in a quarter of the recorded ones
-    of tau-bench), and some clients put a user message between a call and its result.
+    of tau-bench), and some clients put a user message between a call and its result. Only what a provider has
+    run itself is found by its id, since it may come several messages later.
     """
     ends: dict[int, int] = {}
     caller: int | None = None
@@ -123,9 +126,17 @@ def _find_group_ends(history: tuple[Message, ...]) -> dict[int, int]:
         role = role_of(message)
         if role == "assistant":
             caller = index if has_calls(message) else None
+            for name in answered_in_parts(message):
+                if (maker := _find_maker(history, index, name)) is not None:
+                    ends[maker] = index + 1
         elif role == "tool" and caller is not None:
             ends[caller] = index + 1
     return ends
+
+
+def _find_maker(history: tuple[Message, ...], index: int, name: str) -> int | None:
+    """Return the index of the last message before one that makes the call of an id."""
+    return next((i for i in range(index - 1, -1, -1) if name in call_ids_of(history[i])), None)
 
 
 def compute_user_weight(messages: Sequence[Message]) -> float:

@@ -3,7 +3,8 @@
 A user's message that brings results is read as one chat message for each result, and one for what is said
 beside them. An assistant's blocks are read as a message with ``tool_calls`` and ``thinking_blocks``; what a
 server's tool did stays among its parts. The way back puts the blocks together as they came. Signed thinking
-is never changed: it goes back as it came, or its whole message is left out.
+is never changed: it goes back as it came, or its whole message is left out. A file that was put into the
+container of a server's tools stays there: where its message is left out, it stands in the first one of ours.
 """
 
 from __future__ import annotations
@@ -13,16 +14,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.conversation.parts import has_type, is_call, is_result, is_thinking
+from gateway_compaction.core.conversation.messages import Message, parts_of
+from gateway_compaction.core.conversation.parts import (
+    has_type,
+    is_call,
+    is_result,
+    is_thinking,
+    part_type,
+)
 from gateway_compaction.core.endpoints.wire import Item, WireConversation, number_messages, origin_of
 
 OWN_COMPACTION = "the request asks the provider to manage its context"
 LOADS_TOOLS = "the history loads tools, and a part of it may not be left out"
-# Blocks by which a history changes what a model may do, or that stand for what is not there.
-STATEFUL_BLOCKS = frozenset({"compaction", "tool_addition", "tool_removal", "tool_reference"})
+# Blocks by which a history changes what a model may do.
+STATEFUL_BLOCKS = frozenset({"tool_addition", "tool_removal", "tool_reference"})
+COMPACTIONS = frozenset({"compaction"})
+UPLOADS = frozenset({"container_upload"})
+NESTED = ("content", "tool_references")
+"""Fields of a block that hold blocks: those of a result, and of what a server's search for tools found."""
 DEPTH = 3
-"""Levels of blocks within blocks that are looked through: a reference stands in a result's content."""
+"""Levels of blocks within blocks that are looked through."""
+KEEPS_HISTORY = "clear_thinking"
+"""How the edits of a ``context_management`` begin that bound nothing: only what was thought is left out."""
 
 
 @dataclass(slots=True)
@@ -69,8 +82,13 @@ class _Reading:
         self.messages.append(message)
 
     def to_part(self, block: Any) -> Any:
-        """Return a content part of Chat Completions for a block, and remember the block."""
+        """Return a content part of Chat Completions for a block, and remember the block.
+
+        What a provider's compaction says stands for what was before it, so it is read like any text.
+        """
         part = _image_part(block)
+        if has_type(block, COMPACTIONS) and isinstance(block.get("content"), str):
+            part = {"type": "text", "text": block["content"]}
         if part is None:
             return block
         self.blocks[id(part)] = block
@@ -91,25 +109,40 @@ def read_anthropic_messages(body: Mapping[str, Any]) -> WireConversation:
         "messages",
         reading.messages,
         rest,
-        lambda sent: _write(reading, sent),
-        _why_left_alone(body, reading.items),
+        lambda sent: _write(reading, sent, keeps_uploads=not body.get("container")),
+        LOADS_TOOLS if any(_holds(block, STATEFUL_BLOCKS) for block in _all_blocks(reading.items)) else None,
+        OWN_COMPACTION if _is_managed(body, reading.items) else None,
     )
 
 
-def _why_left_alone(body: Mapping[str, Any], items: Sequence[Item]) -> str | None:
-    if body.get("context_management"):
-        return OWN_COMPACTION
-    stateful = any(_holds_state(part) for item in items for part in _blocks_of(item))
-    return LOADS_TOOLS if stateful else None
+def _is_managed(body: Mapping[str, Any], items: Sequence[Item]) -> bool:
+    """Tell whether the provider shortens this history: it was asked to, or has done it before.
+
+    Coding agents ask with every request to have thoughts cleared, or kept; that bounds no history.
+    """
+    management = body.get("context_management")
+    edits = management.get("edits") if isinstance(management, Mapping) else None
+    kinds = [part_type(edit) for edit in edits] if isinstance(edits, list) else [management]
+    if any(kind and not str(kind).startswith(KEEPS_HISTORY) for kind in kinds):
+        return True
+    return any(has_type(block, COMPACTIONS) for block in _all_blocks(items))
 
 
-def _holds_state(block: Any, depth: int = DEPTH) -> bool:
+def _all_blocks(items: Sequence[Item]) -> Iterator[Any]:
+    return (block for item in items for block in _blocks_of(item))
+
+
+def _holds(block: Any, types: frozenset[str], depth: int = DEPTH) -> bool:
+    """Tell whether a block, or one within it, is of some types."""
     if not isinstance(block, Mapping):
         return False
-    if has_type(block, STATEFUL_BLOCKS):
+    if has_type(block, types):
         return True
-    content = block.get("content")
-    return depth > 0 and isinstance(content, list) and any(_holds_state(b, depth - 1) for b in content)
+    for name in NESTED if depth > 0 else ():
+        inner = block.get(name)
+        if any(_holds(b, types, depth - 1) for b in (inner if isinstance(inner, list) else (inner,))):
+            return True
+    return False
 
 
 def _blocks_of(item: Item) -> Sequence[Any]:
@@ -188,8 +221,11 @@ def _image_part(block: Any) -> dict[str, Any] | None:
     return part if block.get("cache_control") is None else {**part, "cache_control": block["cache_control"]}
 
 
-def _write(reading: _Reading, sent: Sequence[Message]) -> list[Item]:
-    """Return the messages for the body; ``system`` stays where it is, since it is never changed."""
+def _write(reading: _Reading, sent: Sequence[Message], *, keeps_uploads: bool) -> list[Item]:
+    """Return the messages for the body; ``system`` stays where it is, since it is never changed.
+
+    With ``keeps_uploads`` the files of messages that are left out are put into the container all the same.
+    """
     pieces: list[_Piece] = []
     for message in sent:
         piece = _to_piece(reading, message)
@@ -204,7 +240,21 @@ def _write(reading: _Reading, sent: Sequence[Message]) -> list[Item]:
             last.is_changed = last.is_changed or piece.is_changed or not same_item
         else:
             pieces.append(piece)
+    if keeps_uploads:
+        _add_uploads(reading, sent, pieces)
     return [_to_item(reading, piece) for piece in pieces]
+
+
+def _add_uploads(reading: _Reading, sent: Sequence[Message], pieces: Sequence[_Piece]) -> None:
+    """Put what left messages upload into the first piece of ours; a container named in the body has it."""
+    ours = next((piece for piece in pieces if piece.is_changed and piece.role == "user"), None)
+    if ours is None:
+        return
+    kept = {origin_of(message) for message in sent}
+    left = [message for number, message in enumerate(reading.messages) if number not in kept]
+    uploads = [part for message in left for part in parts_of(message) if has_type(part, UPLOADS)]
+    if uploads:
+        ours.blocks = [*_as_blocks(ours.blocks), *uploads]
 
 
 def _to_piece(reading: _Reading, message: Message) -> _Piece | None:

@@ -19,7 +19,18 @@ from gateway_compaction.core.endpoints.wire import Item, WireConversation, numbe
 
 PROVIDER_KEEPS = "the provider keeps this history"
 OWN_COMPACTION = "the request asks the provider to manage its context"
-KEEPING_FIELDS = ("previous_response_id", "conversation", "prompt")
+SEALED_COMPACTION = "the history holds a compaction that only its provider can read"
+LOADS_TOOLS = "the history loads tools, and a part of it may not be left out"
+KEEPING_FIELDS = ("previous_response_id", "conversation")
+# Items that are not read, and why.
+LEFT_ALONE = {
+    "item_reference": PROVIDER_KEEPS,
+    "compaction": SEALED_COMPACTION,
+    "compaction_summary": SEALED_COMPACTION,
+    "tool_search_call": LOADS_TOOLS,
+    "tool_search_output": LOADS_TOOLS,
+    "additional_tools": LOADS_TOOLS,
+}
 # What a server's tools did on an assistant's behalf: calls and their results in one item.
 SERVER_ITEMS = frozenset(
     {
@@ -36,9 +47,14 @@ CLIENT_CALLS = frozenset({"computer_call", "local_shell_call", "shell_call", "ap
 OUTPUTS = frozenset(
     {"function_call_output", "custom_tool_call_output", *(f"{name}_output" for name in CLIENT_CALLS)}
 )
+SHELL_OUTPUT, STREAMS = "shell_call_output", ("stdout", "stderr")
+# Outputs whose text may be another one; the others are sent as they came.
+TEXT_OUTPUTS = OUTPUTS - {"computer_call_output"}
 APPROVAL_REQUEST, APPROVAL_RESPONSE = "mcp_approval_request", "mcp_approval_response"
 CALLS = frozenset({"function_call", "custom_tool_call", APPROVAL_REQUEST})
 ROLES = frozenset({"user", "assistant", "system", "developer"})
+# Fields that a text must have; what it cites is told by places in the text that came.
+TEXT_FIELDS: Mapping[str, Mapping[str, Any]] = {"output_text": {"annotations": []}}
 # Fields of a call's item that say what it calls a tool with.
 CALL_PAYLOADS = ("arguments", "input", "action", "operation")
 
@@ -96,14 +112,9 @@ def read_openai_responses(body: Mapping[str, Any]) -> WireConversation:
         reading.messages,
         _to_chat_body(body),
         lambda sent: _write(reading, sent),
-        _why_left_alone(body, reading),
+        PROVIDER_KEEPS if any(body.get(name) for name in KEEPING_FIELDS) else reading.left_alone,
+        OWN_COMPACTION if body.get("context_management") else None,
     )
-
-
-def _why_left_alone(body: Mapping[str, Any], reading: _Reading) -> str | None:
-    if any(body.get(name) for name in KEEPING_FIELDS):
-        return PROVIDER_KEEPS
-    return OWN_COMPACTION if body.get("context_management") else reading.left_alone
 
 
 def _to_chat_body(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,7 +144,7 @@ def _read_item(reading: _Reading, number: int, item: Item) -> None:
     elif kind in OUTPUTS or kind == APPROVAL_RESPONSE:
         reading.add(_to_result(reading, item), number)
     else:
-        reading.left_alone = f"an item of the kind {kind[:40]} is not known here"
+        reading.left_alone = LEFT_ALONE.get(kind, f"an item of the kind {kind[:40]} is not known here")
 
 
 def _read_message(reading: _Reading, number: int, item: Mapping[str, Any]) -> None:
@@ -163,8 +174,16 @@ def _to_result(reading: _Reading, item: Mapping[str, Any]) -> dict[str, Any]:
     elif isinstance(output, Mapping):
         # A picture of a screen; what else is an object is told as JSON.
         output = [output] if _image_url(output) else json.dumps(output, ensure_ascii=False, default=repr)
+    elif item.get("type") == SHELL_OUTPUT and isinstance(output, list):
+        output = [{"type": "text", "text": text} for text in _printed(output)]
     ids = item.get("call_id") or item.get("approval_request_id")
     return {"role": "tool", "tool_call_id": ids, "content": reading.to_content(output)}
+
+
+def _printed(output: Sequence[Any]) -> list[str]:
+    """Return what the commands of a shell's call printed."""
+    streams = (entry.get(name) for entry in output if isinstance(entry, Mapping) for name in STREAMS)
+    return [text for text in streams if text and isinstance(text, str)]
 
 
 def _image_url(part: Any) -> str | None:
@@ -215,7 +234,7 @@ def _rebuild(reading: _Reading, came: Sequence[Item], message: Message) -> Itera
     """Yield the items of a message with the texts of a changed copy, everything else in its place."""
     content, role = message.get("content"), message["role"]
     if role == "tool":
-        yield {**came[0], "output": _to_wire_content(reading, content, "input_text")}
+        yield _rebuild_output(reading, came[0], content)
         return
     if role != "assistant":
         yield {**came[0], "content": _to_wire_content(reading, content, "input_text")}
@@ -237,6 +256,18 @@ def _rebuild(reading: _Reading, came: Sequence[Item], message: Message) -> Itera
             yield item
 
 
+def _rebuild_output(reading: _Reading, item: Mapping[str, Any], content: Any) -> Item:
+    """Return an output that says something else, in the form that its kind has."""
+    kind, came = item.get("type"), item.get("output")
+    if kind not in TEXT_OUTPUTS:
+        return item
+    if kind != SHELL_OUTPUT:
+        return {**item, "output": _to_wire_content(reading, content, "input_text")}
+    text = content if isinstance(content, str) else "\n".join(str(p.get("text")) for p in content)
+    last = came[-1] if isinstance(came, list) and came and isinstance(came[-1], Mapping) else {}
+    return {**item, "output": [{**last, "stdout": text, "stderr": ""}]}
+
+
 def _to_wire_content(reading: _Reading, content: Any, text_type: str) -> Any:
     """Return content as this endpoint writes it; what was not changed is the part that came in."""
     if not isinstance(content, list):
@@ -247,7 +278,7 @@ def _to_wire_content(reading: _Reading, content: Any, text_type: str) -> Any:
         if came is not None:
             wire.append(came)
         elif part_type(part) == "text":
-            wire.append({"type": text_type, "text": part["text"]})
+            wire.append({"type": text_type, "text": part["text"], **TEXT_FIELDS.get(text_type, {})})
         else:
             wire.append(part)
     return wire

@@ -25,6 +25,7 @@ class WireConversation:
         write: makes of chat messages the value of the body's field ``field``. The messages are those above,
             changed copies of them, and new ones.
         left_alone: why nothing of this request may be changed, or None.
+        managed: why it is not, unless a policy says otherwise: the provider shortens it. Or None.
     """
 
     endpoint: EndpointName
@@ -32,6 +33,7 @@ class WireConversation:
     body: Mapping[str, Any]
     write: Callable[[Sequence[Message]], Any]
     left_alone: str | None = None
+    managed: str | None = None
 
     @property
     def field(self) -> str:

@@ -247,6 +247,10 @@ class PolicyBody(Section):
         default="fallback",
         description="Refused as too long: compact further and ask again; LiteLLM's fallback first; pass.",
     )
+    provider_compaction: Annotated[Literal["leave", "compact"], Expects("leave or compact")] = Field(
+        default="leave",
+        description="Requests that ask the provider to shorten their history: leave them; compact them too.",
+    )
     output_reserve: Annotated[
         Literal["auto", "request", "none"] | Annotated[int, Field(ge=0, le=LARGEST)],
         Expects("auto, request, none or a number of tokens of at least 0"),
