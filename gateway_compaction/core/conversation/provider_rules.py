@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 from gateway_compaction.core.conversation.body import TOOL_FIELDS, wants_json
@@ -167,10 +167,12 @@ def _find_empty(body: Body) -> Iterator[str]:
 
 
 def _find_missing_thoughts(body: Body) -> Iterator[str]:
+    """Yield for each field of plain thinking the first answer without it: the rule is kept whole or not."""
     answers = [(i, thinking_fields_of(m)) for i, m in _history_of(body) if m["role"] == "assistant"]
     for field in THINKING_TEXT_FIELDS:
         if any(field in fields for _, fields in answers):
-            yield from (f"{place} has no {field}" for place, fields in answers if field not in fields)
+            without = (f"{place} has no {field}" for place, fields in answers if field not in fields)
+            yield from islice(without, 1)
 
 
 def _find_divided_thinking(body: Body) -> Iterator[str]:
