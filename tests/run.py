@@ -13,7 +13,7 @@ from pathlib import Path
 __all__ = ["main"]
 
 ROOT = Path(__file__).resolve().parents[1]
-WAITING = ["tests/admin", "tests/e2e", "tests/lab"]
+WAITING = ["tests/admin", "tests/clients/test_fast.py", "tests/e2e", "tests/lab"]
 PYTEST = [sys.executable, "-m", "pytest"]
 
 

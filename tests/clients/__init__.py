@@ -1,0 +1,1 @@
+"""Clients that people use, unmodified, in conversations that cross every level."""
