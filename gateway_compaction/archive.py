@@ -106,6 +106,7 @@ class SessionRow:
 
     Attributes:
         labels: ids that clients sent, newest first: text written by strangers.
+        endpoint: where the latest of these calls came in: ``chat``, ``messages`` or ``responses``.
         level, outcome, tokens_before, tokens_after, window, covers: of the latest call that is counted.
         calls: those near their window, as ``requests`` of ``Hour``: smaller ones pass without being recorded.
         saved: tokens not sent, over all these calls: an estimate, as in ``Hour``; ``would_save`` the same for
@@ -133,6 +134,7 @@ class SessionRow:
     saved: int = 0
     would_save: int = 0
     versions: int = 0
+    endpoint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

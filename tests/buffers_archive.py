@@ -75,6 +75,7 @@ def sessions() -> list[SessionDetail]:
         covers=20,
         saved=250_000,
         versions=2,
+        endpoint="messages",
     )
     decided = CompactionEvent(
         "request", now - 60, "applied", "usage", "medium", "gpt-4o", tokens_before=91_408

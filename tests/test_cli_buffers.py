@@ -251,6 +251,12 @@ class TestShow:
             assert part in shown, part
         assert "The north is missing." not in shown
 
+    def test_the_endpoint_of_the_last_call_is_told(self, archive: FakeArchive) -> None:
+        told = [line.split() for line in good(archive, "show", "aa11").splitlines()]
+        assert ["endpoint", "messages"] in told
+        assert "messages" in good(archive, "ls")
+        assert document(archive, "ls")["rows"][0]["endpoint"] == "messages"
+
     def test_one_version_whole(self, archive: FakeArchive) -> None:
         shown = good(archive, "show", "aa11", "--version", "1")
         assert "She waits for Ben." in shown and "ticket-4711" not in shown

@@ -40,7 +40,7 @@ def long_talk() -> SessionDetail:
     row = SessionRow(
         session, RESEARCH, ("date-library-chat", "run-2218"), "gpt-4o", "research", "medium", "applied",
         created=NOW - 7200, seen=NOW - 40, calls=40, tokens_before=21_400, tokens_after=7200, window=24_000,
-        covers=28, saved=148_000, versions=3,
+        covers=28, saved=148_000, versions=3, endpoint="messages",
     )  # fmt: skip
     return SessionDetail(
         row,
@@ -76,9 +76,13 @@ def hostile() -> SessionDetail:
     )
     row = SessionRow(
         SessionRef("h" * 32, "0" * 32), owner, (nasty, text), f"model{nasty}", f"policy{nasty}", "light",
-        "none", "failed", f"reason{text}", NOW - 90, NOW - 5, 3, 100, 90, 1000,
+        "none", "failed", f"reason{text}", NOW - 90, NOW - 5, 3, 100, 90, 1000, endpoint=f"endpoint{text}",
     )  # fmt: skip
-    events = (CompactionEvent("audit", NOW, f"pin{nasty}", f"why{text}", model=nasty, by=f"by{nasty}"),)
+    events = (
+        CompactionEvent(
+            "audit", NOW, f"pin{nasty}", f"why{text}", model=nasty, endpoint=text, by=f"by{nasty}"
+        ),
+    )
     pauses = ((NOW + 60, nasty), (NOW + 90, nasty))
     return SessionDetail(
         row,

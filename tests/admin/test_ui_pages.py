@@ -380,6 +380,20 @@ class TestHarm:
         assert "Cut here, at 20,000 of 1,000," in page.text
         assert f"{UI}/sessions/{session_id}/export" in looked(page.text).values("href")
 
+    async def test_the_endpoint_of_the_last_call_is_told(
+        self, browser: httpx.AsyncClient, archive: MemoryArchive
+    ) -> None:
+        session_id = archive.add(long_talk())
+        await sign_in(browser, MASTER)
+        assert (
+            "<dt>Endpoint</dt><dd><bdi>messages</bdi>"
+            in (await browser.get(f"{UI}/sessions/{session_id}")).text
+        )
+        assert (
+            '<span class="quiet" title="the endpoint of its last call">messages</span>'
+            in (await browser.get(f"{UI}/sessions")).text
+        )
+
     async def test_the_filter_is_shown_as_it_was_typed(self, browser: httpx.AsyncClient) -> None:
         await sign_in(browser, MASTER)
         page = await browser.get(f"{UI}/sessions", params={"text": f'"><{SCRIPT}', "sort": '"x', "dir": "<"})

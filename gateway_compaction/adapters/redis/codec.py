@@ -40,7 +40,7 @@ EVENT_FIELDS = tuple(f.name for f in fields(CompactionEvent))
 SNAPSHOT_FIELDS = tuple(f.name for f in fields(CallSnapshot))
 
 # Fields of an event that are texts; all others are numbers.
-TEXT_FIELDS = frozenset({"type", "outcome", "reason", "level", "model", "policy", "by"})
+TEXT_FIELDS = frozenset({"type", "outcome", "reason", "level", "model", "policy", "endpoint", "by"})
 
 
 def to_milliseconds(seconds: float) -> int:

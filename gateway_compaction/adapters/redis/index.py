@@ -90,6 +90,7 @@ def to_session_fields(event: CompactionEvent, savings: Savings | None = None) ->
     latest = {
         "model": event.model,
         "policy": event.policy,
+        "endpoint": event.endpoint,
         "level": event.level,
         "outcome": event.outcome,
         "tokens_before": event.tokens_before,

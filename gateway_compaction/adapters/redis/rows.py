@@ -70,6 +70,7 @@ def to_session_row(session: SessionRef, fields: Fields, now: float) -> SessionRo
         labels=decode_texts(_read_text(fields, "labels") or ""),
         model=_read_text(fields, "model"),
         policy=_read_text(fields, "policy"),
+        endpoint=_read_text(fields, "endpoint"),
         level=_read_text(fields, "level"),
         outcome=_read_text(fields, "outcome"),
         state=state,

@@ -147,7 +147,7 @@ FIELDS: Mapping[str, Check] = {
     **dict.fromkeys(
         ("tokens_before", "tokens_after", "window", "covers"), _check_whole(LARGEST_NUMBER - 1, empty=True)
     ),
-    **dict.fromkeys(("model", "policy", "level", "outcome"), _check_plain_text()),
+    **dict.fromkeys(("model", "policy", "endpoint", "level", "outcome"), _check_plain_text()),
     **dict.fromkeys(("bypass_until", "backoff_until"), _check_whole(LATEST_SECOND * 1000)),
     **dict.fromkeys(("bypass_reason", "backoff_reason"), _check_any_text(LABEL_CHARS)),
     **dict.fromkeys(("compact", "rebuild"), ("1",).__contains__),

@@ -139,6 +139,7 @@ def _list_facts(detail: SessionDetail, now: float) -> tuple[tuple[str, str], ...
         "End user": owner.end_user or "",
         "Model": row.model or "",
         "Policy": row.policy or "",
+        "Endpoint": row.endpoint or "",
         "Began": format_time(row.created) if row.created else "",
         "Kept for": format_span(detail.ttl) if detail.ttl > 0 else "",
     }
@@ -290,6 +291,7 @@ def _sum_fates(call: CallSnapshot | None) -> tuple[Fate, ...]:
 def _make_event_line(event: CompactionEvent, now: float) -> EventLine:
     notes = [
         KINDS.get(event.reason, ""),
+        event.endpoint or "",
         event.by or "",
         f"{event.seconds:.1f} s" if event.seconds else "",
         format_money(event.cost) if event.cost else "",

@@ -106,6 +106,7 @@ class Line:
     id: str
     owner: str
     model: str
+    endpoint: str
     level: str
     outcome: str
     state: str
@@ -181,6 +182,7 @@ def make_line(row: SessionRow, now: float) -> Line:
         row.session.key[:12],
         shorten_line(row.owner.named),
         shorten_line(row.model or "unknown"),
+        shorten_line(row.endpoint or "", 20),
         row.level or "",
         row.outcome or "",
         row.state,

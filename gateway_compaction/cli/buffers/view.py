@@ -149,7 +149,7 @@ def _number_range(numbered: Sequence[int | None]) -> str:
 def event_table(events: Sequence[CompactionEvent]) -> Table:
     """Return decisions, summaries and actions, newest first."""
     table = Table()
-    for name in ("when (UTC)", "what", "outcome", "level"):
+    for name in ("when (UTC)", "what", "endpoint", "outcome", "level"):
         table.add_column(name, no_wrap=True)
     for name in ("client → model", "version", "seconds", "cost"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -160,6 +160,7 @@ def event_table(events: Sequence[CompactionEvent]) -> Table:
         table.add_row(
             _format_time(one.at),
             format_cell(one.type),
+            format_cell(one.endpoint),
             format_cell(one.outcome),
             format_cell(one.level),
             tokens,
@@ -187,6 +188,7 @@ def _list_facts(detail: SessionDetail) -> Iterable[tuple[str, str | Text]]:
     yield "end user", format_cell(owner.end_user)
     yield "model", format_cell(row.model)
     yield "policy", format_cell(row.policy)
+    yield "endpoint", format_cell(row.endpoint)
     reason = f": {format_cell(row.reason, 200)}" if row.reason else ""
     yield "state", _format_state(row).append(reason, style="default")
     if row.outcome:
@@ -242,6 +244,7 @@ COLUMNS = (
     _Column("labels", lambda row: format_cell(", ".join(row.labels)), 1, least=20),
     _Column("owner", lambda row: format_cell(row.owner.named), 2, least=10),
     _Column("model", lambda row: format_cell(row.model), 7, least=10),
+    _Column("endpoint", lambda row: format_cell(row.endpoint, 12), 10),
     _Column("state", _format_state),
     _Column("level", lambda row: format_cell(row.level, 12), 6),
     _Column("calls", lambda row: f"{row.calls:,}", 8, right=True),
