@@ -119,13 +119,21 @@ def build_replay_runtime(models: FixedModels, summarizer: Summarizer, book: Poli
 
 
 async def replay_conversation(
-    runtime: Runtime, calls: Iterable[tuple[Any, ...]], body: Mapping[str, Any], identity: Identity, name: str
+    runtime: Runtime,
+    calls: Iterable[tuple[Any, ...]],
+    body: Mapping[str, Any],
+    identity: Identity,
+    name: str,
+    **told: Any,
 ) -> AsyncIterator[Call]:
-    """Send the calls of one conversation in order; background work is finished after each."""
+    """Send the calls of one conversation in order; background work is finished after each.
+
+    ``told`` are more fields of each request: its ``endpoint``, and why it may be left alone.
+    """
     tenant = fingerprint("replay", name)
     model = identity.model or "replay"
     for number, messages in enumerate(calls, 1):
-        request = Request(list(messages), body, model, tenant, identity, Caller(model))
+        request = Request(list(messages), body, model, tenant, identity, Caller(model), **told)
         decision = await runtime.compactor.compact(request)
         runtime.post_call.follow(decision, Ending("answered"))
         await runtime.worker.drain(DRAIN_SECONDS)

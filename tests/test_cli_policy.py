@@ -172,6 +172,15 @@ def test_explain_shows_values_sources_and_matches() -> None:
         assert shown in result.stdout
 
 
+def test_explain_takes_the_endpoint() -> None:
+    text = "version: 1\npolicies:\n- {name: agents, match: {endpoint: messages}, mode: 'off'}\n"
+    file = write("door.yaml", text)
+    for endpoint, mode in (("messages", "off"), ("chat", "enforce")):
+        told = json.loads(run("explain", "--file", file, "--endpoint", endpoint, "--json").stdout)
+        assert [value["value"] for value in told["values"] if value["path"] == "mode"] == [mode]
+    assert run("explain", "--file", file, "--endpoint", "embeddings").exit_code == 2
+
+
 @pytest.mark.parametrize(
     ("written", "shown"),
     [("7d", "7d"), ("14d", "14d"), ("36h", "36h"), ("90m", "90m"), ("86400", "1d"), ("", "7d")],

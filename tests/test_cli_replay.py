@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from gateway_compaction.cli.main import app
 from tests.engine.histories import chat, loop
+from tests.lab.endpoints import to_anthropic, to_responses
 from tests.lab.scripts import Reply
 from tests.lab.upstream import Upstream
 
@@ -52,6 +53,46 @@ def calls(*arguments: str) -> dict[str, list[dict[str, Any]]]:
     result = run(*arguments, "--json")
     assert result.exit_code == 0, result.output
     return {one["id"]: one["calls"] for one in json.loads(result.stdout)}
+
+
+class TestForms:
+    """Recordings of the three endpoints."""
+
+    def test_one_conversation_is_replayed_alike_in_every_form(self) -> None:
+        bodies = {"chat": {"messages": AGENT["messages"], "max_tokens": 512}}
+        bodies |= {"messages": to_anthropic(AGENT["messages"]), "responses": to_responses(AGENT["messages"])}
+        recorded = [{"id": name, "body": body} for name, body in bodies.items()]
+        result = run(lines(*recorded), "--window", "2000", "--summarizer", "scripted", "--json")
+        told = {one["id"]: one for one in json.loads(result.stdout)}
+        assert [one["endpoint"] for one in told.values()] == ["chat", "messages", "responses"]
+        shown = {
+            name: [(c["outcome"], c["covers"], c["messages_upstream"]) for c in one["calls"]]
+            for name, one in told.items()
+        }
+        assert shown["messages"] == shown["responses"] == shown["chat"]
+        assert any(outcome == "applied" for outcome, *_ in shown["chat"])
+
+    def test_a_body_alone_in_a_file_is_read_too(self) -> None:
+        file = text(json.dumps(to_responses(AGENT["messages"])))
+        assert [c["outcome"] for c in calls(file, "--window", "200000").popitem()[1]][-1] == "none"
+
+    def test_what_would_be_left_alone_is_told(self) -> None:
+        kept = {"id": "kept", "body": {"input": "Go on.", "previous_response_id": "resp_1"}}
+        shortened = {
+            **to_anthropic(AGENT["messages"]),
+            "context_management": {"edits": [{"type": "compact"}]},
+        }
+        policy = text("version: 1\ndefaults: {mode: enforce, provider_compaction: compact}\n", "p.yaml")
+        file = lines(kept, {"id": "shortened", "body": shortened})
+        for more, outcome in (((), "none"), (("--policy", policy), "fallback")):
+            found = calls(file, "--window", "2000", *more)
+            assert found["kept"][-1]["reason"] == "the provider keeps this history"
+            assert found["shortened"][-1]["outcome"] in (outcome, "applied" if more else outcome)
+
+    def test_policies_see_the_endpoint(self) -> None:
+        policy = text("version: 1\ndefaults: {mode: enforce, endpoints: [chat]}\n", "p.yaml")
+        found = calls(lines({"id": "a", "body": to_anthropic(AGENT["messages"])}), "--policy", policy)
+        assert {c["reason"] for c in found["a"]} == {"this endpoint is switched off"}
 
 
 class TestOutput:
@@ -150,7 +191,10 @@ class TestFiles:
         body = {"model": "gpt-4o", "messages": chat(5), "max_tokens": 50}
         assert len(calls(lines({"id": "b", "body": body}))["b"]) == 3
         other = {"id": "r", "body": {"input": "hello", "model": "gpt-4o"}}
-        assert list(calls(lines(other, SHORT))) == ["short"]
+        assert {name: len(found) for name, found in calls(lines(other, SHORT)).items()} == {
+            "r": 1,
+            "short": 2,
+        }
 
     @pytest.mark.parametrize("end", ["\u2028", "\u2029", "\x85"])
     def test_a_message_may_hold_what_unicode_takes_for_a_line_end(self, end: str) -> None:
@@ -277,7 +321,7 @@ class TestRefusals:
             ("[" * 100_000, "talk.jsonl:1: not JSON"),
             ('{"messages": []}', "talk.jsonl: nothing to replay: no call is recorded in it"),
             ('{"messages": [{"role": "assistant", "content": "Hello."}]}', "nothing to replay"),
-            ('{"body": {"input": "hello"}}', "nothing to replay"),
+            ('{"body": {"input": 7}}', "no list of messages"),
         ],
     )
     def test_of_files(self, content: str | None, told: str) -> None:

@@ -30,11 +30,9 @@ from tests.policy_books import book
 MODEL = "gpt-4o"
 NAMES = (
     "anthropic_bodies", "beam_100k", "coding_agents_tools", "dialogstudio", "edge_hand", "korean", "locomo",
-    "mt_bench_101", "multilingual_short", "request_shapes", "swe_mini_agent", "swe_mini_agent_tools",
-    "tau_bench_airline",
+    "mt_bench_101", "multilingual_short", "request_shapes", "responses_bodies", "swe_mini_agent",
+    "swe_mini_agent_tools", "tau_bench_airline",
 )  # fmt: skip
-# Bodies of the Responses API hold no chat messages.
-ANOTHER_API = {"responses_bodies"}
 WINDOWS = (1_000, 6_000)
 SUMMARISERS = ("extractive", "scripted")
 # Of a long conversation not every call is sent, but the first, the last and some between.
@@ -109,7 +107,7 @@ def test_every_file_of_the_folder_is_named_above() -> None:
     folder = shared() / "data"
     if not folder.is_dir():
         skip_loudly("recorded conversations are absent: no ../shared/data")
-    assert {path.stem for path in folder.glob("*.jsonl")} == {*NAMES, *ANOTHER_API}
+    assert {path.stem for path in folder.glob("*.jsonl")} == {*NAMES}
 
 
 @pytest.mark.parametrize("window", WINDOWS)

@@ -14,6 +14,7 @@ from rich.table import Table
 from gateway_compaction.adapters.policy_file import load_policy_file, read_env_overrides
 from gateway_compaction.cli.findings import describe_default_mode, describe_modes
 from gateway_compaction.cli.launch import POLICIES, find_policies_beside
+from gateway_compaction.core.endpoints.wire import EndpointName
 from gateway_compaction.core.policy.book import ExplainedValue, Identity, MatchReport, PolicyBook
 from gateway_compaction.core.policy.document import build_policy_schema
 from gateway_compaction.core.policy.fields import UNIT_SECONDS
@@ -70,6 +71,7 @@ def explain(
     model: Annotated[str | None, typer.Option(help="Model group that the request names.")] = None,
     user: Annotated[str | None, typer.Option(help="User id.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="Request tag; may be repeated.")] = None,
+    endpoint: Annotated[EndpointName | None, typer.Option(help="Endpoint that the request comes to.")] = None,
     team_block: Annotated[
         str | None, typer.Option(metavar="JSON", help="The compaction entry of the team's metadata.")
     ] = None,
@@ -85,6 +87,7 @@ def explain(
         user_id=user,
         model=model,
         tags=tuple(tag or ()),
+        endpoint=endpoint,
         team_block=_parse_json_option("--team-block", team_block),
         key_block=_parse_json_option("--key-block", key_block),
     )

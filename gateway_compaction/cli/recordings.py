@@ -1,14 +1,20 @@
-"""Read recorded conversations: JSON lines, a list of conversations, or one plain list of messages."""
+"""Read recorded conversations: JSON lines, a list of conversations, or one plain list of messages.
+
+A conversation is a list of chat messages, or the body of a request to one of the three endpoints.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gateway_compaction.core.conversation.messages import is_by
+from gateway_compaction.core.conversation.messages import ORIGIN, is_by
+from gateway_compaction.core.conversation.parts import is_call, is_result
+from gateway_compaction.core.endpoints.read import read_conversation
+from gateway_compaction.core.endpoints.wire import EndpointName
 
 QUESTIONS = 'Write questions as "qa": [{"question": "...", "answer": "...", "evidence": [3]}]'
 MISNAMED = frozenset({"qa", "question", "query", "querie", "probe"})
@@ -22,17 +28,24 @@ class RecordingError(Exception):
 class Recording:
     """One conversation: an id for people, its messages, and the request fields sent with every call.
 
-    ``questions`` are those asked about it, with answers and evidence, as they stand in the file.
+    Attributes:
+        messages: as chat messages, whichever endpoint they were recorded at.
+        questions: those asked about it, with answers and evidence, as they stand in the file.
+        endpoint: where it was recorded.
+        left_alone, managed: as in ``WireConversation``.
     """
 
     id: str
     messages: tuple[Any, ...]
     body: Mapping[str, Any]
     questions: tuple[Any, ...] = ()
+    endpoint: EndpointName = "chat"
+    left_alone: str | None = None
+    managed: str | None = None
 
 
 def read_recordings(path: Path, *, asking: bool = False) -> list[Recording]:
-    """Return every chat conversation of a file; recorded bodies of the Responses API are left out.
+    """Return every conversation of a file.
 
     Args:
         asking: the questions are wanted, so that some under another name are a mistake.
@@ -50,7 +63,7 @@ def read_recordings(path: Path, *, asking: bool = False) -> list[Recording]:
     if asking:
         for where, value in values:
             _check_questions(value, where)
-    return [_make_recording(value, where) for where, value in values if not _is_another_api(value)]
+    return [_make_recording(value, where) for where, value in values]
 
 
 def split_into_calls(recording: Recording) -> Iterator[tuple[Any, ...]]:
@@ -91,14 +104,22 @@ def _parse_lines(path: Path, text: str) -> Iterator[tuple[str, Any]]:
                 raise RecordingError(f"{path}:{number}: not JSON: {error}") from error
 
 
-def _is_another_api(value: Any) -> bool:
-    """Tell whether a value is a recorded body of the Responses API: it has no list of messages."""
-    body = value.get("body") if isinstance(value, Mapping) else None
-    return isinstance(body, Mapping) and "input" in body and "messages" not in body
+def _find_endpoint(body: Mapping[str, Any]) -> EndpointName:
+    """Return the endpoint whose form a body has; both forms of messages can say nothing but texts alike."""
+    if "messages" not in body and "input" in body:
+        return "responses"
+    messages = body.get("messages")
+    listed = [m for m in messages if isinstance(m, Mapping)] if isinstance(messages, list) else []
+    if any(m.get("tool_calls") or m.get("role") in ("tool", "function") for m in listed):
+        return "chat"
+    parts = (part for m in listed if isinstance(m.get("content"), list) for part in m["content"])
+    is_anthropic = "system" in body or any(is_call(part) or is_result(part) for part in parts)
+    return "messages" if is_anthropic else "chat"
 
 
 def _is_conversation(value: Any) -> bool:
-    return isinstance(value, Mapping) and ("messages" in value or isinstance(value.get("body"), Mapping))
+    held = isinstance(value, Mapping) and ("messages" in value or "input" in value)
+    return held or (isinstance(value, Mapping) and isinstance(value.get("body"), Mapping))
 
 
 def _check_questions(value: Any, where: str) -> None:
@@ -118,15 +139,26 @@ def _check_questions(value: Any, where: str) -> None:
 
 def _make_recording(value: Any, where: str) -> Recording:
     if isinstance(value, Mapping) and "messages" not in value and isinstance(value.get("body"), Mapping):
-        value = {**value["body"], "id": value.get("id")}
-    messages = (
-        value if isinstance(value, list) else value.get("messages") if isinstance(value, Mapping) else None
-    )
-    if not isinstance(messages, Sequence) or isinstance(messages, str):
+        value = {**value["body"], "id": value.get("id"), "qa": value.get("qa")}
+    fields: Mapping[str, Any] = value if isinstance(value, Mapping) else {"messages": value}
+    endpoint = _find_endpoint(fields)
+    messages = fields.get("input") if endpoint == "responses" else fields.get("messages")
+    is_text = endpoint == "responses" and isinstance(messages, str)
+    if not isinstance(messages, list) and not is_text:
         raise RecordingError(f'{where}: no list of messages. Write a conversation as {{"messages": [...]}}')
-    fields = value if isinstance(value, Mapping) else {}
+    wire = read_conversation(endpoint, fields)
+    read = [
+        {k: v for k, v in m.items() if k != ORIGIN} if isinstance(m, Mapping) else m for m in wire.messages
+    ]
     kept = ("tools", "functions", "response_format", "max_tokens", "max_completion_tokens")
-    body = {k: fields[k] for k in kept if fields.get(k)}
+    body = {k: wire.body[k] for k in kept if wire.body.get(k)}
     asked = fields.get("qa")
-    questions = tuple(asked) if isinstance(asked, list) else ()
-    return Recording(str(fields.get("id") or where.rsplit("/", 1)[-1]), tuple(messages), body, questions)
+    return Recording(
+        str(fields.get("id") or where.rsplit("/", 1)[-1]),
+        tuple(read),
+        body,
+        tuple(asked) if isinstance(asked, list) else (),
+        endpoint,
+        wire.left_alone,
+        wire.managed,
+    )

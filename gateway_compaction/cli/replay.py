@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -37,7 +37,7 @@ ShowOption = Annotated[
 ]
 NOTHING = (
     "nothing to replay: no call is recorded in it. A call is what an assistant message answers, or a"
-    " conversation whose last message awaits its answer; bodies of the Responses API are left out"
+    " conversation whose last message awaits its answer"
 )
 ASKS = "--summarizer model asks a model"
 # Left out of what is printed as JSON: messages, and hashes of the replay's own.
@@ -65,7 +65,10 @@ class _ReplayResult:
 
 
 def replay(
-    file: Annotated[Path, typer.Argument(help="JSON lines of conversations, or one list of messages.")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="JSON lines of conversations or of request bodies, or one list of messages."),
+    ],
     window: Annotated[
         int | None,
         typer.Option(min=200, help="Context window in tokens; default: the policy's, else 128000."),
@@ -128,9 +131,10 @@ async def _replay_all(
         task = progress.add_task("replaying", total=sum(len(list(split_into_calls(r))) for r in recordings))
         for number, recording in enumerate(recordings):
             calls = []
-            async for call in run(
-                runtime, split_into_calls(recording), recording.body, identity, f"{number}"
-            ):
+            told = {name: getattr(recording, name) for name in ("endpoint", "left_alone", "managed")}
+            came_in = replace(identity, endpoint=recording.endpoint)
+            split = split_into_calls(recording)
+            async for call in run(runtime, split, recording.body, came_in, f"{number}", **told):
                 calls.append(call)
                 progress.advance(task)
             results.append(_ReplayResult(recording, calls, await collect_summaries(runtime, calls)))
@@ -180,7 +184,7 @@ def _make_summarizer(name: SummarizerName, model: str) -> Any:
 def _result_to_json(one: _ReplayResult, with_summaries: bool) -> dict[str, Any]:
     rows = [{k: v for k, v in asdict(c).items() if k not in UNTOLD} for c in one.calls]
     told = {"summaries": [_summary_to_json(s) for s in one.summaries]} if with_summaries else {}
-    return {"id": one.recording.id, "calls": rows, **told}
+    return {"id": one.recording.id, "endpoint": one.recording.endpoint, "calls": rows, **told}
 
 
 def _summary_to_json(made: Any) -> dict[str, Any]:

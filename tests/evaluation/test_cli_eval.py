@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from gateway_compaction.cli.main import app
 from tests.evaluation.talks import AGENT, CHAT, KOREAN, QUESTIONS, said, write
+from tests.lab.endpoints import to_anthropic, to_responses
 from tests.lab.scripts import Reply
 from tests.lab.upstream import Upstream
 
@@ -36,6 +39,20 @@ def test_it_prints_a_table_with_intervals(chat: Path) -> None:
     assert "gateway-compaction" in result.stdout and "BM25, whole messages" in result.stdout
     assert "1.00–1.00" in result.stdout
     assert "over single items: there is only one conversation" in result.stdout
+
+
+@pytest.mark.parametrize("form", [to_anthropic, to_responses])
+def test_bodies_of_the_other_endpoints_are_measured_alike(
+    chat: Path, tmp_path: Path, form: Callable[..., dict[str, Any]]
+) -> None:
+    (tmp_path / "other").mkdir()
+    other = write(tmp_path / "other" / "chat.jsonl", {"id": "tour", "body": form(CHAT), "qa": QUESTIONS})
+
+    def measured(file: Path) -> list[dict[str, Any]]:
+        rows = json.loads(run(file, *SMALL).stdout)
+        return [{name: value for name, value in row.items() if not name.endswith("ms")} for row in rows]
+
+    assert measured(other) == measured(chat)
 
 
 def test_it_prints_markdown_for_pages(chat: Path) -> None:
