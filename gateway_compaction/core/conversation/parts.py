@@ -107,7 +107,8 @@ def part_type(part: Any) -> Any:
 
 def has_type(part: Any, types: frozenset[str]) -> bool:
     """Tell whether a part is of one of some types."""
-    return isinstance(part, Mapping) and str(part.get("type")) in types
+    # Asked of every part of every request, nearly all of which are plain dictionaries.
+    return (type(part) is dict or isinstance(part, Mapping)) and str(part.get("type")) in types
 
 
 def is_text(part: Any) -> bool:

@@ -86,6 +86,8 @@ class _Reading:
 
         What a provider's compaction says stands for what was before it, so it is read like any text.
         """
+        if part_type(block) == "text":
+            return block
         part = _image_part(block)
         if has_type(block, COMPACTIONS) and isinstance(block.get("content"), str):
             part = {"type": "text", "text": block["content"]}
@@ -105,44 +107,40 @@ def read_anthropic_messages(body: Mapping[str, Any]) -> WireConversation:
         _read_item(reading, number, item)
     number_messages(reading.messages)
     rest = {name: value for name, value in body.items() if name not in ("messages", "system")}
+    kinds = {kind for item in reading.items for kind in _kinds_of(_blocks_of(item))}
     return WireConversation(
         "messages",
         reading.messages,
         rest,
         lambda sent: _write(reading, sent, keeps_uploads=not body.get("container")),
-        LOADS_TOOLS if any(_holds(block, STATEFUL_BLOCKS) for block in _all_blocks(reading.items)) else None,
-        OWN_COMPACTION if _is_managed(body, reading.items) else None,
+        LOADS_TOOLS if kinds & STATEFUL_BLOCKS else None,
+        OWN_COMPACTION if kinds & COMPACTIONS or _asks_to_manage(body) else None,
     )
 
 
-def _is_managed(body: Mapping[str, Any], items: Sequence[Item]) -> bool:
-    """Tell whether the provider shortens this history: it was asked to, or has done it before.
+def _asks_to_manage(body: Mapping[str, Any]) -> bool:
+    """Tell whether the provider is asked to shorten this history.
 
     Coding agents ask with every request to have thoughts cleared, or kept; that bounds no history.
     """
     management = body.get("context_management")
     edits = management.get("edits") if isinstance(management, Mapping) else None
     kinds = [part_type(edit) for edit in edits] if isinstance(edits, list) else [management]
-    if any(kind and not str(kind).startswith(KEEPS_HISTORY) for kind in kinds):
-        return True
-    return any(has_type(block, COMPACTIONS) for block in _all_blocks(items))
+    return any(kind and not str(kind).startswith(KEEPS_HISTORY) for kind in kinds)
 
 
-def _all_blocks(items: Sequence[Item]) -> Iterator[Any]:
-    return (block for item in items for block in _blocks_of(item))
-
-
-def _holds(block: Any, types: frozenset[str], depth: int = DEPTH) -> bool:
-    """Tell whether a block, or one within it, is of some types."""
-    if not isinstance(block, Mapping):
-        return False
-    if has_type(block, types):
-        return True
-    for name in NESTED if depth > 0 else ():
-        inner = block.get(name)
-        if any(_holds(b, types, depth - 1) for b in (inner if isinstance(inner, list) else (inner,))):
-            return True
-    return False
+def _kinds_of(blocks: Any, depth: int = DEPTH) -> set[str]:
+    """Return the kinds of some blocks and of those within them, in one pass: there may be thousands."""
+    found: set[str] = set()
+    for block in blocks if isinstance(blocks, list) else (blocks,):
+        kind = block.get("type") if isinstance(block, dict) else None
+        if kind == "text" or kind is None:
+            continue
+        found.add(str(kind))
+        for name in NESTED if depth > 0 else ():
+            if (inner := block.get(name)) and not isinstance(inner, str):
+                found |= _kinds_of(inner, depth - 1)
+    return found
 
 
 def _blocks_of(item: Item) -> Sequence[Any]:
