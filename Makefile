@@ -10,10 +10,10 @@ LOCKED := $(PIP) install --quiet --no-compile --require-hashes
 EDITABLE := $(PIP) install --quiet --no-deps --no-build-isolation --editable .
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test coverage check format lock clean
+.PHONY: help install run test clients coverage check format lock lock-clients clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(VENV)/.dev ## Create .venv with everything that development needs
 
@@ -23,6 +23,26 @@ run: $(VENV)/.run ## Start the gateway with the demo model, no key needed (HOST,
 
 test: $(VENV)/.dev ## Run all tests, real Redis and a real proxy included
 	$(BIN)/python -m tests.run
+
+# Clients whose requirements agree share an environment; none of them is in that of the gateway.
+CLIENTS := .clients
+CLIENT_LISTS := kits openai2 aider
+CLIENT_PROGRAMS := tests/clients/programs
+
+clients: $(VENV)/.dev $(CLIENT_LISTS:%=$(CLIENTS)/%/.made) $(CLIENTS)/node/.made ## Play every client of docs/clients.md (npm needed)
+	mkdir -p $(CLIENTS)/node/programs && cp $(CLIENT_PROGRAMS)/*.mjs $(CLIENTS)/node/programs/
+	CLIENTS_HOME=$(CLIENTS) $(BIN)/python -m pytest tests/clients
+
+$(CLIENTS)/%/.made: requirements/clients/%.txt | $(BIN)/python
+	$(PYTHON) -m venv $(CLIENTS)/$*
+	$(CLIENTS)/$*/bin/python -m pip --disable-pip-version-check install --quiet --require-hashes -r $<
+	@touch $@
+
+# No package may run a script of its own; what claude-code and opencode need comes in packages.
+$(CLIENTS)/node/.made: $(CLIENT_PROGRAMS)/package.json $(CLIENT_PROGRAMS)/package-lock.json
+	mkdir -p $(CLIENTS)/node && cp $^ $(CLIENTS)/node/
+	cd $(CLIENTS)/node && npm ci --ignore-scripts --no-audit --no-fund
+	@touch $@
 
 coverage: $(VENV)/.dev ## Run the tests of core/, which cover every line and branch of it
 	$(BIN)/python -m coverage run --branch --source gateway_compaction/core -m pytest -q tests/core tests/seeds tests/test_policy*.py
@@ -49,8 +69,13 @@ lock: $(VENV)/.dev ## Rewrite the pinned requirements (LOCK_FLAGS=--upgrade to t
 	$(COMPILE) --extra dev --constraint requirements/run.txt --constraint requirements/build.txt \
 		--output-file requirements/dev.txt pyproject.toml requirements/build.in
 
+lock-clients: $(VENV)/.dev ## The same for the clients that make clients plays
+	for list in $(CLIENT_LISTS); do \
+		$(COMPILE) --output-file requirements/clients/$$list.txt requirements/clients/$$list.in || exit 1; done
+	cd $(CLIENT_PROGRAMS) && npm install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund
+
 clean: ## Remove .venv, caches and build output
-	rm -rf $(VENV) build dist htmlcov .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache *.egg-info
+	rm -rf $(VENV) $(CLIENTS) build dist htmlcov .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -45,14 +46,19 @@ class Model:
         summariser: Summariser,
         redis_server: RedisServer,
         outcomes: Sequence[str],
+        name: str,
         *,
         called: Called = look_for,
         loop: int = 0,
         ending: Called | None = None,
+        largest: int = 1_000_000,
+        texts: bool = False,
     ) -> None:
-        """Build it; ``outcomes`` grows as the client is told them.
+        """Build it; ``outcomes`` grows as the client is told them, and ``name`` is in each text.
 
-        ``loop`` is for agents that work alone: so many calls, and then a text, or the call ``ending``.
+        ``largest`` is the size in tokens of the largest result that a client does not shorten itself.
+        Clients without tools are answered with long ``texts`` instead. Agents that work alone
+        ``loop`` through so many calls before they get a text, or the call ``ending``.
         """
         self.window = window
         self.seen: list[Seen] = []
@@ -60,8 +66,9 @@ class Model:
         self.calls = 0
         self.parallel = 0
         self._summariser, self._redis_server = summariser, redis_server
-        self._outcomes = outcomes
+        self._outcomes, self._name = outcomes, name
         self._called, self._loop, self._ending = called, loop, ending
+        self._largest, self._texts = largest, texts
         self._ids = itertools.count()
         self._steps = itertools.cycle((0, 1, 0, 2))
         self.jumped_at: int | None = None
@@ -74,6 +81,8 @@ class Model:
         if "prepared" in self._outcomes:
             await self._until_stored()
         self.seen.append(seen)
+        if self._texts:
+            return self._write(share, seen)
         if not self._asks_tools(seen):
             return Reply(text="Noted.")
         if self._loop:
@@ -94,17 +103,31 @@ class Model:
 
     def _jump(self, calls: int) -> Reply:
         self.jumped_at = len(self.seen)
-        return self._call([int(JUMP * self.window / calls)] * calls)
+        return self._call(self._divided(JUMP, calls))
 
     def _sizes(self, calls: int, share: float) -> list[int]:
         """Tokens of each result."""
-        whole = 0.16 if share < NEAR else 0.05
-        return [int(whole * self.window / calls)] * calls
+        return self._divided(0.16 if share < NEAR else 0.05, calls)
+
+    def _divided(self, share: float, calls: int) -> list[int]:
+        """Results that take a share of the window together, none larger than clients keep whole."""
+        tokens = share * self.window
+        calls = max(calls, math.ceil(tokens / self._largest))
+        return [int(tokens / calls)] * calls
 
     def _say(self) -> Reply:
-        text = f"It lies at berth {len(self.said)}, as three captains have seen."
+        text = f"It lies at berth {len(self.said)}, as three captains have seen. {self._name}"
         self.said.append(text)
         return Reply(text=text)
+
+    def _write(self, share: float, seen: Seen) -> Reply:
+        """A text instead of calls, as long as the results would be."""
+        size = 0.16 if share < NEAR else 0.05
+        if self._summariser.name in seen.text and self.jumped_at is None:
+            self.jumped_at, size = len(self.seen), JUMP
+        berths = range(int(size * self.window / 3))
+        self.said.append(f"{self._name} " + " ".join(f"berth {len(self.said) + berth}" for berth in berths))
+        return Reply(text=self.said[-1])
 
     def _call(self, sizes: list[int], called: Called | None = None) -> Reply:
         made = []

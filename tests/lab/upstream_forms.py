@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -67,7 +68,7 @@ def _blocks(reply: Reply) -> list[dict[str, Any]]:
 def _anthropic(seen: Seen, reply: Reply) -> dict[str, Any]:
     read, written = _tokens(seen, reply)
     return {
-        "id": "msg_lab",
+        "id": f"msg_{_unique(seen)}",
         "type": "message",
         "role": "assistant",
         "model": seen.model,
@@ -99,24 +100,34 @@ def _anthropic_events(seen: Seen, reply: Reply) -> Iterator[Event]:
     yield "message_stop", {"type": "message_stop"}
 
 
-def _items(reply: Reply) -> list[dict[str, Any]]:
+def _unique(seen: Seen) -> str:
+    """What the ids of an answer end with: clients merge messages with the same id."""
+    return hashlib.sha256(seen.raw).hexdigest()[:16]
+
+
+def _items(seen: Seen, reply: Reply) -> list[dict[str, Any]]:
     message = reply.as_message
     items: list[dict[str, Any]] = []
     if message.get("content"):
         part = {"type": "output_text", "text": message["content"], "annotations": []}
-        item = {"type": "message", "id": "msg_lab", "role": "assistant", "status": "completed"}
+        item = {"type": "message", "id": f"msg_{_unique(seen)}", "role": "assistant", "status": "completed"}
         items.append({**item, "content": [part]})
     for number, call in enumerate(message.get("tool_calls") or ()):
-        item = {"type": "function_call", "id": f"fc_{number}", "call_id": call["id"], "status": "completed"}
+        item = {
+            "type": "function_call",
+            "id": f"fc_{_unique(seen)}{number}",
+            "call_id": call["id"],
+            "status": "completed",
+        }
         items.append({**item, **call["function"]})
     return items
 
 
 def _response(seen: Seen, reply: Reply, output: list[dict[str, Any]] | None = None) -> dict[str, Any]:
     read, written = _tokens(seen, reply)
-    items = _items(reply) if output is None else output
+    items = _items(seen, reply) if output is None else output
     return {
-        "id": "resp_lab",
+        "id": f"resp_{_unique(seen)}",
         "object": "response",
         "created_at": 1_700_000_000,
         "status": "completed" if items else "in_progress",
@@ -152,7 +163,7 @@ def _response_events(seen: Seen, reply: Reply) -> Iterator[Event]:
     begun = {**_response(seen, reply, []), "usage": None}
     yield event("response.created", response=begun)
     yield event("response.in_progress", response=begun)
-    for index, item in enumerate(_items(reply)):
+    for index, item in enumerate(_items(seen, reply)):
         place = {"output_index": index, "item_id": item["id"]}
         if item["type"] == "message":
             part = item["content"][0]
