@@ -14,6 +14,8 @@ from litellm.integrations.custom_logger import CustomLogger
 __all__ = ["Block", "BlockMeanwhile", "Mask", "MaskLogger", "MaskPrivate", "mask_logger"]
 
 SECRET = re.compile(r"SECRET-\w+")
+# Where the messages of the three endpoints stand.
+FIELDS = ("messages", "input")
 PRIVATE = re.compile(r"PRIVATE-\w+")
 
 
@@ -33,9 +35,10 @@ class Mask(CustomGuardrail):
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any
     ) -> dict[str, Any]:
-        """Replace ``messages`` where a secret occurs in them."""
-        if "SECRET-" in json.dumps(data.get("messages")):
-            data["messages"] = _masked(data["messages"])
+        """Replace the messages where a secret occurs in them."""
+        for field in FIELDS:
+            if "SECRET-" in json.dumps(data.get(field)):
+                data[field] = _masked(data[field])
         return data
 
 
@@ -45,8 +48,10 @@ class MaskPrivate(CustomGuardrail):
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any
     ) -> dict[str, Any]:
-        """Replace ``messages``."""
-        data["messages"] = _masked(data["messages"], PRIVATE)
+        """Replace the messages."""
+        for field in FIELDS:
+            if field in data:
+                data[field] = _masked(data[field], PRIVATE)
         return data
 
 
@@ -57,7 +62,7 @@ class Block(CustomGuardrail):
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any
     ) -> None:
         """Raise 400 where the topic occurs."""
-        if "FORBIDDEN-TOPIC" in json.dumps(data.get("messages")):
+        if "FORBIDDEN-TOPIC" in json.dumps([data.get(field) for field in FIELDS]):
             raise HTTPException(status_code=400, detail={"error": "blocked by the lab's guardrail"})
 
 
@@ -68,7 +73,7 @@ class BlockMeanwhile(CustomGuardrail):
         self, data: dict[str, Any], user_api_key_dict: Any, call_type: Any
     ) -> None:
         """Raise 400 where the topic occurs, later than a quick upstream answers."""
-        if "FORBIDDEN-MEANWHILE" in json.dumps(data.get("messages")):
+        if "FORBIDDEN-MEANWHILE" in json.dumps([data.get(field) for field in FIELDS]):
             await asyncio.sleep(0.3)
             raise HTTPException(status_code=400, detail={"error": "blocked by the lab's guardrail"})
 
@@ -79,9 +84,10 @@ class MaskLogger(CustomLogger):
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any
     ) -> dict[str, Any]:
-        """Replace ``messages`` where a secret occurs in them."""
-        if "SECRET-" in json.dumps(data.get("messages")):
-            data["messages"] = _masked(data["messages"])
+        """Replace the messages where a secret occurs in them."""
+        for field in FIELDS:
+            if "SECRET-" in json.dumps(data.get(field)):
+                data[field] = _masked(data[field])
         return data
 
 
