@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import uuid
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from typing import Any
 
 import litellm
@@ -23,7 +23,7 @@ from tests.engine.calls import Gateway, deployment
 from tests.engine.histories import chat
 from tests.engine.host import Host
 from tests.engine.rig import Fixed, Rig
-from tests.lab import Upstream
+from tests.lab import Upstream, until
 from tests.lab.scripts import Reply, Seen
 
 # LiteLLM warns of its own types, and of what it deprecates itself.
@@ -195,6 +195,7 @@ class TestOneCall:
         gateway.beside = [logged]
         router = gateway.host.router
         assert await gateway.ask(LONG) == "an answer"
+        await until(lambda: bool(logged.events), "LiteLLM to log the call")
         assert logged.events == ["success"]
         metadata = gateway.metadata
         assert metadata.get("attempted_retries", 0) == metadata.get("attempted_fallbacks", 0) == 0
@@ -208,7 +209,7 @@ class TestOneCall:
             logged = Logged()
             gateway.beside = [logged]
             assert await gateway.ask(messages) is None
-            await asyncio.sleep(0)
+            await until(partial(bool, logged.events), "LiteLLM to log the call")
             assert logged.events == ["failure"]
 
     async def test_the_answer_tells_of_what_was_sent(

@@ -13,7 +13,11 @@ from tests.lab.upstream import Upstream
 
 # LiteLLM's own models warn when they are first built.
 pytestmark = pytest.mark.filterwarnings("ignore:.*ReadOnly:UserWarning")
-CONTEXT = [said("user", "The gate code is 4711."), said("user", "What is the gate code?")]
+CONTEXT = [
+    said("user", "The gate code is 4711."),
+    said("assistant", "Noted."),
+    said("user", "What is the gate code?"),
+]
 
 
 @pytest.fixture
