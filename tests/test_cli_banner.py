@@ -67,7 +67,7 @@ def test_it_names_the_page_and_every_window(tmp_path: Path, capsys: pytest.Captu
     assert lines["policies"].endswith("rules.yaml (by default: observe; 1 special rule)")
     assert lines["access"] == "with the master key"
     assert warnings == [
-        "Warning: the window of mine is unknown, so its requests stay untouched for ever:"
+        "Warning: the window of mine is unknown, so its requests stay untouched until one is refused:"
         f" write model_info.max_input_tokens in {tmp_path / 'litellm.yaml'}."
     ]
 

@@ -84,6 +84,7 @@ class TestRedis:
     @pytest.mark.parametrize(
         "url",
         [
+            "rediss://:pw@h:1/0?ssl_cert_reqs=CERT_NONE",
             f"redis://localhost/0?{BEGINNING}={END}",
             f"redis://localhost/0?db={BEGINNING}",
             f"redis://localhost/0?socket_timeout={BEGINNING}",

@@ -151,7 +151,7 @@ def _models_without_window(
         stated = book.resolve(Identity(model=name)).context_window
         if window is None and stated is None and "*" not in name:
             yield (
-                f"the window of {name} is unknown, so its requests stay untouched for ever:"
+                f"the window of {name} is unknown, so its requests stay untouched until one is refused:"
                 f" write model_info.max_input_tokens in {loaded.path}."
             )
 

@@ -176,7 +176,12 @@ def check_window(group: str, known: int | None, policy: Policy | None) -> Findin
             name, "ok", "a pattern: each model has the window of LiteLLM's own table, if it is in it"
         )
     remedy = "Set model_info.max_input_tokens, or context_window in a policy"
-    return Finding(name, "warn", "its window is unknown: its requests stay untouched", remedy)
+    return Finding(
+        name,
+        "warn",
+        "its window is unknown: its requests stay untouched until one is refused as too long",
+        remedy,
+    )
 
 
 def check_auto_router(group: str, compacts_itself: bool) -> Iterator[Finding]:

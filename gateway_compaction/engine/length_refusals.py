@@ -29,9 +29,6 @@ ASKED_AGAIN = "asked again after a refusal"
 MISCOUNTED = 0.8
 """Share of what was refused that is tried where, by our count, what was refused would have fitted."""
 
-LEAST_BOUND = 500
-"""Tokens below which a refusal without a number teaches no window: it is likelier about something else."""
-
 
 @dataclass(frozen=True, slots=True)
 class RefusedCall:
@@ -146,7 +143,7 @@ class LengthRefusals:
     def _learn(self, refused: RefusedCall, size: _Size) -> LearnedWindow:
         """Remember what a refusal says of the deployment's window, here and for the other replicas."""
         refusal, facts = refused.refusal, refused.deployment
-        sent = size.total if size.is_telling and size.total >= LEAST_BOUND else None
+        sent = size.total if size.is_telling else None
         about = LearnedWindow(model=facts.name, declared=facts.window)
         told = refusal.limit if refusal.in_tokens else None
         learned = self._parts.windows.refuse(facts.key, told, sent, self._clock(), about)

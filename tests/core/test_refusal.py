@@ -435,6 +435,20 @@ REFUSALS: list[tuple[str, int, str, int | None, int | None, int | None]] = [
 ]
 
 OTHERS: list[tuple[int, str]] = [
+    (400, "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024"),
+    (400, "top_k: Input should be less than or equal to 500"),
+    (400, "Invalid value: 'maximum context length is 300 tokens'. Supported values are: 'low' and 'high'."),
+    (400, "Invalid value: 'prompt is too long: 9000 tokens > 300 maximum'."),
+    (400, "Request took too long: 30000 ms exceeds limit 20000"),
+    (504, "The request exceeded the maximum time of 600 seconds."),
+    (400, "Input image is too large: 5000 x 5000 > 4096 x 4096"),
+    (400, "Too many messages: 2100 > 2048 maximum"),
+    (400, "Tool description exceeds maximum length of 1024 tokens"),
+    (400, "Budget has been exceeded! Current cost: 12, max budget: 10 for this request"),
+    (400, "prompt with too many cache breakpoints 5"),
+    (402, "Prompt tokens limit exceeded: 34064 > 27398. To increase, buy more credits"),
+    (400, "input audio is too long: 1500 seconds, the maximum is 1400"),
+    (400, "messages: array too long. Expected an array with maximum length 128, but got 129 tool_calls."),
     (
         400,
         "max_tokens is too large: 100000. This model supports at most 16384 completion tokens"

@@ -96,8 +96,14 @@ def test_a_refusal_that_says_nothing_of_the_window_teaches_none() -> None:
 
 def test_no_window_is_too_small_to_be_fitted() -> None:
     book = WindowBook()
-    refuse(book, None, 3)
+    refuse(book, 150, 160)
     assert book.window("d", 8_000, NOW) == LEAST_WINDOW
+
+
+def test_a_small_request_that_is_refused_bounds_nothing() -> None:
+    book = WindowBook()
+    refuse(book, None, 3)
+    assert book.window("d", 8_000, NOW) == 8_000
 
 
 def test_reports_do_not_unteach_what_was_told() -> None:
@@ -125,3 +131,12 @@ def test_deployments_are_bounded() -> None:
         book.answer(str(number), 5)
         book.refuse(str(number), 3_000, None, NOW, ABOUT)
     assert len(book.all(NOW)) == MOST_DEPLOYMENTS and "0" not in book.all(NOW)
+
+
+@pytest.mark.parametrize(("told", "sent", "answered"), [(1_024, 60, 0), (1_024, 5_000, 150_000)])
+def test_a_limit_that_nothing_bears_out_is_not_believed(told: int, sent: int, answered: int) -> None:
+    book = WindowBook()
+    if answered:
+        book.answer("d", answered)
+    book.refuse("d", told, sent, NOW, LearnedWindow())
+    assert book.window("d", 200_000, NOW) == 200_000

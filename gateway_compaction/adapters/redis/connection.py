@@ -17,6 +17,7 @@ from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.connection import parse_url
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
 from redis.exceptions import (
     BusyLoadingError,
     ClusterDownError,
@@ -95,9 +96,10 @@ def connect(url: str | None) -> RedisConnection:
     pool: Any = ConnectionPool(**options)
     try:
         pool.make_connection()
-    except TypeError:
+    except (TypeError, ValueError, RedisError):
         # The driver's own error, which comes with the first call, repeats a part of the URL.
-        raise StoreError("the Redis URL cannot be used: an option behind its ? is unknown") from None
+        problem = "an option behind its ? is unknown, or has no such value"
+        raise StoreError(f"the Redis URL cannot be used: {problem}") from None
     return RedisConnection(Redis.from_pool(pool))
 
 

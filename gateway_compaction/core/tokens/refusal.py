@@ -18,6 +18,9 @@ TOO_LARGE = 413
 CAPPED = 429
 """The status of a rate limit. A request that is by itself larger than the limit passes at no time."""
 
+OTHER_REFUSALS = frozenset({401, 402, 403, 404, 405, 408, 409, 502, 503, 504})
+"""Statuses that say nothing of length: of credentials, credit, addresses and times."""
+
 READ_CHARS = 2_000
 """Characters of an error text that are read: what follows may be the request itself, quoted."""
 
@@ -69,7 +72,16 @@ _OF_ANSWER = re.compile(
 _OF_SOMETHING_ELSE = re.compile(
     r"\brate[ _-]?limit|\bper (?:minute|hour|day)\b|\bquota\b|\bTP[MD]\b|\bimages?\b.{0,60}\b(?:exceed|too)"
     r"|\bstring too long\b|\bstop sequences?\b|\btools?\b.{0,40}\btoo many"
-    r"|\btoo many (?:requests|tools|images)",
+    r"|\btoo many (?:requests|tools|images)"
+    r"|\b(?:description|schema)\b.{0,40}\b(?:exceed|too long)|\bbudget\b.{0,30}\b(?:exceed|greater)",
+    re.I | re.S,
+)
+# These hold whatever numbers stand beside them. A validator names a field and what its value should be, and
+# may quote whatever the client wrote; the others are about times, numbers of things, and sizes of pictures.
+_OF_A_VALUE = re.compile(
+    r"\b(?:invalid|unsupported) (?:value|parameter|type)\b|\bsupported values\b|\binput should be\b"
+    r"|\barray too long\b|\btoo many (?!(?:\w+ )?tokens\b)"
+    r"|\btook too long\b|\btime[d-]? ?out\b|\bmaximum time\b|\bseconds\b|\d ?ms\b|\bpixels?\b|\d x \d",
     re.I | re.S,
 )
 _IN_OTHER_UNITS = re.compile(r"\b(?:characters?|chars|strings?|bytes?|[kmg]i?b|images?|payload)\b", re.I)
@@ -101,6 +113,9 @@ def read_refusal(status: int | None, text: str, *, context_exceeded: bool = Fals
         context_exceeded: the host took it for a full context; believed whatever the text says.
     """
     text = text[:READ_CHARS]
+    is_sure = context_exceeded or status in (TOO_LARGE, CAPPED)
+    if not is_sure and (status in OTHER_REFUSALS or _OF_A_VALUE.search(text)):
+        return None
     told = _read_numbers(text, status)
     over = told.limit is not None and max(told.counted or 0, told.requested or 0) > told.limit
     if context_exceeded or status == TOO_LARGE:

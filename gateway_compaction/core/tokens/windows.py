@@ -24,6 +24,12 @@ LEAST_WINDOW = 200
 BELOW_REFUSED = 0.95
 """Share of the smallest request that was refused that is tried at most: counts are off by a few per cent."""
 
+LEAST_BOUND = 500
+"""Tokens below which a refusal without a number teaches no window: it is likelier about something else."""
+
+CREDIBLE = 4
+"""Our count and a provider's may differ by so much; beyond that a number is not about what was sent."""
+
 MOST_DEPLOYMENTS = 1_000
 """Deployments that are remembered; clients that bring credentials of their own make new ones."""
 
@@ -109,15 +115,21 @@ class WindowBook:
             sent: tokens of what was refused, None where they say nothing of the window.
             now: seconds since 1970.
             about: the model's name and its declared window.
+
+        Returns:
+            What is known now; what was known before, where the limit that was told cannot be right.
         """
         before = self._learned.get(deployment, LearnedWindow())
         if not before.is_valid(now):
             before = LearnedWindow()
+        passed = max(self._passed.get(deployment, 0), before.passed or 0) or None
+        if told is not None and not _is_plausible(told, sent, passed):
+            # The error was about something else: it teaches nothing.
+            return before
         limit = told if told is not None else before.told
         refused = before.refused
-        if sent is not None and (limit is None or sent <= limit):
+        if sent is not None and sent >= LEAST_BOUND and (limit is None or sent <= limit):
             refused = sent if refused is None else min(refused, sent)
-        passed = max(self._passed.get(deployment, 0), before.passed or 0) or None
         learned = LearnedWindow(limit, passed, refused, (now, *before.at)[:2], about.model, about.declared)
         if limit is None and refused is None:
             return learned
@@ -139,6 +151,18 @@ class WindowBook:
         self._learned.pop(deployment, None)
         self._learned[deployment] = learned
         _trim(self._learned)
+
+
+def _is_plausible(told: int, sent: int | None, passed: int | None) -> bool:
+    """Tell whether a number can be the limit that refused a request.
+
+    It cannot where much larger requests were answered, nor where what was refused is far below it. A number
+    in an error about something else, or one that a client had the error quote, would otherwise shorten
+    everybody's conversations for a day.
+    """
+    if passed is not None and told * CREDIBLE < passed:
+        return False
+    return sent is None or told <= sent * CREDIBLE
 
 
 def _trim(entries: dict[str, Any]) -> None:
