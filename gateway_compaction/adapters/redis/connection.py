@@ -17,7 +17,6 @@ from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.connection import parse_url
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
 from redis.exceptions import (
     BusyLoadingError,
     ClusterDownError,
