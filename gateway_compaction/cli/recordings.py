@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gateway_compaction.core.conversation.messages import ORIGIN, is_by
-from gateway_compaction.core.conversation.parts import is_call, is_result
-from gateway_compaction.core.endpoints.read import read_conversation
+from gateway_compaction.core.endpoints.read import find_endpoint, read_conversation
 from gateway_compaction.core.endpoints.wire import EndpointName
 
 QUESTIONS = 'Write questions as "qa": [{"question": "...", "answer": "...", "evidence": [3]}]'
@@ -104,19 +103,6 @@ def _parse_lines(path: Path, text: str) -> Iterator[tuple[str, Any]]:
                 raise RecordingError(f"{path}:{number}: not JSON: {error}") from error
 
 
-def _find_endpoint(body: Mapping[str, Any]) -> EndpointName:
-    """Return the endpoint whose form a body has; both forms of messages can say nothing but texts alike."""
-    if "messages" not in body and "input" in body:
-        return "responses"
-    messages = body.get("messages")
-    listed = [m for m in messages if isinstance(m, Mapping)] if isinstance(messages, list) else []
-    if any(m.get("tool_calls") or m.get("role") in ("tool", "function") for m in listed):
-        return "chat"
-    parts = (part for m in listed if isinstance(m.get("content"), list) for part in m["content"])
-    is_anthropic = "system" in body or any(is_call(part) or is_result(part) for part in parts)
-    return "messages" if is_anthropic else "chat"
-
-
 def _is_conversation(value: Any) -> bool:
     held = isinstance(value, Mapping) and ("messages" in value or "input" in value)
     return held or (isinstance(value, Mapping) and isinstance(value.get("body"), Mapping))
@@ -141,7 +127,7 @@ def _make_recording(value: Any, where: str) -> Recording:
     if isinstance(value, Mapping) and "messages" not in value and isinstance(value.get("body"), Mapping):
         value = {**value["body"], "id": value.get("id"), "qa": value.get("qa")}
     fields: Mapping[str, Any] = value if isinstance(value, Mapping) else {"messages": value}
-    endpoint = _find_endpoint(fields)
+    endpoint = find_endpoint(fields)
     messages = fields.get("input") if endpoint == "responses" else fields.get("messages")
     is_text = endpoint == "responses" and isinstance(messages, str)
     if not isinstance(messages, list) and not is_text:

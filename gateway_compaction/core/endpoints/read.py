@@ -1,10 +1,12 @@
-"""Choosing the reader of a body by its endpoint."""
+"""Choosing the reader of a body by its endpoint, and an endpoint by the form of a body."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from gateway_compaction.core.conversation.messages import RESULT_ROLES
+from gateway_compaction.core.conversation.parts import is_call, is_result
 from gateway_compaction.core.endpoints.anthropic_messages import read_anthropic_messages
 from gateway_compaction.core.endpoints.chat import read_chat
 from gateway_compaction.core.endpoints.openai_responses import read_openai_responses
@@ -16,3 +18,16 @@ READERS = {"chat": read_chat, "messages": read_anthropic_messages, "responses": 
 def read_conversation(endpoint: EndpointName, body: Mapping[str, Any]) -> WireConversation:
     """Read the body of a request to an endpoint; nothing in it makes this raise."""
     return READERS[endpoint](body)
+
+
+def find_endpoint(body: Mapping[str, Any]) -> EndpointName:
+    """Return the endpoint whose form a body has; both forms of messages can say nothing but texts alike."""
+    if "messages" not in body and "input" in body:
+        return "responses"
+    messages = body.get("messages")
+    listed = [m for m in messages if isinstance(m, Mapping)] if isinstance(messages, list) else []
+    if any(m.get("tool_calls") or m.get("role") in RESULT_ROLES for m in listed):
+        return "chat"
+    parts = (part for m in listed if isinstance(m.get("content"), list) for part in m["content"])
+    is_anthropic = "system" in body or any(is_call(part) or is_result(part) for part in parts)
+    return "messages" if is_anthropic else "chat"
