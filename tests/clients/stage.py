@@ -143,7 +143,7 @@ class Stage:
         Args:
             door: the endpoint; it chooses the deployment.
             mark: what tells this conversation from others.
-            command: the program; ``{model}`` and ``{url}`` in its arguments are filled in.
+            command: the program; ``{model}`` and ``{url}`` in its arguments and environment are filled in.
             window: ``WINDOW`` or ``LARGE``.
             typed: what it reads from its standard input.
             env: further environment variables.
@@ -153,8 +153,13 @@ class Stage:
         async with Tap(self.proxy.port) as tap:
             model = Model(window, self.summariser, self.redis_server, tap.outcomes, mark, **steering)
             self.upstream.scripts[served] = model
-            filled = [part.replace("{model}", name).replace("{url}", tap.url) for part in command]
-            told = {**environment(tap.url, mark, name, self.home), **(env or {})}
+
+            def fill(part: str) -> str:
+                return part.replace("{model}", name).replace("{url}", tap.url)
+
+            filled = [fill(part) for part in command]
+            own = {key: fill(value) for key, value in (env or {}).items()}
+            told = {**environment(tap.url, mark, name, self.home), **own}
             process = await asyncio.create_subprocess_exec(
                 *filled,
                 env=told,

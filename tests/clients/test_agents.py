@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.clients.stage import KEY, LARGE, Stage, check
+from tests.lab.skips import skip_loudly
 
 TASK = "Find out where the ships lie. {mark}"
 STEPS = 30
@@ -113,3 +115,22 @@ async def test_opencode(stage: Stage, mark: str) -> None:
         "chat", mark, command, env=env, window=LARGE, called=bash, loop=STEPS, largest=6000
     )
     check(played, "chat", images=False, streamed=[True])
+
+
+async def test_openhands(stage: Stage, mark: str) -> None:
+    if shutil.which(program("openhands", "openhands")) is None:
+        skip_loudly("OpenHands: it needs `make clients PYTHON312=…`")
+
+    def terminal(number: int, words: int) -> tuple[str, Mapping[str, Any]]:
+        return "terminal", {"command": printing(number, words), "security_risk": "LOW", "summary": "Look."}
+
+    def finish(number: int, words: int) -> tuple[str, Mapping[str, Any]]:
+        return "finish", {"message": "They lie there.", "security_risk": "LOW", "summary": "Done."}
+
+    command = [program("openhands", "openhands"), "--headless", "--override-with-envs", "--json"]
+    command += ["--task", TASK.format(mark=mark)]
+    env = {"LLM_BASE_URL": "{url}/v1", "LLM_API_KEY": KEY, "LLM_MODEL": "openai/{model}"}
+    played = await stage.run(
+        "chat", mark, command, env=env, window=LARGE, called=terminal, ending=finish, loop=STEPS, largest=5000
+    )
+    check(played, "chat", images=False, streamed=[False])

@@ -21,6 +21,7 @@ PINNED = {
     "LlamaIndex": ("clients/openai2", "llama-index-core"),
     "mini-swe-agent": ("clients/openai2", "mini-swe-agent"),
     "aider": ("clients/aider", "aider-chat"),
+    "OpenHands": ("clients/openhands", "openhands"),
     "OpenAI Node": ("", "openai"),
     "Anthropic Node": ("", "@anthropic-ai/sdk"),
     "`@ai-sdk/openai`": ("", "@ai-sdk/openai"),
@@ -31,7 +32,7 @@ PINNED = {
     "opencode": ("", "opencode-ai"),
 }
 # What says why they cannot be played.
-ABSENT = ("goose", "OpenHands")
+ABSENT = ("goose",)
 
 
 def rows() -> list[list[str]]:
