@@ -18,6 +18,16 @@ os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ.setdefault("LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS", "True")
 
 
+CALLBACK_LISTS = (
+    "callbacks",
+    "input_callback",
+    "success_callback",
+    "failure_callback",
+    "_async_success_callback",
+    "_async_failure_callback",
+)
+
+
 @pytest.fixture
 async def rigs() -> AsyncIterator[Callable[..., Rig]]:
     """Makes rigs; several of one test are replicas when they are given the same ``redis``."""
@@ -58,7 +68,9 @@ async def hosts(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Callable[..., 
         return host
 
     monkeypatch.setattr(proxy_server, "proxy_shutdown_event", shutdown)
-    monkeypatch.setattr(litellm, "callbacks", [])
+    # LiteLLM takes thirty callbacks in all, and adds to these lists whatever it meets.
+    for name in CALLBACK_LISTS:
+        monkeypatch.setattr(litellm, name, [])
     yield make
     await proxy_server.proxy_shutdown_event()
     for host in made:
