@@ -182,11 +182,6 @@ def cache_lifetime(mark: Any) -> int:
     return CACHE_LIFETIMES.get(str(ttl), CACHE_LIFETIMES["5m"])
 
 
-def without_cache_mark(part: Any) -> Any:
-    """Return a copy of a part without its ``cache_control``, which clients move from call to call."""
-    return {k: v for k, v in part.items() if k != "cache_control"} if isinstance(part, Mapping) else part
-
-
 def _embedded_bytes(holder: Any) -> int:
     if not isinstance(holder, Mapping):
         return 0

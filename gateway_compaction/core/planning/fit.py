@@ -167,8 +167,9 @@ def _extend(views: ViewBuilder, base: Compaction | None, cut: int, limit: int) -
         tokens_before=context.measure.between(0, cut),
     )
     view = views.build_view(extended)
-    if view.summary_message is not None:
-        extended = replace(extended, tokens_after=views.tokens_in_place(cut, view.summary_message))
+    # Only what covers nothing has no message in its place.
+    assert view.summary_message is not None
+    extended = replace(extended, tokens_after=views.tokens_in_place(cut, view.summary_message))
     return MadeView(extended, replace(view, compaction=extended))
 
 

@@ -286,13 +286,11 @@ class ViewBuilder:
         context, facts = self.context, self.context.session.controls.pins
 
         def choose() -> tuple[tuple[str, ...], int]:
-            chosen, tokens = facts, 0
-            for start in range(len(facts) + 1):
-                chosen = facts[start:]
-                tokens = context.raw_tokens("\n".join(render_operator_pins(chosen)))
+            for start in range(len(facts)):
+                tokens = context.raw_tokens("\n".join(render_operator_pins(facts[start:])))
                 if tokens <= context.window // 4:
-                    break
-            return chosen, tokens
+                    return facts[start:], tokens
+            return (), 0
 
         return context.caches.frames.get(("pins", facts, context.window), choose)
 
