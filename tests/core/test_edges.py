@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gateway_compaction.core.conversation.messages import call_ids_of
-from gateway_compaction.core.conversation.parts import embedded_in
+from gateway_compaction.core.conversation.parts import audio_bytes, embedded_in
 from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.endpoints.read import find_endpoint, read_conversation
 from gateway_compaction.core.planning.context import SessionState
@@ -38,6 +38,9 @@ class TestConversation:
     def test_a_string_may_be_embedded_data(self) -> None:
         assert [found.media_type for found in embedded_in(PIXEL)] == ["image/png"]
         assert list(embedded_in("a word that is long enough to be looked at")) == []
+
+    def test_a_sound_that_is_none_has_no_size(self) -> None:
+        assert audio_bytes({"type": "input_audio", "input_audio": "x"}) == 0
 
     def test_a_server_s_output_without_its_call_parts_nothing(self) -> None:
         output = {"type": "web_search_tool_result", "tool_use_id": "gone", "content": []}
@@ -171,8 +174,8 @@ class TestRecords:
         assert is_within("t.k", "t") and is_within("t.k", "t.k") and not is_within("t.k", "t.x")
 
     def test_who_was_asked_is_kept(self) -> None:
-        made = Compaction("d", 2, "model", (Segment(0, 2, "x"),), asked="small")
-        assert made.to_dict()["asked"] == "small"
+        made = Compaction("d", 2, "model", (Segment(0, 2, "x"),), asked="small", quotes=30)
+        assert (made.to_dict()["asked"], made.to_dict()["quotes"]) == ("small", 30)
 
     def test_a_generation_begins_with_an_action(self) -> None:
         assert make_generation(12.5).startswith("12.500000")
