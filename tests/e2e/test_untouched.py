@@ -98,7 +98,7 @@ async def test_observe_and_off_change_nothing_at_any_length(
 async def test_an_unknown_window_changes_nothing_and_is_told(
     plain: Client, client: Client, upstream: Upstream
 ) -> None:
-    without, with_plugin, told = await both(plain, client, upstream, "unknown-window", chat(marker(), 200))
+    without, with_plugin, told = await both(plain, client, upstream, "never-refused", chat(marker(), 200))
     assert with_plugin == without
     assert told.outcome in ("none", "passthrough") and "window" in (told.told("reason") or "")
 
