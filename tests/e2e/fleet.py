@@ -142,7 +142,11 @@ class Fleet:
     def build(cls, redis_server: RedisServer, upstream: Upstream) -> Fleet:
         """The proxies, not started."""
         settings: dict[str, Any] = {"redis_url": redis_server.url, "policies": POLICIES, "keys": TEAMS}
-        settings["env"] = {"GATEWAY_COMPACTION_LEASE_SECONDS": str(LEASE_SECONDS)}
+        # A request's own deadline for Redis is tested elsewhere; a busy machine must not fail these tests.
+        settings["env"] = {
+            "GATEWAY_COMPACTION_LEASE_SECONDS": str(LEASE_SECONDS),
+            "GATEWAY_COMPACTION_REDIS_TIMEOUT_SECONDS": "1",
+        }
         listed = _config(upstream, guardrails=[MASK, PRIVATE, BLOCK, MEANWHILE])
         behind = _config(
             upstream,
