@@ -70,7 +70,7 @@ def rules_of_providers(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def catalogue_as_shipped() -> Iterator[None]:
-    """Forget, after each file, what its routers have told LiteLLM of models: it holds for the whole process."""
+    """Forget, after each file, what its routers told LiteLLM of models: it holds for the whole process."""
     before = {name: dict(facts) for name, facts in litellm.model_cost.items()}
     yield
     if litellm.model_cost != before:
