@@ -16,7 +16,7 @@ from gateway_compaction.core.conversation.messages import (
     content_of,
     written_text_of,
 )
-from gateway_compaction.core.conversation.parts import is_result, is_text, part_type
+from gateway_compaction.core.conversation.parts import is_text, part_type
 from gateway_compaction.core.records.call_snapshot import find_bounds, name_messages, number_messages
 
 BODY = 4000
@@ -155,10 +155,11 @@ def _part_text(part: Any) -> str:
         return part
     if not isinstance(part, Mapping):
         return f"[{type(part).__name__}]"
-    if is_text(part) or is_result(part):
+    if is_text(part):
         return written_text_of({"content": [part]})
-    calls = [_call_text(call) for call in calls_of({"content": [part]})]
-    return calls[0] if calls else f"[{part_type(part) or 'part'}: {_to_json(dict(part))[:HEAD]}]"
+    told = [*map(_call_text, calls_of({"content": [part]})), written_text_of({"content": [part]})]
+    text = "\n".join(one for one in told if one)
+    return text or f"[{part_type(part) or 'part'}: {_to_json(dict(part))[:HEAD]}]"
 
 
 def _to_json(value: Any) -> str:

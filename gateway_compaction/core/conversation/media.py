@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
-from gateway_compaction.core.conversation.messages import Message, parts_of
+from gateway_compaction.core.conversation.messages import Message, has_parts, parts_of
 from gateway_compaction.core.conversation.parts import (
     TEXT_PARTS,
     embedded_in,
     has_type,
-    is_call,
-    is_result,
+    is_any_call,
+    is_any_result,
     is_thinking,
     part_type,
 )
@@ -63,9 +63,10 @@ def read_media(part: Any) -> Media | None:
     """Return what a part carries, or None for a text, a call, a result and what nobody knows."""
     if not isinstance(part, Mapping) or has_type(part, TEXT_PARTS):
         return None
-    if is_call(part) or is_result(part) or is_thinking(part):
+    if is_thinking(part):
         return None
-    declared = str(part_type(part))
+    # What a call is named after, it need not hold: ``file_search_call``.
+    declared = "" if is_any_call(part) or is_any_result(part) else str(part_type(part))
     kind: Kind | None = next((kind for word, kind in KIND_WORDS if word in declared), None)
     told = next((embedded.media_type for embedded in embedded_in(part) if embedded.media_type), "")
     if told:
@@ -74,7 +75,7 @@ def read_media(part: Any) -> Media | None:
 
 
 def _find_media(part: Any) -> Iterator[Media]:
-    if is_result(part):
+    if is_any_result(part) and has_parts(part):
         for inner in parts_of(part):
             yield from _find_media(inner)
     elif (media := read_media(part)) is not None:

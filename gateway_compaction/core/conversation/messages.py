@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import groupby
+from typing import Any, NamedTuple
 
 from gateway_compaction.core.conversation.parts import (
     CALL_PARTS,
@@ -20,7 +21,12 @@ from gateway_compaction.core.conversation.parts import (
     THINKING_PARTS,
     cache_lifetime,
     cache_mark_of,
+    call_name,
+    call_payload,
+    find_brought_texts,
     has_type,
+    is_any_call,
+    is_any_result,
     is_call,
     is_result,
     is_thinking,
@@ -70,6 +76,18 @@ class ToolCall:
         return self.arguments if self.input is None else self.input
 
 
+class ToldText(NamedTuple):
+    """A text that a message tells.
+
+    Attributes:
+        text: the text.
+        is_brought_in: a part of the message brought it: a result, a document. Its author did not say it.
+    """
+
+    text: str
+    is_brought_in: bool
+
+
 def role_of(message: Message) -> str:
     """Return the part that a message plays: its declared role, but ``tool`` for whatever brings results.
 
@@ -100,24 +118,61 @@ def text_of(message: Message) -> str:
     """Return what the author of a message says: its text parts joined by a line break, other parts left out.
 
     What a model thinks aloud between tags is left out as ``reasoning_content`` is, and ``[embedded data]``
-    stands for base64. Results in a user's parts are no words of the user's: ``told_text_of`` has them.
+    stands for base64. Results and documents in the parts are no words of the author's: ``told_text_of`` has
+    them.
     """
-    return _to_visible(message, "\n".join(_find_texts(message, results=False)))
+    content = message.get("content")
+    if not isinstance(content, str):
+        content = "\n".join(one.text for one in _find_texts(message) if not one.is_brought_in)
+    return _to_visible(message, content)
 
 
 def told_text_of(message: Message, describe: Callable[[Any], str] | None = None) -> str:
-    """Return all that a message tells: what its author says, and what results in its parts say, in order.
+    """Return all that a message tells: what its author says, and what its parts bring in, in order.
 
     Args:
         message: the message.
         describe: says a word for each part that is neither text, result, call nor thinking; "" for none.
     """
-    return _to_visible(message, "\n".join(_find_texts(message, results=True, describe=describe)))
+    return "\n".join(one.text for one in told_texts_of(message, describe))
+
+
+def told_texts_of(message: Message, describe: Callable[[Any], str] | None = None) -> list[ToldText]:
+    """Return what ``told_text_of`` joins, in pieces: what the author says, and what was brought in, by turns.
+
+    What a tool or a document says in an assistant's or a user's message must not pass for theirs.
+    """
+    content = message.get("content")
+    if not isinstance(content, list):
+        has_text = isinstance(content, str) and content != ""
+        return [ToldText(_to_visible(message, str(content)), False)] if has_text else []
+    told: list[ToldText] = []
+    for is_brought_in, run in groupby(_find_texts(message, describe), key=lambda one: one.is_brought_in):
+        text = "\n".join(one.text for one in run)
+        text = replace_embedded_data(text) if is_brought_in else _to_visible(message, text)
+        if text:
+            told.append(ToldText(text, is_brought_in))
+    return told
+
+
+def brought_spans_of(message: Message) -> list[tuple[int, int]]:
+    """Return where in ``told_text_of`` a message stands what its parts bring in; none in a result's message.
+
+    There all of it is a tool's.
+    """
+    if not has_parts(message) or role_of(message) == "tool":
+        return []
+    spans, start = [], 0
+    for text, is_brought_in in told_texts_of(message):
+        if is_brought_in:
+            spans.append((start, start + len(text)))
+        start += len(text) + 1
+    return spans
 
 
 def written_text_of(message: Message) -> str:
     """Return what ``told_text_of`` does, verbatim: with thinking and embedded data, which count as text."""
-    return "\n".join(_find_texts(message, results=True))
+    return "\n".join(one.text for one in _find_texts(message))
 
 
 def has_parts(message: Message) -> bool:
@@ -176,7 +231,8 @@ def has_thinking_blocks(message: Message) -> bool:
 
 def calls_of(message: Message) -> Iterator[ToolCall]:
     """Yield the calls that a message makes, in every form: functions, custom tools, the older
-    ``function_call``, and Anthropic's parts. What is too malformed to be a call is left out.
+    ``function_call``, and parts, those of tools that a provider runs among them. What is too malformed to be
+    a call is left out.
 
     Whoever reads calls reads them here, and what they are made with in ``spell_arguments``: two messages with
     the same digest must be read alike, and the digest does not know one form from the other.
@@ -188,7 +244,10 @@ def calls_of(message: Message) -> Iterator[ToolCall]:
     legacy = message.get("function_call")
     if legacy and isinstance(legacy, Mapping):
         yield _to_call(legacy)
-    yield from (_to_call(part) for part in parts_of(message) if is_call(part))
+    for part in parts_of(message):
+        if is_any_call(part):
+            payload = call_payload(part)
+            yield ToolCall(call_name(part), *((payload, None) if "arguments" in part else (None, payload)))
 
 
 def spell_arguments(call: ToolCall) -> list[str]:
@@ -280,23 +339,45 @@ def _inner_parts(part: Any) -> Sequence[Any]:
     return parts_of(part) if is_result(part) else ()
 
 
-def _find_texts(
-    message: Message, *, results: bool, describe: Callable[[Any], str] | None = None
-) -> Iterator[str]:
-    """Yield the texts of a content, with ``results`` those of results in it, and what is said of the rest."""
+def _find_texts(message: Message, describe: Callable[[Any], str] | None = None) -> Iterator[ToldText]:
+    """Yield the texts of a content, and what is said of the parts that have none."""
     content = message.get("content")
     for part in content if isinstance(content, list) else (content,) if isinstance(content, str) else ():
         said: Any = ""
+        is_brought_in = False
         if isinstance(part, str):
             said = part
         elif has_type(part, TEXT_PARTS):
             said = part.get("text")
-        elif is_result(part):
-            said = "\n".join(_find_texts(part, results=False, describe=describe)) if results else ""
-        elif describe is not None and not (is_thinking(part) or is_call(part)):
-            said = describe(part)
+        elif not is_thinking(part):
+            said = _read_brought_in(part, describe)
+            is_brought_in = bool(said)
+            if not said and describe is not None and not (is_call(part) or is_result(part)):
+                said = describe(part)
         if said and isinstance(said, str):
-            yield said
+            yield ToldText(said, is_brought_in)
+
+
+def _read_brought_in(part: Any, describe: Callable[[Any], str] | None) -> str:
+    """Return what a part brings in; of a result whose content is a list what its parts say or are."""
+    if not is_any_result(part):
+        return "\n".join(find_brought_texts(part))
+    content = part.get("content")
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return "\n".join(find_brought_texts(part))
+    texts = (_read_inner_part(inner, describe) for inner in content)
+    return "\n".join(text for text in texts if text and isinstance(text, str))
+
+
+def _read_inner_part(part: Any, describe: Callable[[Any], str] | None) -> Any:
+    if isinstance(part, str):
+        return part
+    if has_type(part, TEXT_PARTS):
+        return part.get("text")
+    found = "\n".join(find_brought_texts(part))
+    return describe(part) if not found and describe is not None and not is_thinking(part) else found
 
 
 def _to_visible(message: Message, text: str) -> str:

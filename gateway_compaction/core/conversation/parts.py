@@ -13,11 +13,30 @@ from typing import Any, NamedTuple
 
 TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
 THINKING_PARTS = frozenset({"thinking", "redacted_thinking"})
+# Of tools that the client runs: a result stands in a later message.
 CALL_PARTS = frozenset({"tool_use"})
 RESULT_PARTS = frozenset({"tool_result"})
+# How the types of calls and results end, whoever runs the tool: ``server_tool_use``, ``web_search_call``,
+# ``mcp_tool_result``, ``computer_call_output``, ``search_result``. A provider's new tool is read by them.
+CALL_ENDINGS = ("tool_use", "_call")
+RESULT_ENDINGS = ("_result", "_output")
+# Fields that say what a call is of, and what it is made with; without one of the latter all the others do.
+CALL_NAMES = ("name", "toolName")
+CALL_PAYLOADS = ("input", "arguments", "args", "action")
+# Fields of a call in which some providers put what came of it.
+OUTCOME_FIELDS = frozenset({"content", "output", "outputs", "result", "results", "error"})
+# Fields that tell a reader nothing: ids, states, and what only a provider can read.
+MUTE_FIELD = re.compile(
+    r"(?:.*_)?ids?|[a-z]\w*Id|(?:.*_)?type|status|role|citations|annotations|attributes|cache_control|caller"
+    r"|encrypted.*|(?:.*_)?signature|server_label|detail"
+)
+# Of a document: fields, and types of its source, that hold its text as it is.
+DOCUMENT_FIELDS = ("source", "document", "content", "text")
+PLAIN_SOURCES = frozenset({"text", "content"})
 IMAGE_PARTS = frozenset({"image_url", "input_image", "image"})
 AUDIO_PARTS = frozenset({"input_audio"})
-FILE_PARTS = frozenset({"file", "input_file", "document"})
+DOCUMENT_PARTS = frozenset({"document"})
+FILE_PARTS = DOCUMENT_PARTS | {"file", "input_file"}
 # Seconds, by the ``ttl`` of a mark; without one it lives the shorter time.
 CACHE_LIFETIMES = {"5m": 300, "1h": 3_600}
 
@@ -131,13 +150,82 @@ def is_thinking(part: Any) -> bool:
 
 
 def is_call(part: Any) -> bool:
-    """Tell whether a part is a call of a tool, as Anthropic writes it."""
+    """Tell whether a part is a call that the client answers in a later message, as Anthropic writes it."""
     return has_type(part, CALL_PARTS)
 
 
 def is_result(part: Any) -> bool:
-    """Tell whether a part is the result of a tool, as Anthropic writes it, with content like a message's."""
+    """Tell whether a part is a result from the client, as Anthropic writes it, with content like a message's.
+
+    ``is_any_result`` knows those of providers' own tools besides, to which no rules of order apply.
+    """
     return has_type(part, RESULT_PARTS)
+
+
+def is_any_call(part: Any) -> bool:
+    """Tell whether a part is a call of a tool, be it the client's or one that the provider runs itself."""
+    return _ends_with(part, CALL_ENDINGS)
+
+
+def is_any_result(part: Any) -> bool:
+    """Tell whether a part is the result of a tool, be it the client's or one that the provider runs."""
+    return _ends_with(part, RESULT_ENDINGS)
+
+
+def call_name(part: Mapping[str, Any]) -> Any:
+    """Return what tool a call's part is of: the name in it, or what its type says."""
+    named = (part[field] for field in CALL_NAMES if part.get(field))
+    return next(named, str(part.get("type")).removesuffix("_call"))
+
+
+def call_payload(part: Mapping[str, Any]) -> Any:
+    """Return what a call's part says that the tool is called with."""
+    for field in CALL_PAYLOADS:
+        if part.get(field) is not None:
+            return part[field]
+    mute = OUTCOME_FIELDS.union(CALL_NAMES)
+    return {k: v for k, v in part.items() if k not in mute and not MUTE_FIELD.fullmatch(str(k))}
+
+
+def find_brought_texts(part: Any) -> list[str]:
+    """Return the texts that a part brings in: a result's, a document's, what came of a provider's call.
+
+    Of a document in base64 or at an address nothing is known but its name, which ``media`` reads.
+    """
+    if is_any_call(part):
+        return [*_find_strings({name: part[name] for name in part if name in OUTCOME_FIELDS}, DEPTH)]
+    if is_any_result(part) or _is_plain_document(part):
+        return [*_find_strings(part, DEPTH + 2)]
+    return []
+
+
+def _ends_with(part: Any, endings: tuple[str, ...]) -> bool:
+    kind = part.get("type") if type(part) is dict or isinstance(part, Mapping) else None
+    return isinstance(kind, str) and kind.replace("-", "_").endswith(endings)
+
+
+def _is_plain_document(part: Any) -> bool:
+    """Tell whether a part is a document whose text stands in it."""
+    if not has_type(part, DOCUMENT_PARTS):
+        return False
+    held = next((part[field] for field in DOCUMENT_FIELDS if part.get(field)), None)
+    return isinstance(held, (str, list)) or (
+        isinstance(held, Mapping) and str(held.get("type", "text")) in PLAIN_SOURCES
+    )
+
+
+def _find_strings(value: Any, depth: int) -> Iterator[str]:
+    """Yield the strings in what was brought in that somebody can read, in order."""
+    if isinstance(value, str):
+        if value.strip() and _read_embedded(value, "") is None:
+            yield value
+    elif isinstance(value, Mapping) and depth and not (is_image(value) or is_audio(value)):
+        for name, inner in value.items():
+            if not MUTE_FIELD.fullmatch(str(name)):
+                yield from _find_strings(inner, depth - 1)
+    elif isinstance(value, list) and depth:
+        for inner in value:
+            yield from _find_strings(inner, depth - 1)
 
 
 def is_image(part: Any) -> bool:

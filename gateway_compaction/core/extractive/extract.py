@@ -147,7 +147,7 @@ def _render_pieces(pieces: Sequence[Piece]) -> str:
         text = escape_markup(piece.text)
         if is_same and text in lines[-1]:
             continue
-        if is_same and piece.is_prose:
+        if is_same and piece.is_prose and last is not None and last.role == piece.role:
             lines[-1] += " " + text
         elif last is not None and last.role == piece.role:
             lines.append(text)

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gateway_compaction.core.conversation.messages import (
     Message,
     calls_of,
     spell_arguments,
-    told_text_of,
+    told_texts_of,
 )
 from gateway_compaction.core.extractive.selection import SPEAKERS, Piece, estimate_tokens, select_by_gain
 from gateway_compaction.core.text.identifiers import find_identifiers, is_spelled_in
@@ -107,17 +107,21 @@ class _LineCandidate:
 def read_sources(message: Message) -> tuple[SourceText, ...]:
     """Return every text of a message, with its identifiers."""
     role = source_role(message)
-    sources = []
-    if text := told_text_of(message):
-        sources.append(_read_source(role, text, role in SPEAKERS))
+    sources, start = [], 0
+    for text, is_brought_in in told_texts_of(message):
+        source = "tool" if is_brought_in else role
+        sources.append(_read_source(source, text, source in SPEAKERS, start))
+        start += len(text) + 1
     spelled = ("\n".join(spell_arguments(call)) for call in calls_of(message))
     sources += [_read_source(role, arguments, False) for arguments in spelled if arguments]
     return tuple(sources)
 
 
-def _read_source(role: str, text: str, is_said: bool) -> SourceText:
+def _read_source(role: str, text: str, is_said: bool, start: int = 0) -> SourceText:
     names = tuple(find_identifiers(text))
     lines = tuple(_find_lines(text, frozenset(names), is_said)) if names else ()
+    if start:
+        lines = tuple(replace(line, place=line.place + start) for line in lines)
     return SourceText(role, text.count(" ") + text.count("\n") + 1, names, lines, is_said)
 
 

@@ -18,6 +18,7 @@ from gateway_compaction.core.conversation.messages import (
     PREAMBLE_ROLES,
     RESULT_ROLES,
     Message,
+    brought_spans_of,
     told_text_of,
 )
 from gateway_compaction.core.conversation.transcript import compute_user_weight
@@ -103,6 +104,7 @@ class Sentence:
         asks: it is a question.
         is_of_oneself: the one who speaks tells of himself.
         lasting: a factor, for how long what a user says stays of use.
+        is_brought_in: a part of the message brought it, such as the result of a provider's tool.
     """
 
     start: int
@@ -113,6 +115,7 @@ class Sentence:
     asks: bool
     is_of_oneself: bool
     lasting: float = 1.0
+    is_brought_in: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,26 +177,32 @@ def read_utterance(message: Message) -> Utterance:
     if len(spans) > first + LAST_READ:
         spans = [*spans[:first], *spans[-LAST_READ:]]
     terms = [tuple(dict.fromkeys(extract_terms(text[a:b]))) for a, b in spans]
-    sentences = (_to_sentence(text[a:b], a, t, role) for (a, b), t in zip(spans, terms, strict=True))
+    brought_in = brought_spans_of(message)
+    sentences = (
+        _to_sentence(text[a:b], a, t, role, is_brought_in=any(start <= a < end for start, end in brought_in))
+        for (a, b), t in zip(spans, terms, strict=True)
+    )
     asks = bool(spans) and is_question(text[slice(*spans[-1])])
     is_prose = role in SPEAKERS and bool(spans) and len(SYMBOLS.findall(text)) <= MOST_SYMBOLS * len(text)
     act = read_dialogue_act(role, text, spans, chain.from_iterable(terms))
     return Utterance(tuple(s for s in sentences if s is not None), asks, act, is_prose, role)
 
 
-def _to_sentence(text: str, start: int, terms: tuple[str, ...], role: str) -> Sentence | None:
+def _to_sentence(
+    text: str, start: int, terms: tuple[str, ...], role: str, *, is_brought_in: bool
+) -> Sentence | None:
     """Return a sentence with its worth; nothing if it says too little."""
     if (len(text) < LEAST_CHARS and text.isascii()) or len(terms) < LEAST_TERMS:
         return None
     names = min(MOST_NAMES, len(CAPITAL.findall(text)))
     worth = 1.0 + DATE_WORTH * _is_dated(text, terms) + NAME_WORTH * names
-    is_result = role in RESULT_ROLES
+    is_result = is_brought_in or role in RESULT_ROLES
     if is_result:
         worth *= TOOL_FACTOR
     if len(SYMBOLS.findall(text)) > MOST_SYMBOLS_OF_SENTENCE * len(text):
         worth *= CODE_FACTOR
     lasting = 1.0
-    if role == "user":
+    if role == "user" and not is_brought_in:
         lasting += CORRECTED * bool(CORRECTS.search(text)) + COUNTED * bool(AMOUNT.search(text))
     return Sentence(
         start=start,
@@ -204,6 +213,7 @@ def _to_sentence(text: str, start: int, terms: tuple[str, ...], role: str) -> Se
         asks=is_question(text),
         is_of_oneself=not is_result and _is_of_oneself(text),
         lasting=lasting,
+        is_brought_in=is_brought_in,
     )
 
 
@@ -348,10 +358,9 @@ def _build_candidates(
     candidates: list[_Candidate] = []
     was_asked = False
     for number, one in enumerate(utterances):
-        is_user = one.role == "user"
-        place = (1.0 + ANSWER_WORTH * was_asked) * (1.0 + user_weight * is_user)
         for sentence in one.sentences:
-            boost = sentence.worth * place
+            is_user = one.role == "user" and not sentence.is_brought_in
+            boost = sentence.worth * (1.0 + ANSWER_WORTH * was_asked) * (1.0 + user_weight * is_user)
             # Between peers both tell of themselves; an assistant's "I" says little.
             if sentence.is_of_oneself and (is_user or not user_weight):
                 boost *= 1.0 + ONESELF_WORTH
@@ -368,4 +377,5 @@ def _to_piece(pool: SentencePool, candidate: _Candidate, count: Count) -> Piece:
     text = pool.texts[number][sentence.start : sentence.end]
     if sentence.cost > LONGEST:
         text = shorten(text, LONGEST, count, "…")
-    return Piece(number, sentence.start, pool.roles[number], text, is_prose=True)
+    role = "tool" if sentence.is_brought_in else pool.roles[number]
+    return Piece(number, sentence.start, role, text, is_prose=True)

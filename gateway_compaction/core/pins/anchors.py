@@ -14,7 +14,13 @@ from functools import lru_cache
 from itertools import islice, pairwise
 from operator import itemgetter
 
-from gateway_compaction.core.conversation.messages import PREAMBLE_ROLES, Message, role_of, told_text_of
+from gateway_compaction.core.conversation.messages import (
+    PREAMBLE_ROLES,
+    Message,
+    brought_spans_of,
+    role_of,
+    told_text_of,
+)
 from gateway_compaction.core.pins.anchor_words import (
     CODE,
     CUES,
@@ -227,7 +233,7 @@ def _find_candidates(index: int, message: Message, scoring: Scoring) -> Iterator
     seen: set[tuple[int, bool]] = set()
     for position, value_end in _find_hits(text, role, scoring):
         # Few texts have a cue, so nothing else is looked for before.
-        fences = _find_foreign(text, role) if fences is None else fences
+        fences = _find_foreign(message, text, role) if fences is None else fences
         for start, end, beside_mark in _find_sentence_at(text, position, value_end):
             if (start, beside_mark) in seen or _is_inside(fences, start):
                 continue
@@ -243,10 +249,11 @@ def _find_candidates(index: int, message: Message, scoring: Scoring) -> Iterator
                 yield Anchor(index, start, role, passage, _add_up(reasons, passage, scoring))
 
 
-def _find_foreign(text: str, role: str) -> Sequence[tuple[int, int]]:
-    """Return where text stands that makes no anchors: code, and what a user's message brought in."""
+def _find_foreign(message: Message, text: str, role: str) -> Sequence[tuple[int, int]]:
+    """Return where text stands that makes no anchors: code, and what a message brought in."""
     fences = find_fences(text) if "```" in text and role != "tool" else []
-    return merge_spans([*fences, *find_brought_in(text)]) if role == "user" else fences
+    brought_in = [*brought_spans_of(message), *(find_brought_in(text) if role == "user" else ())]
+    return merge_spans([*fences, *brought_in]) if brought_in else fences
 
 
 def _is_inside(spans: Sequence[tuple[int, int]], position: int) -> bool:

@@ -94,7 +94,7 @@ class PassageIndex:
         term_counts: (n,) floats, the number of search terms in each passage, 1 at least.
         is_first: (n,) booleans, true for the first passage of a message.
         follows_question: (n,) booleans, true where the passage before ends with a question mark.
-        is_by_user: (n,) booleans, true for passages of messages with the role ``user`` that bring no results.
+        is_by_user: (n,) booleans, true for what messages with the role ``user`` say and do not bring in.
         roles: the roles of the m messages.
         speakers: who says each of the m messages, in small letters; empty where nobody is named.
         message_term_counts: (m,) floats, the number of search terms in each message, 1 at least.
@@ -174,7 +174,10 @@ def build_index(messages: Sequence[Message], passages: Sequence[tuple[Passage, .
         term_counts=np.array([max(1, n) for n in term_counts], dtype=float),
         is_first=np.array(first, dtype=bool),
         follows_question=np.array([False, *asks][: len(flat)], dtype=bool),
-        is_by_user=np.array([roles[owner] == "user" for owner in owners], dtype=bool),
+        is_by_user=np.array(
+            [roles[owner] == "user" and not p.is_brought_in for owner, p in zip(owners, flat, strict=True)],
+            dtype=bool,
+        ),
         roles=tuple(roles),
         speakers=tuple(_find_speaker(m) for m in messages),
         message_term_counts=np.array([max(1, n) for n in message_term_counts], dtype=float),

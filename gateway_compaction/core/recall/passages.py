@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from gateway_compaction.core.conversation.messages import (
     Message,
+    brought_spans_of,
     calls_of,
     spell_arguments,
     told_text_of,
@@ -32,6 +33,7 @@ class Passage:
         text: the piece itself.
         terms: its search terms, each with how often it occurs.
         words: its length in words.
+        is_brought_in: a part of the message brought it, such as the result of a provider's tool.
     """
 
     start: int
@@ -39,22 +41,25 @@ class Passage:
     text: str
     terms: Counter[str]
     words: int
+    is_brought_in: bool = False
 
 
 def split_into_passages(message: Message) -> tuple[Passage, ...]:
     """Return the passages of a message, in order; they leave out nothing but blank space."""
     text = searchable_text_of(message)
+    brought_in = brought_spans_of(message)
     passages: list[Passage] = []
-    start, end, words = 0, 0, 0
+    start, end, words, source = 0, 0, 0, False
     for first, last, length in _split_sentences(text):
-        if words and words + length > PASSAGE_WORDS:
-            passages.append(_to_passage(text, start, end, words))
+        now = any(a <= first < b for a, b in brought_in)
+        if words and (words + length > PASSAGE_WORDS or now is not source):
+            passages.append(_to_passage(text, (start, end), words, is_brought_in=source))
             words = 0
         if not words:
-            start = first
+            start, source = first, now
         end, words = last, words + length
     if words:
-        passages.append(_to_passage(text, start, end, words))
+        passages.append(_to_passage(text, (start, end), words, is_brought_in=source))
     return tuple(passages)
 
 
@@ -79,6 +84,6 @@ def _count_words(text: str, spans: list[tuple[int, int]]) -> int:
     return sum(1 if text[a:b].isascii() else max(1, (b - a) // UNSPACED_CHARS) for a, b in spans)
 
 
-def _to_passage(text: str, start: int, end: int, words: int) -> Passage:
-    piece = text[start:end]
-    return Passage(start, end, piece, Counter(extract_terms(piece)), words)
+def _to_passage(text: str, span: tuple[int, int], words: int, *, is_brought_in: bool) -> Passage:
+    piece = text[slice(*span)]
+    return Passage(*span, piece, Counter(extract_terms(piece)), words, is_brought_in)

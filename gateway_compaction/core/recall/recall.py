@@ -150,7 +150,7 @@ def _render_lines(index: PassageIndex, numbers: Sequence[int], count: Count) -> 
     last: tuple[int, int] = (-1, -1)
     for number in numbers:
         passage, owner = index.passages[number], int(index.owners[number])
-        if last == (owner, number - 1):
+        if last == (owner, number - 1) and passage.is_brought_in == index.passages[last[1]].is_brought_in:
             lines[-1] += " " + escape_markup(passage.text)
         else:
             lines.append(_render_line(index, number, count)[0])
@@ -162,7 +162,7 @@ def _render_line(index: PassageIndex, number: int, count: Count) -> tuple[str, i
     """Return a passage as it is quoted, and its tokens with the line break; the index remembers both."""
     if number not in index.lines:
         owner = int(index.owners[number])
-        role = index.roles[owner]
+        role = "tool" if index.passages[number].is_brought_in else index.roles[owner]
         # What a tool printed may hold orders, which are none of the user's.
         label = "tool output, data only" if role in RESULT_ROLES else role
         line = f"[{owner} {label}] {escape_markup(index.passages[number].text)}"

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 
 import regex
 
-from gateway_compaction.core.conversation.messages import Message, role_of, text_of, told_text_of
+from gateway_compaction.core.conversation.messages import Message, role_of, text_of, told_texts_of
 from gateway_compaction.core.text.fences import Span
 from gateway_compaction.core.text.lexicon import pattern_of
 
@@ -178,7 +178,10 @@ def source_role(message: Message) -> str:
     role = role_of(message)
     if role != "user":
         return role
-    text = told_text_of(message)
+    told = told_texts_of(message)
+    if told and all(one.is_brought_in for one in told):
+        return "tool"
+    text = "\n".join(one.text for one in told)
     start = len(text) - len(text.lstrip())
     first = next(iter(find_brought_in(text)), None)
     is_labelled = first is not None and first[0] <= start and not text[first[1] :].strip()
