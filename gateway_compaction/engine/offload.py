@@ -12,7 +12,7 @@ from concurrent.futures import Executor
 from typing import Any, TypeVar
 
 from gateway_compaction.core.conversation.digest import count_characters
-from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.messages import Message, plain_text_of
 
 T = TypeVar("T")
 
@@ -49,4 +49,7 @@ class Offloader:
 
 def is_large_history(history: Sequence[Message]) -> bool:
     """Tell whether hashing these messages would hold up other requests."""
-    return len(history) > LARGE_HISTORY or sum(map(count_characters, history)) > LARGE_CHARS
+    if len(history) > LARGE_HISTORY:
+        return True
+    texts = ((message, plain_text_of(message)) for message in history)
+    return sum(count_characters(m) if text is None else len(text) for m, text in texts) > LARGE_CHARS

@@ -289,6 +289,39 @@ class TestFingerprint:
         assert len(bytes.fromhex(fingerprint("a", "\ud800"))) == 16
 
 
+NESTED_CALL = {"function": {"name": "run", "arguments": '{"n": 1.5, "a": [true, null, {}]}'}}
+
+
+@pytest.mark.parametrize(
+    ("message", "name"),
+    [
+        (USER, "9faa0e08a9e996bf35fc74f182938771"),
+        ({"role": "user", "content": ""}, "f1c6790fa0b43ae8afa8ebd1e557a8bd"),
+        ({"role": "user", "content": "Grüße \U0001f600 \ud800"}, "4377c58e44f08a5918fe6c4343d7c759"),
+        ({**USER, "name": "Ann"}, "9af13b1425ef96e4839cebe3d2c9bb46"),
+        (ASKED, "84de8a5451fd68b2846e5099dfb8ebd1"),
+        (
+            {
+                "role": "assistant",
+                "content": "Yes.",
+                "refusal": "No.",
+                "audio": {"id": "a1"},
+                "function_call": {"name": "f", "arguments": "x"},
+            },
+            "25895e9683aaf972f07aa74eaf6425d5",
+        ),
+        (
+            {"role": "assistant", "content": None, "tool_calls": [NESTED_CALL, "odd"]},
+            "5f72c6d2a6630d3f0b2b294552766d75",
+        ),
+        ({"role": "user", "content": 7}, "ffd5d6f04f4c330f55a8385a9d29adab"),
+    ],
+)
+def test_names_are_for_good(message: Json, name: str) -> None:
+    """What is stored is found by these names: with other ones every stored summary would be lost."""
+    assert digest_message(message).hex() == name
+
+
 @search
 @given(odd_messages)
 def test_every_json_message_has_a_name(messages: list[Any]) -> None:

@@ -10,11 +10,11 @@ tagged and carries its length.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import Any
 
-from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.messages import Message, plain_text_of
 from gateway_compaction.core.conversation.parts import is_thinking, part_text
 
 # Bytes of a digest: so many that no two histories share one by chance.
@@ -25,30 +25,39 @@ OPENING = 4
 
 def fingerprint(*parts: str) -> str:
     """Return a short name for some strings (32 hex digits) from which they cannot be read back."""
-    return _hash(piece for part in parts for piece in _encode_field(b"f", part)).hex()
+    fields: list[bytes] = []
+    for part in parts:
+        _add_field(fields, b"f", part)
+    return _hash(fields).hex()
 
 
 def digest_message(message: Message) -> bytes:
     """Return the digest of one message (16 bytes)."""
-    fields = [*_encode_field(b"r", str(message.get("role")))]
+    fields: list[bytes] = []
+    _add_field(fields, b"r", str(message.get("role")))
+    text = plain_text_of(message)
+    if text is not None:
+        if text:
+            _add_field(fields, b"t", text)
+        return _hash(fields)
     if message.get("name"):
-        fields += _encode_field(b"n", str(message["name"]))
+        _add_field(fields, b"n", str(message["name"]))
     content = message.get("content")
     if isinstance(content, str) and content:
-        fields += _encode_field(b"t", content)
+        _add_field(fields, b"t", content)
     else:
-        fields += _encode_content(content)
+        _add_content(fields, content)
     if message.get("refusal"):
-        fields += _encode_field(b"x", str(message["refusal"]))
+        _add_field(fields, b"x", str(message["refusal"]))
     if isinstance(message.get("audio"), Mapping):
-        fields += _encode_field(b"a", str(message["audio"].get("id")))
+        _add_field(fields, b"a", str(message["audio"].get("id")))
     calls = message.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():
         if isinstance(call, Mapping):
             call = call.get("function") or call.get("custom")
-        fields += _encode_call(call)
+        _add_call(fields, call)
     if message.get("function_call"):
-        fields += _encode_call(message["function_call"])
+        _add_call(fields, message["function_call"])
     return _hash(fields)
 
 
@@ -61,8 +70,8 @@ def digest_history(history: Iterable[Message]) -> list[bytes]:
     names: list[bytes] = []
     places: dict[str, int] = {}
     for message in history:
-        calls = message.get("tool_calls")
         if message.get("role") == "assistant":
+            calls = message.get("tool_calls")
             listed = calls if isinstance(calls, list) else ()
             ids = [str(call.get("id")) for call in listed if isinstance(call, Mapping)]
             places = {call: place for place, call in enumerate(ids)}
@@ -77,7 +86,7 @@ def build_digest_chain(digests: Iterable[bytes]) -> tuple[str, ...]:
     current = bytes(SIZE)
     names = [current.hex()]
     for digest in digests:
-        current = _hash((current, digest))
+        current = blake2b(current + digest, digest_size=SIZE).digest()
         names.append(current.hex())
     return tuple(names)
 
@@ -87,46 +96,44 @@ def count_characters(value: Any) -> int:
     if isinstance(value, str):
         return len(value)
     if isinstance(value, Mapping):
-        return sum(map(count_characters, value.values()))
-    return sum(map(count_characters, value)) if isinstance(value, list) else 0
+        return sum([count_characters(inner) for inner in value.values()])
+    return sum([count_characters(inner) for inner in value]) if isinstance(value, list) else 0
 
 
 def _hash(fields: Iterable[bytes]) -> bytes:
-    name = blake2b(digest_size=SIZE)
-    for field in fields:
-        name.update(field)
-    return name.digest()
+    return blake2b(b"".join(fields), digest_size=SIZE).digest()
 
 
-def _encode_field(tag: bytes, text: str) -> tuple[bytes, bytes]:
+def _add_field(fields: list[bytes], tag: bytes, text: str) -> None:
     data = text.encode("utf-8", "surrogatepass")
-    return b"%b%d:" % (tag, len(data)), data
+    fields.append(b"%b%d:" % (tag, len(data)))
+    fields.append(data)
 
 
-def _encode_content(content: Any) -> Iterator[bytes]:
+def _add_content(fields: list[bytes], content: Any) -> None:
     if content is None or content == "" or content == []:
         return
     if not isinstance(content, list):
-        yield b"?"
-        yield from _encode_value(content)
+        fields.append(b"?")
+        _add_value(fields, content)
         return
     for part in content:
         if isinstance(part, str):
-            yield from _encode_field(b"t", part)
+            _add_field(fields, b"t", part)
         elif (text := part_text(part)) is not None:
-            yield from _encode_field(b"t", text)
+            _add_field(fields, b"t", text)
         elif not is_thinking(part):
-            yield b"p"
-            yield from _encode_value(part)
+            fields.append(b"p")
+            _add_value(fields, part)
 
 
-def _encode_call(call: Any) -> Iterator[bytes]:
+def _add_call(fields: list[bytes], call: Any) -> None:
     if not isinstance(call, Mapping):
-        yield b"d"
-        yield from _encode_value(call)
+        fields.append(b"d")
+        _add_value(fields, call)
         return
-    yield from _encode_field(b"c", str(call.get("name")))
-    yield from _encode_value(_parse_arguments(call.get("arguments", call.get("input"))))
+    _add_field(fields, b"c", str(call.get("name")))
+    _add_value(fields, _parse_arguments(call.get("arguments", call.get("input"))))
 
 
 def _parse_arguments(arguments: Any) -> Any:
@@ -142,19 +149,19 @@ def _parse_arguments(arguments: Any) -> Any:
         return arguments
 
 
-def _encode_value(value: Any) -> Iterator[bytes]:
+def _add_value(fields: list[bytes], value: Any) -> None:
     """Encode a JSON value without its cache marks; strings as they are: base64 is too long to be escaped."""
     if isinstance(value, str):
-        yield from _encode_field(b"s", value)
+        _add_field(fields, b"s", value)
     elif isinstance(value, Mapping):
         kept = {str(k): v for k, v in value.items() if k != "cache_control"}
-        yield b"m%d:" % len(kept)
+        fields.append(b"m%d:" % len(kept))
         for name in sorted(kept):
-            yield from _encode_field(b"k", name)
-            yield from _encode_value(kept[name])
+            _add_field(fields, b"k", name)
+            _add_value(fields, kept[name])
     elif isinstance(value, (list, tuple)):
-        yield b"l%d:" % len(value)
+        fields.append(b"l%d:" % len(value))
         for item in value:
-            yield from _encode_value(item)
+            _add_value(fields, item)
     else:
-        yield from _encode_field(b"v", repr(value))
+        _add_field(fields, b"v", repr(value))

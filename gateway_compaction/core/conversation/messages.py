@@ -95,7 +95,21 @@ def role_of(message: Message) -> str:
     words those would begin turns, and pins would be looked for in the output of programs.
     """
     role = str(message["role"])
-    return "tool" if role in RESULT_ROLES or (role == "user" and _has_part(message, RESULT_PARTS)) else role
+    if role == "user":
+        return "tool" if has_parts(message) and _has_part(message, RESULT_PARTS) else role
+    return "tool" if role in RESULT_ROLES else role
+
+
+def plain_text_of(message: Message) -> str | None:
+    """Return the text of a message that holds a role and a text and nothing else; None for every other one.
+
+    Nearly all messages of a long history are such. What is asked of each of them at every call asks this
+    first, since what else a message may hold takes several times as long to be looked for.
+    """
+    content = message.get("content")
+    if type(content) is not str or len(message) > (3 if ORIGIN in message else 2) or "role" not in message:
+        return None
+    return content
 
 
 def declared_role(message: Message) -> str:
@@ -221,7 +235,9 @@ def has_thinking(message: Message) -> bool:
 
     Plain text such as ``reasoning_content`` does not count: it may be divided anywhere.
     """
-    return has_thinking_blocks(message) or _has_part(message, THINKING_PARTS)
+    if message.get("thinking_blocks"):
+        return True
+    return isinstance(message.get("content"), list) and _has_part(message, THINKING_PARTS)
 
 
 def has_thinking_blocks(message: Message) -> bool:
@@ -298,6 +314,8 @@ def answered_in_parts(message: Message) -> Sequence[str]:
     What a provider runs itself may go on behind the client's results: its output then answers a call of an
     earlier message, and is refused without it.
     """
+    if not has_parts(message):
+        return ()
     parts = [part for part in parts_of(message) if isinstance(part, Mapping)]
     named = (part.get(field) for part in parts for field in ANSWERING_FIELDS)
     own = {part.get("id") for part in parts if isinstance(part.get("id"), str)}
@@ -313,6 +331,8 @@ def call_ids_of(message: Message) -> Iterator[Any]:
 
 def cache_marks_of(message: Message) -> list[Any]:
     """Return the ``cache_control`` marks of a message in the order of what they stand on; its own is last."""
+    if plain_text_of(message) is not None:
+        return []
     holders = [inner for part in parts_of(message) for inner in (*_inner_parts(part), part)]
     return [mark for holder in (*holders, message) if (mark := cache_mark_of(holder))]
 

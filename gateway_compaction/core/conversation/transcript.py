@@ -60,19 +60,22 @@ def parse_transcript(messages: Sequence[Any]) -> Transcript:
         TranscriptError: An entry is not a message object with a role.
     """
     for index, message in enumerate(messages):
-        if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
+        # The type itself is asked first: what else is a mapping takes longer to be told.
+        is_object = type(message) is dict or isinstance(message, Mapping)
+        if not is_object or not isinstance(message.get("role"), str):
             raise TranscriptError(f"messages[{index}] is not a message with a role")
     start = 0
     while start < len(messages) and messages[start]["role"] in PREAMBLE_ROLES:
         start += 1
     history = tuple(messages[start:])
-    openers = _find_cuts(history)
+    roles = [role_of(message) for message in history]
+    openers = _find_cuts(history, roles)
     return Transcript(
         preamble=tuple(messages[:start]),
         history=history,
         cuts=tuple(openers),
         openers=openers,
-        turn_starts=tuple(find_turn_starts(history)),
+        turn_starts=tuple(index for index, role in enumerate(roles) if role == "user"),
     )
 
 
@@ -81,7 +84,7 @@ def find_turn_starts(messages: Sequence[Message]) -> list[int]:
     return [index for index, message in enumerate(messages) if role_of(message) == "user"]
 
 
-def _find_cuts(history: tuple[Message, ...]) -> dict[int, int | None]:
+def _find_cuts(history: tuple[Message, ...], roles: Sequence[str]) -> dict[int, int | None]:
     """Return the cuts of a history, each with the opener that has to be repeated before it.
 
     A cut satisfies three rules: a call is not parted from its results; what follows starts with a user or an
@@ -89,13 +92,13 @@ def _find_cuts(history: tuple[Message, ...]) -> dict[int, int | None]:
     anew, since providers want all of it back or none.
     """
     cuts: dict[int, int | None] = {}
-    group_ends = _find_group_ends(history)
+    group_ends = _find_group_ends(history, roles)
     # The end of the last group of calls and results, the current turn's opener, and whether it thinks aloud.
     closed = 0
     opener: int | None = None
     thinking = False
-    for index, message in enumerate(history):
-        role, thinks = role_of(message), has_thinking(message)
+    for index, role in enumerate(roles):
+        thinks = has_thinking(history[index])
         if index >= closed and index > 0:
             if role == "user":
                 cuts[index] = None
@@ -113,7 +116,7 @@ def _is_worth_dividing(index: int, opener: int | None) -> bool:
     return opener is None or index > opener + 1
 
 
-def _find_group_ends(history: tuple[Message, ...]) -> dict[int, int]:
+def _find_group_ends(history: tuple[Message, ...], roles: Sequence[str]) -> dict[int, int]:
     """Return for each assistant message with calls the index behind the last result before the next one.
 
     Results are paired by adjacency: call ids repeat within a conversation (in a quarter of the recorded ones
@@ -122,11 +125,10 @@ def _find_group_ends(history: tuple[Message, ...]) -> dict[int, int]:
     """
     ends: dict[int, int] = {}
     caller: int | None = None
-    for index, message in enumerate(history):
-        role = role_of(message)
+    for index, role in enumerate(roles):
         if role == "assistant":
-            caller = index if has_calls(message) else None
-            for name in answered_in_parts(message):
+            caller = index if has_calls(history[index]) else None
+            for name in answered_in_parts(history[index]):
                 if (maker := _find_maker(history, index, name)) is not None:
                     ends[maker] = index + 1
         elif role == "tool" and caller is not None:

@@ -22,10 +22,11 @@ import tiktoken
 
 from gateway_compaction.core.conversation.body import paid_fields_of, requested_output
 from gateway_compaction.core.conversation.digest import digest_message, fingerprint
-from gateway_compaction.core.conversation.messages import Message, may_have_beside
+from gateway_compaction.core.conversation.messages import Message, may_have_beside, plain_text_of
 from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.tokens.calibration import Calibration, family_of
 from gateway_compaction.core.tokens.estimate import (
+    PER_MESSAGE,
     estimate_media,
     price_beside,
     price_content,
@@ -105,6 +106,9 @@ class TokenCounter:
         for message in messages:
             if total * factor >= enough:
                 break
+            if (text := plain_text_of(message)) is not None:
+                total += PER_MESSAGE + _count_bytes(text)
+                continue
             total += sum(map(_count_bytes, price_content(message, rule)))
             if may_have_beside(message):
                 total += sum(map(_count_bytes, price_beside(message)))
@@ -113,12 +117,14 @@ class TokenCounter:
 
     def uncached_characters(self, messages: Sequence[Message], digests: Sequence[bytes], model: str) -> int:
         """Return the characters that ``measure`` would have to encode now: what its time depends on."""
-        way, total = family_of(model).key, 0
+        way, total, cache = family_of(model).key, 0, self._cache
         for message, digest in zip(messages, digests, strict=True):
-            if (way, digest) not in self._cache:
+            if (way, digest) not in cache:
                 total += sum(len(p) for p in price_content(message) if isinstance(p, str))
-            for piece in price_beside(message) if may_have_beside(message) else ():
-                if isinstance(piece, str) and (way, _name_text(piece)) not in self._cache:
+            if plain_text_of(message) is not None:
+                continue
+            for piece in price_beside(message):
+                if isinstance(piece, str) and (way, _name_text(piece)) not in cache:
                     total += len(piece)
         return total
 
@@ -141,8 +147,9 @@ class TokenCounter:
         """
         fixed = self._calibrate(PER_REQUEST + self._count_schemas(body, model), model) + reserve
         names = digests or [digest_message(m) for m in transcript.history]
+        factor = self.calibration.factor(model)
         counts = (self._count(m, n, model) for m, n in zip(transcript.history, names, strict=True))
-        history = accumulate((self._calibrate(c, model) for c in counts), initial=0)
+        history = accumulate((math.ceil(count * factor) for count in counts), initial=0)
         preamble = sum(self.calibrated_tokens(m, model) for m in transcript.preamble)
         return Measure(fixed, preamble, tuple(history))
 
@@ -204,6 +211,8 @@ class TokenCounter:
         count = self._cache.get((family.key, digest))
         if count is None:
             count = self._encode(digest, tuple(price_content(message, family.pictures)), model)
+        if plain_text_of(message) is not None:
+            return count
         for piece in price_beside(message):
             count += piece if isinstance(piece, int) else self.raw_tokens(piece, model)
         return count
