@@ -12,6 +12,7 @@ from gateway_compaction.call_state import CallState, find_state, metadata_of
 from gateway_compaction.core.endpoints.wire import EndpointName
 from gateway_compaction.core.tokens.refusal import LengthRefusal, read_refusal
 from gateway_compaction.engine.length_refusals import MOST_ASKED_AGAIN, RefusedCall
+from gateway_compaction.engine.request import Decision, list_sizes
 from gateway_compaction.runtime import Runtime
 
 log = logging.getLogger("gateway_compaction")
@@ -34,7 +35,7 @@ class CallRefusals:
             state = find_state(kwargs.get("litellm_logging_obj"))
             if state is None or not _is_settled(state) or state.asked_again >= MOST_ASKED_AGAIN:
                 return False
-            if read_error(error) is None or state.decision is None:
+            if state.decision is None or read_error(error, state.decision) is None:
                 return False
             wanted = state.decision.policy.length_refusals
             return wanted == "compact" or (wanted == "fallback" and not self._has_fallback(state, kwargs))
@@ -72,10 +73,12 @@ class CallRefusals:
         return has_window_fallback(self._router(), str(group), state.data)
 
 
-def read_error(error: Exception) -> LengthRefusal | None:
-    """Return what an error says about length, None where it is about something else."""
+def read_error(error: Exception, decision: Decision) -> LengthRefusal | None:
+    """Return what an error says about the length of what was sent, or None where it says nothing."""
     told = describe_error(error)
-    return read_refusal(told.status, told.text, context_exceeded=told.context_exceeded)
+    return read_refusal(
+        told.status, told.text, context_exceeded=told.context_exceeded, sizes=list_sizes(decision)
+    )
 
 
 def _is_settled(state: CallState) -> bool:
@@ -84,7 +87,9 @@ def _is_settled(state: CallState) -> bool:
 
 
 def _describe(state: CallState, error: Exception) -> RefusedCall | None:
-    refusal = read_error(error)
-    if refusal is None or state.base is None or state.decision is None or state.deployment is None:
+    if state.base is None or state.decision is None or state.deployment is None:
+        return None
+    refusal = read_error(error, state.decision)
+    if refusal is None:
         return None
     return RefusedCall(state.base, state.decision, state.deployment, refusal, state.asked_again)

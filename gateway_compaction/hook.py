@@ -199,8 +199,10 @@ class CompactionHook(CustomLogger):
         # A guardrail's refusal passes here too: that is not the provider's, and leaves nothing behind.
         if not isinstance(state, CallState) or not isinstance(error, OpenAIError):
             return
-        ending = Ending.from_error(ask_again.describe_error(error))
-        if ending is None or state.decision is None or state.refused or state.altered:
+        if state.decision is None or state.refused or state.altered:
+            return
+        ending = Ending.from_error(ask_again.describe_error(error), state.decision)
+        if ending is None:
             return
         if ending.too_long and state.judged is not error:
             await self._refusals.learn(state, error)

@@ -27,6 +27,7 @@ from gateway_compaction.engine.request import (
     Decision,
     Planned,
     lineage_of,
+    list_sizes,
 )
 from gateway_compaction.engine.summary_task import SummaryTask
 from gateway_compaction.engine.usage_reports import UsageReports
@@ -63,9 +64,10 @@ class Ending:
     deployment: str = ""
 
     @classmethod
-    def from_error(cls, error: ProviderError) -> Self | None:
+    def from_error(cls, error: ProviderError, decision: Decision) -> Self | None:
         """Return the ending of a call whose request the provider refused; None where it failed otherwise."""
-        refusal = read_refusal(error.status, error.text, context_exceeded=error.context_exceeded)
+        exceeded, sizes = error.context_exceeded, list_sizes(decision)
+        refusal = read_refusal(error.status, error.text, context_exceeded=exceeded, sizes=sizes)
         if error.status not in REFUSALS and refusal is None:
             return None
         return cls("refused", refusal.counted if refusal else None, refusal is not None)

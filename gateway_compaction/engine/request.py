@@ -21,6 +21,7 @@ from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.event import Outcome
+from gateway_compaction.core.tokens.counter import output_reserve
 from gateway_compaction.engine.rewrite_detector import Lineage
 from gateway_compaction.ports import Caller
 from gateway_compaction.telemetry import Stage
@@ -227,3 +228,17 @@ def lineage_of(context: RequestContext, covers: int | None = None) -> Lineage:
     """Return what the model answered in a history, or in its first ``covers`` messages."""
     roles = [declared_role(message) for message in context.transcript.history[:covers]]
     return Lineage.from_messages(roles, context.digests, context.chain)
+
+
+def list_sizes(decision: Decision) -> tuple[int, ...]:
+    """List the tokens of what a decision sends as far as they are counted: with and without the reserve.
+
+    A provider that refuses it tells one of the two. None of a history that the provider keeps: only its end
+    is seen.
+    """
+    if not isinstance(decision, Measured | Planned) or decision.request.left_alone is not None:
+        return ()
+    was_changed = isinstance(decision, Planned) and decision.messages is not None
+    total = decision.tokens_after if was_changed else decision.tokens_before
+    rule, body = decision.policy.output_reserve, decision.request.body
+    return () if total is None else (total, total - output_reserve(body, decision.model.window, rule))

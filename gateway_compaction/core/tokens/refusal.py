@@ -1,16 +1,22 @@
 """Reading a provider's refusal for length: the limit that it tells, and what it counted.
 
 Providers word this in a hundred ways, and change them. So no phrase is looked up: each number of the text is
-judged by the words on both sides of it (a limit, what was sent, the answer that was asked for), and whether
-the text speaks of length at all by what it says is too much. What the host has classed as a full context, and
-a status that says so, count without a word of the text.
+judged by the words on both sides of it (``refusal_numbers``) and by the others, since a limit is smaller than
+what it refused; and whether the text speaks of length at all by what it says is too much. What the host has
+classed as a full context, and a status that says so, count without a word of the text; and so does a number
+that is what was sent, by our own count, beside a smaller one: that holds in every language. Numbers that
+contradict each other teach nothing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+from gateway_compaction.core.tokens.refusal_numbers import ANSWER_FIELD, Role, Told, list_told
+from gateway_compaction.core.tokens.refusal_words import CHARACTERS, SUBJECT, TOO_LONG, WHAT_IS_LONG
 
 TOO_LARGE = 413
 """The status of a request body that is too large, as the context itself may be."""
@@ -27,27 +33,14 @@ READ_CHARS = 2_000
 LEAST_LIMIT = 200
 """Tokens below which no number is taken for a window; the least that a policy may state."""
 
-NUMBER = re.compile(r"(?<![\w.#/-])(\d{1,3}(?:,\d{3})+|\d{3,9})(?![\w-]|\.\d)")
+CREDIBLE = 4
+"""Our count and a provider's of one request differ by no more than that."""
 
-_INPUT = r"(?:prompt|inputs?|messages)"
-_OUTPUT = r"(?:completion|output|answer|response|max_new_tokens|max_tokens|new tokens)"
-_OF_INPUT = re.compile(
-    rf"^[^\w.;]*(?:tokens?[^\w.;]+)?(?:(?:in|from|of)\s+)?(?:the\s+|your\s+)?(?:\w+\s+)?{_INPUT}\b", re.I
-)
-_OF_OUTPUT = re.compile(rf"^[^\w.;]*(?:tokens?[^\w.;]+)?(?:(?:in|for|of)\s+)?(?:the\s+)?{_OUTPUT}\b", re.I)
-_AFTER_INPUT = re.compile(rf"{_INPUT}\b[^.;]*$", re.I)
-_NAMED_INPUT = re.compile(r"(?:prompt|input)_tokens\W*$", re.I)
-_OPERATOR = re.compile(r"(?:>|<=|<|≤)\s*$|(?:less than|at most|up to|exceed|no more than)\s*$", re.I)
-_LIMIT_BEFORE = re.compile(
-    r"\b(?:max(?:imum)?|limit|context\W+(?:length|window|size|limit)|n_ctx|allowed|should be)\b[^.;]*$",
-    re.I,
-)
-_LIMIT_AFTER = re.compile(r"^[^\w.;]*(?:tokens?[^\w.;]+)?max(?:imum)?\b", re.I)
-_NO_TOKENS = re.compile(r"\bby\s*$", re.I)
-_AT_LEAST = re.compile(r"\bat least\s*$", re.I)
+NEARLY = 0.8
+"""Two counts of one request differ by no more than that: the smaller one as a share of the larger one."""
 
 _EXCESS = r"(?:exceed|too (?:long|large|many|big)|(?:longer|larger|greater) than|over the|overflow|reduce)"
-_SUBJECT = r"(?:context|prompt|inputs?|messages|tokens?|request)"
+_SUBJECT = r"(?:context|prompt|sequence|inputs?|messages|tokens|token (?:count|limit|length|number)|request)"
 _ABOUT_LENGTH = (
     # The context itself is what was exceeded, or has a maximum; error codes say so with underscores.
     re.compile(
@@ -63,14 +56,19 @@ _ABOUT_LENGTH = (
         r"\binputs?\b.{0,40}(?:must (?:be|have)|should be|length)\b.{0,20}(?:<|less|\[|\d)", re.I | re.S
     ),
     re.compile(r"\bcurrent length\b.{0,40}\blimit\b|\bmaximum (?:prompt|input) length\b", re.I | re.S),
+    # A validator of a JSON schema, where the whole prompt is one string.
+    re.compile(r"\bexpected maxLength\b"),
+    re.compile(rf"(?:{SUBJECT}).{{0,60}}?(?:{TOO_LONG})|(?:{TOO_LONG}).{{0,60}}?(?:{SUBJECT})", re.I | re.S),
 )
+_OF_WHAT_IS_LONG = re.compile(WHAT_IS_LONG, re.I)
 _OF_ANSWER = re.compile(
     r"\bmax_(?:completion_|output_|new_)?tokens\b\W{0,3}(?:is|are|for|must|should|cannot|value|too|:|of|\()"
     r"|completion tokens, whereas",
     re.I,
 )
 _OF_SOMETHING_ELSE = re.compile(
-    r"\brate[ _-]?limit|\bper (?:minute|hour|day)\b|\bquota\b|\bTP[MD]\b|\bimages?\b.{0,60}\b(?:exceed|too)"
+    r"\brate[ _-]?limit|\bper (?:minute|hour|day)\b|\bquota\b|\bTP[MD]\b"
+    r"|(?<!of )\bimages?\b.{0,60}\b(?:exceed|too)"
     r"|\bstring too long\b|\bstop sequences?\b|\btools?\b.{0,40}\btoo many"
     r"|\btoo many (?:requests|tools|images)"
     r"|\b(?:description|schema)\b.{0,40}\b(?:exceed|too long)|\bbudget\b.{0,30}\b(?:exceed|greater)",
@@ -80,11 +78,14 @@ _OF_SOMETHING_ELSE = re.compile(
 # may quote whatever the client wrote; the others are about times, numbers of things, and sizes of pictures.
 _OF_A_VALUE = re.compile(
     r"\b(?:invalid|unsupported) (?:value|parameter|type)\b|\bsupported values\b|\binput should be\b"
+    r"|\bexpected a value\b|\bmaximum value\b"
     r"|\barray too long\b|\btoo many (?!(?:\w+ )?tokens\b)"
     r"|\btook too long\b|\btime[d-]? ?out\b|\bmaximum time\b|\bseconds\b|\d ?ms\b|\bpixels?\b|\d x \d",
     re.I | re.S,
 )
-_IN_OTHER_UNITS = re.compile(r"\b(?:characters?|chars|strings?|bytes?|[kmg]i?b|images?|payload)\b", re.I)
+_IN_OTHER_UNITS = re.compile(
+    rf"\b(?:characters?|chars|strings?|bytes?|[kmg]i?b|images?|payload|maxLength)\b|{CHARACTERS}", re.I
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,75 +105,108 @@ class LengthRefusal:
     in_tokens: bool = True
 
 
-def read_refusal(status: int | None, text: str, *, context_exceeded: bool = False) -> LengthRefusal | None:
+class _Reading(NamedTuple):
+    """The numbers of a text, judged.
+
+    Attributes:
+        told: their roles.
+        is_exceeded: what was sent is more than a limit, both named as such.
+        is_ours: what was sent by our own count stands beside a smaller number.
+    """
+
+    told: LengthRefusal
+    is_exceeded: bool = False
+    is_ours: bool = False
+
+
+def read_refusal(
+    status: int | None, text: str, *, context_exceeded: bool = False, sizes: Collection[int] = ()
+) -> LengthRefusal | None:
     """Return what a provider's error says about length, or None where it is about something else.
 
     Args:
         status: the HTTP status of the error.
         text: its message, as long as it may be.
         context_exceeded: the host took it for a full context; believed whatever the text says.
+        sizes: tokens of what was refused by our own count: of the prompt, and with the answer's reserve.
     """
     text = text[:READ_CHARS]
     is_sure = context_exceeded or status in (TOO_LARGE, CAPPED)
     if not is_sure and (status in OTHER_REFUSALS or _OF_A_VALUE.search(text)):
         return None
-    told = _read_numbers(text, status)
-    over = told.limit is not None and max(told.counted or 0, told.requested or 0) > told.limit
+    reading = _read_numbers(list_told(text, status), sizes)
+    told = reading.told
     if context_exceeded or status == TOO_LARGE:
         pass
     elif status == CAPPED:
         # A rate limit that is used up is none; one that this request alone exceeds is.
-        return told if over else None
-    elif not (over and told.counted is not None) and not _is_about_length(text):
+        return told if reading.is_exceeded else None
+    elif not (reading.is_exceeded and told.counted is not None) and not _is_about_length(text, reading):
         return None
     if told.counted is None and _IN_OTHER_UNITS.search(text):
         return LengthRefusal(in_tokens=False)
     return told
 
 
-def _is_about_length(text: str) -> bool:
+def _is_about_length(text: str, reading: _Reading) -> bool:
     if _OF_ANSWER.search(text) or _OF_SOMETHING_ELSE.search(text):
         return False
+    if ANSWER_FIELD.search(text) and not _OF_WHAT_IS_LONG.search(text):
+        return False
+    if reading.is_ours or (reading.is_exceeded and _OF_WHAT_IS_LONG.search(text)):
+        return True
     return any(pattern.search(text) for pattern in _ABOUT_LENGTH)
 
 
-def _read_numbers(text: str, status: int | None) -> LengthRefusal:
-    """Judge each number by the text between it and its neighbours.
+def _read_numbers(told: Sequence[Told], sizes: Collection[int]) -> _Reading:
+    """Judge the numbers of a text by each other: a limit is smaller than what it refused.
 
-    A limit behind an operator, or before the word maximum, is surer than one behind the word limit alone. Of
-    two numbers about what was sent the second is a part (tools beside text) only where a total is told too.
+    Of two numbers about what was sent the second is a part (tools beside text) only where a total is told
+    too.
     """
-    sure, limits, inputs, totals = list[int](), list[int](), list[int](), list[int]()
-    exact = True
-    for value, before, after in _list_numbers(text):
-        if value == status or _NO_TOKENS.search(before):
-            continue
-        at_least = bool(_AT_LEAST.search(before))
-        if _NAMED_INPUT.search(before) or after.lstrip().startswith("+"):
-            inputs.append(value)
-        elif before.rstrip().endswith("+") or _OF_OUTPUT.search(after):
-            continue
-        elif _OPERATOR.search(before) or _LIMIT_AFTER.search(after):
-            sure.append(value)
-        elif _LIMIT_BEFORE.search(before):
-            limits.append(value)
-        elif at_least or not (_OF_INPUT.search(after) or _AFTER_INPUT.search(before)):
-            totals.append(value)
-        else:
-            inputs.append(value)
-        exact = exact and not at_least
-    limit = next((value for value in (*sure, *limits) if value >= LEAST_LIMIT), None)
-    if not exact:
-        return LengthRefusal(limit)
+    inputs, outputs, totals = (_values(told, role) for role in ("input", "output", "total"))
+    sent = max([*inputs, *totals, *(a + b for a in inputs for b in outputs)], default=0)
+    if sent and sizes and not min(sizes) <= sent * CREDIBLE <= max(sizes) * CREDIBLE**2:
+        # What the text counts is not what was sent.
+        return _Reading(LengthRefusal())
+    reserve = max(sizes, default=0) - min(sizes, default=0)
+    limit, is_named = _find_limit(told, sent, sent + reserve)
+    if not is_named:
+        totals = [value for value in totals if value != limit]
+    over = limit is not None and sent > limit
+    is_ours = over and any(min(size, sent) >= NEARLY * max(size, sent) for size in sizes)
+    if not all(number.is_exact for number in told):
+        return _Reading(LengthRefusal(limit), over and is_named, is_ours)
     total = max(totals, default=None)
     parts = inputs if total is not None and sum(inputs) <= total else inputs[:1]
-    return LengthRefusal(limit, sum(parts) or None, total)
+    return _Reading(LengthRefusal(limit, sum(parts) or None, total), over and is_named, is_ours)
 
 
-def _list_numbers(text: str) -> Iterator[tuple[int, str, str]]:
-    """List the numbers of a text with what stands between each and its neighbours."""
-    found = list(NUMBER.finditer(text))
-    for place, number in enumerate(found):
-        start = found[place - 1].end() if place else 0
-        end = found[place + 1].start() if place + 1 < len(found) else len(text)
-        yield int(number[1].replace(",", "")), text[start : number.start()], text[number.end() : end]
+def _find_limit(told: Sequence[Told], sent: int, most: int) -> tuple[int | None, bool]:
+    """Return the limit of a text, and whether the text itself names it so.
+
+    A limit that an operator names is surer than one that a word names. One that is larger than all that was
+    sent refused something else, unless the answer's length, which need not be told, makes ``most`` of it.
+    Where none is named, the smaller one of two numbers is it.
+    """
+    named = [n for n in told if n.role == "limit" and n.value >= LEAST_LIMIT]
+    sure = [n.value for n in named if n.is_sure]
+    values = [*sure, *(n.value for n in named if not n.is_sure)]
+    below = [value for value in values if value < sent]
+    if below:
+        return below[0], True
+    if values and sent:
+        with_answer = values[0] < most or any(n.role == "output" for n in told)
+        return (values[0] if with_answer else None), True
+    if len(values) == len(told) == 2:
+        return min(values), True
+    if values:
+        return values[0], True
+    unknown = [n.value for n in told if not n.is_named and n.is_exact]
+    if len(told) == 2 and unknown and LEAST_LIMIT <= min(unknown) < sent:
+        return min(unknown), False
+    return None, False
+
+
+def _values(told: Sequence[Told], role: Role) -> list[int]:
+    return [number.value for number in told if number.role == role]

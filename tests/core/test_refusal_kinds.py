@@ -1,0 +1,237 @@
+"""Refusals that no phrase of ours was written for: numbers in every role, and other tongues.
+
+The texts of servers are as their public issue trackers and sources show them, without ids and addresses.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from gateway_compaction.core.tokens.refusal import LengthRefusal, read_refusal
+
+# What is read: the limit, what the provider counted of the prompt, and of the whole.
+KINDS: dict[str, tuple[str, int | None, int | None, int | None]] = {
+    # A limit of the answer is none of the window.
+    "cloudflare-both": (
+        "AiError: 5021: The estimated number of input and maximum output tokens (9154) exceeded this model "
+        "context window limit (8192).",
+        8192,
+        None,
+        9154,
+    ),
+    "output-beside": (
+        "Maximum output tokens: 4096, maximum context length: 32768. Your prompt has 40000 tokens.",
+        32768,
+        40000,
+        None,
+    ),
+    "output-alone": ("Input too long: model output limit is 4096 tokens", None, None, None),
+    "output-behind": (
+        "This model's maximum context length is 32768 tokens and its maximum output is 4096 tokens. Your "
+        "prompt has 40000 tokens.",
+        32768,
+        40000,
+        None,
+    ),
+    # A code, a date and an id are no numbers of tokens.
+    "zhipu": (
+        "Error code: 400 - {'error': {'code': '1261', 'message': 'Prompt exceeds max length'}}",
+        None,
+        None,
+        None,
+    ),
+    "code-behind": ("Prompt exceeds max length (code: 1261)", None, None, None),
+    "code-in-brackets": (
+        "[1261] Prompt exceeds max length on 2026-04-05, trace 1,234,567,890,123",
+        None,
+        None,
+        None,
+    ),
+    "id-behind": (
+        "Input length 1048826 exceeds the maximum length 1048566. Request id: 0217882",
+        1048566,
+        1048826,
+        None,
+    ),
+    # Names of fields are read as words, whatever they are called.
+    "fields": ("too many tokens: max_input_tokens=8192 input_tokens=9000", 8192, 9000, None),
+    "fields-reversed": ("input_tokens=9000 max_input_tokens=8192: input is too long", 8192, 9000, None),
+    "max_seq_len": ("Sequence length 5000 > max_seq_len 4096", 4096, None, 5000),
+    "max_model_len": ("Input is too long for max_model_len 4096", 4096, None, None),
+    "siliconflow": (
+        '{"code":20015,"message":"length of prompt_tokens (33297) must be less than max_seq_len (32768).'
+        '","data":null}',
+        32768,
+        33297,
+        None,
+    ),
+    "lmdeploy": ("The input length 9000 exceeds session_len 8192", 8192, 9000, None),
+    "lmdeploy-sum": (
+        "total sequence length (62534 + 3002) exceeds `session_len` (65536)",
+        65536,
+        62534,
+        None,
+    ),
+    "num_ctx": ("input is too long for num_ctx 4096: prompt has 5065 tokens", 4096, 5065, None),
+    "labels": ("prompt too long: limit=2048 prompt=5065", 2048, 5065, None),
+    "labels-reversed": ("prompt=9000 limit=8192 too long", 8192, 9000, None),
+    "tensorrt": (
+        "Prompt length (5056) exceeds maximum input length (2048). Set log level to info and check "
+        "TRTGptModel logs for how maximum input length is set",
+        2048,
+        5056,
+        None,
+    ),
+    "tensorrt-sum": (
+        "The sum of prompt length (8000.0), query length (0) and max_tokens (1000) should not exceed "
+        "max_num_tokens (8192)",
+        8192,
+        8000,
+        None,
+    ),
+    "nim": ("Input length 9216 exceeds maximum allowed token size 8192", 8192, 9216, None),
+    "watsonx": (
+        "the number of input tokens 9000 cannot exceed the total tokens limit 8192 for this model",
+        8192,
+        9000,
+        None,
+    ),
+    "fireworks": (
+        "The prompt is too long: 135000, model maximum context length: 131071",
+        131071,
+        135000,
+        None,
+    ),
+    "vllm-decoder": (
+        "The decoder prompt (length 163840) is longer than the maximum model length of 131072. Make sure "
+        "that `max_model_len` is no smaller than the number of text tokens plus multimodal tokens.",
+        131072,
+        163840,
+        None,
+    ),
+    "hyphen": ("The prompt exceeds a 8192-token limit: it has 9000 tokens", 8192, None, 9000),
+    "quoted-behind": ("max 8192 tokens of input allowed, got 9000", 8192, None, 9000),
+    # The lower of what a short number may stand for.
+    "k": (
+        "This model has a context window of 128k tokens, your prompt has 140k tokens: too long",
+        128000,
+        140000,
+        None,
+    ),
+    "K": ("prompt too long: maximum context length is 32K", 32000, None, None),
+    "M": ("prompt too long: the maximum context is 1M tokens", 1_000_000, None, None),
+    # Two limits that contradict each other: what was refused is the larger one.
+    "two-limits": ("Context too long: limit 9000 over limit 8192", 8192, None, None),
+    # What was sent is no limit, however near the word stands; nor is a part of it.
+    "sent-alone": ("Your context length 9000 is too long", None, None, 9000),
+    "sent-behind": ("context window exceeded: 9000 tokens", None, None, 9000),
+    "parts": ("Context too long: 9000 tokens, 7000 of them cached, 2000 new", None, None, 9000),
+    "larger-than-sent": ("Prompt too long: 5000 tokens, maximum context length 8192", None, 5000, None),
+    # Other tongues, with their ways to write a number.
+    "zh": ("输入长度超过模型最大上下文长度，最大 8192 tokens，当前 9000 tokens", 8192, None, 9000),
+    "zh-inline": ("请求的token数量9000超过了模型的上限8192", 8192, None, 9000),
+    "zh-no-number": ('{"error":{"code":"1261","message":"Prompt 超长"}}', None, None, None),
+    "zh-too-long": ("输入内容过长，请缩短后重试", None, None, None),
+    "zh-wan": ("输入过长：最大12.8万token", 128000, None, None),
+    "fr": (
+        "La longueur maximale du contexte de ce modèle est de 8 192 jetons, mais votre requête en "
+        "contient 9 000.",
+        8192,
+        None,
+        9000,
+    ),
+    "fr-no-number": ("L'entrée est trop longue pour la fenêtre de contexte de ce modèle", None, None, None),
+    "de": (
+        "Die maximale Kontextlänge dieses Modells beträgt 8.192 Token, Ihre Anfrage umfasst 9.000 Token.",
+        8192,
+        None,
+        9000,
+    ),
+    "de-no-number": ("Ihre Anfrage überschreitet das Kontextfenster des Modells.", None, None, None),
+    "de-unnamed": ("Die Eingabe ist zu lang: 9000 Token, passen würden 8192.", 8192, 9000, None),
+    "es": (
+        "La longitud máxima de contexto de este modelo es de 8192 tokens, pero su solicitud tiene 9000",
+        8192,
+        None,
+        9000,
+    ),
+    "ja": (
+        "入力が長すぎます。最大コンテキスト長は8192トークンですが、9000トークンが要求されました。",
+        8192,
+        None,
+        9000,
+    ),
+    "ko": (
+        "입력이 너무 깁니다. 최대 컨텍스트 길이는 8192 토큰이지만 9000 토큰을 요청했습니다.",
+        8192,
+        None,
+        9000,
+    ),
+    "ru": (
+        "Запрос слишком длинный: 9000 токенов, максимальная длина контекста 8192 токенов",
+        8192,
+        None,
+        9000,
+    ),
+}
+
+# About something else: of the answer, of credentials, of other lists. None may shorten a conversation.
+OTHERS = (
+    "AiError: max_completion_tokens is too large: 1298829. This model supports at most 1048576",
+    "The parameter `max_tokens` specified in the request are not valid: integer above maximum value, "
+    "expected a value <= 4096, but got 8192 instead. Request id: 021",
+    "Exceeding the limiting length: [max_tokens should be less or equal to 131072]",
+    "该模型的最大输出长度为 8192 个 token，您设置的 max_tokens 为 9000。",
+    "Die maximale Ausgabelänge beträgt 8192 Token, angefragt wurden 9000.",
+    "请求过于频繁，最大 300 次，当前 400 次",
+    "tool_call_id is too long: 500 > 300",
+    "logit_bias tokens 500 > 300",
+    "JWT token too long: 9000 > 8192",
+    "messages.4.content: 5000 blocks > 1000",
+    "Maximum number of tokens for tools is 300; got 500",
+)
+UNHEARD = "Ihr Text: 9000. Fenster: 8192."
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_each_number_is_read_in_its_role(name: str) -> None:
+    text, limit, counted, requested = KINDS[name]
+    told = read_refusal(400, text)
+    assert told == LengthRefusal(limit, counted, requested)
+    wrapped = f"litellm.BadRequestError: SomeException - {{'error': {{'message': {text!r}}}}}"
+    assert read_refusal(400, wrapped) == told
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_what_is_about_something_else_is_no_refusal(text: str) -> None:
+    assert read_refusal(400, text) is None
+
+
+@pytest.mark.parametrize("path", ["", "#/prompt: "])
+def test_a_schema_that_counts_characters_teaches_no_window(path: str) -> None:
+    text = f"Malformed input request: {path}expected maxLength: 42000, actual: 61523, please reformat"
+    assert read_refusal(400, text) == LengthRefusal(in_tokens=False)
+
+
+def test_a_number_that_is_ours_beside_a_smaller_one_is_a_refusal_in_any_language() -> None:
+    assert read_refusal(400, UNHEARD) is None
+    assert read_refusal(400, UNHEARD, sizes=(4_000, 8_600)) == LengthRefusal(8192, None, 9000)
+    # Larger and smaller by more than counts differ, or without a smaller one beside it.
+    assert read_refusal(400, UNHEARD, sizes=(12_000,)) is None
+    assert read_refusal(400, "Ihr Text: 9000.", sizes=(9_000,)) is None
+    assert read_refusal(400, "Rate limit: 9000 von 8192.", sizes=(9_000,)) is None
+
+
+def test_numbers_that_are_not_of_what_was_sent_teach_nothing() -> None:
+    text = "prompt is too long: 9000 tokens > 300 maximum"
+    assert read_refusal(400, text, sizes=(9_500,)) == LengthRefusal(300, 9000)
+    assert read_refusal(400, text, sizes=(100_000, 120_000)) == LengthRefusal()
+    assert read_refusal(400, text, sizes=(60,)) == LengthRefusal()
+
+
+def test_a_limit_above_the_prompt_is_one_where_the_answer_is_what_exceeds_it() -> None:
+    text = KINDS["larger-than-sent"][0]
+    assert read_refusal(400, text, sizes=(5_000, 9_000)) == LengthRefusal(8192, 5000)
+    assert read_refusal(400, text, sizes=(5_000, 6_000)) == LengthRefusal(None, 5000)
+    text += ", and max_tokens=4000"
+    assert read_refusal(400, text) == LengthRefusal(8192, 5000)
