@@ -132,13 +132,16 @@ def build(
 ) -> Runtime:
     """Wire one process. Connects to nothing yet.
 
-    Another store is made here, in place of ``RedisStore`` and ``RedisArchive``. Redis is also named in
-    ``cli.doctor``, ``cli.serve`` and ``cli.buffers.reach`` (which reach it without a gateway), in
-    ``settings``, and in ``admin.read_routes`` for how many hours are kept.
+    Another store is made here, in place of ``RedisStore`` and ``RedisArchive``. What its archive remembers
+    is forgotten with ``clear``, which is not in ``Archive``: ``NoticePoller`` calls it when something was
+    erased. Redis is also named in ``cli.doctor``, ``cli.init``, ``cli.serve`` and ``cli.buffers.reach``
+    (which reach it without a gateway), in ``cli.launch`` and ``cli.banner`` (which hand its address on and
+    say it), in ``settings``, and in ``admin.read_routes`` for how many hours are kept.
 
     Another summariser is given by ``hook._build_hook``, and by ``cli.replay`` for replays. What it needs to
     know of its models comes from ``models``: a window that is not known there is assumed to be small, and
-    ``doctor`` warns of it.
+    ``doctor`` warns of it. It fails a ``summary.model`` that the proxy does not offer, so a summariser with
+    models of its own needs a word there.
     """
     telemetry = telemetry or NoTelemetry()
     use_bundled_encodings()

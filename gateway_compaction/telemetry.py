@@ -5,13 +5,18 @@ Message contents and ids are never part of it: metrics are read by more people t
 To add a metric: its name in ``COUNTERS``, ``HISTOGRAMS`` or ``GAUGES`` of ``adapters.prometheus``, and
 
 - of something that happens: fill it in the ``record_…`` method that is called then. A new kind of event is
-  a new method, in ``Telemetry``, ``NoTelemetry`` and ``adapters.prometheus``, and a call of it in ``engine``.
-- of a state: a field of ``Sample``, filled by ``runtime.Runtime.take_sample``.
-- of every call near its window: a field of ``CompactionEvent``. That is stored as well, so it also needs a
-  check in ``EVENT`` of ``adapters.redis.transfer_checks`` and a line in docs/redis.md.
+  a new method, in ``Telemetry``, ``NoTelemetry`` and ``adapters.prometheus``, and a call of it in ``engine``,
+  or in ``hook`` where only LiteLLM tells of it; tests/test_prometheus.py lists the methods.
+- of a state: a field of ``Sample``, filled by ``runtime.Runtime.take_sample``, and set in ``record_sample``
+  of ``adapters.prometheus``.
+- of every call near its window: a field of ``CompactionEvent``, read in ``record_call``. That is stored as
+  well, so it also needs a check in ``EVENT`` of ``adapters.redis.transfer_checks``, a line in docs/redis.md
+  and, where it is a text, a place in ``TEXT_FIELDS`` of ``adapters.redis.codec`` (without which an event that
+  has it is taken for unreadable). The API shows it: docs/api.md is made anew.
 
 Then docs/metrics.md and the dashboard config/grafana/gateway-compaction.json, which tests compare with the
-names; where somebody should be woken, config/prometheus/alerts.yaml.
+names; where somebody should be woken, config/prometheus/alerts.yaml. A label takes only names of the policy
+file and words of ours, or one client could make time series without end.
 """
 
 from __future__ import annotations

@@ -26,10 +26,18 @@ ENDPOINTS: Mapping[str, EndpointName] = {
 }
 """By LiteLLM's call type, the endpoint whose form a body has; no other call is compacted.
 
-To cover another door take its call types out of ``UNCOVERED``, write a reader of its bodies beside those of
-``core/endpoints``, name it in ``core/endpoints/read.py`` and in ``EndpointName`` of its ``wire.py`` (policies
-then take it), and run the end-to-end tests of the doors once more for it. ``call_state.ending_of`` reads how
-such a call ended.
+To cover another door:
+
+1. Move its call types from ``UNCOVERED`` to here, and name its path in ``COVERED``.
+2. Write a reader of its bodies beside those of ``core.endpoints``, and name it in ``READERS`` and
+   ``find_endpoint`` of ``core.endpoints.read`` (replays find the endpoint of a recording by its form) and in
+   ``EndpointName`` of ``core.endpoints.wire``. Policies then take the name; the default of ``endpoints`` in
+   ``core.policy.model`` says whether they look at its requests unasked.
+3. Where its messages are in another field than ``messages``, say so in ``WireConversation.field``, in
+   ``call_state.field_of``, ``call_state.holds_messages`` and ``cli.recordings``, or its calls pass untouched.
+4. Name LiteLLM's function for it in ``ask_again.FUNCTIONS``, or a refusal for length reaches the client;
+   ``call_state.ending_of`` reads how such a call ended.
+5. Run tests/e2e/test_doors.py once more for it, with a writer of its bodies in tests/lab/endpoints.py.
 """
 
 UNCOVERED = {

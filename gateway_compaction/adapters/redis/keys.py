@@ -39,7 +39,10 @@ class Part:
 # 3. To show it: ``DETAIL_PARTS`` of ``detail``, and a field of ``archive.SessionDetail``.
 # 4. To export it, as all but leases are: a field of ``transfer.Document``, ``transfer.build_document``,
 #    ``transfer.build_import_items``, and a check of its values in ``transfer_checks``.
-# 5. Describe it in docs/redis.md, and write it in ``fill`` of tests/store_contract.py.
+# 5. Where a request needs it: ``lua/load.lua`` and ``ports.Buffer``. Where a call brings it:
+#    ``lua/append.lua`` and ``ports.CallRecord``.
+# 6. Write it in ``fill`` of tests/store_contract.py: what that leaves out, no test sees expire, be erased or
+#    be exported. Describe it in docs/redis.md; ``python -m tests.test_redis_page`` makes its answers anew.
 SESSION_KEYS: Mapping[str, Part] = {
     "session": Part(("HGETALL",), "HSET", 2),
     "claims": Part(("HGETALL",), "HSET", 2),

@@ -10,9 +10,10 @@ To add something to a session's page: a field of ``SessionView`` with its part o
 ``session``, and its markup in ``templates/_session.html``, which is polled: the page is sent again whenever
 the ``repr`` of the view has changed, so a view holds nothing that changes by itself. What needs the policy is
 made by ``routes`` (``_policy_values``) and stands in ``templates/session.html``, which is not polled. Colours
-and sizes are in ``static/ui.css``. If the data are new: ``archive.SessionDetail``, where
-``adapters.redis.detail`` reads them, tests/admin/memory_archive.py, docs/api.md (generated) and the command
-line's ``cli.buffers.view``.
+and sizes are in ``static/ui.css``. If the data are new: a field of ``archive.SessionDetail`` with a default
+(the command line reads answers strictly, and must read those of an older gateway), filled by
+``adapters.redis.detail``; a value of it in the sessions that tests show, tests/admin/scenes.py; docs/api.md
+(generated) and the command line's ``cli.buffers.view``.
 
 Text of strangers reaches a template only through the filters of ``text``, which make invisible characters
 visible and cut what has no end. May import ``admin`` and all that ``admin`` may.

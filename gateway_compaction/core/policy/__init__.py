@@ -21,10 +21,15 @@ To add a key:
 2. What obeys it. Most keys are read by ``core.planning`` and ``core.summary``, from ``context.policy``;
    ``mode``, ``bypass`` and ``labels`` by ``engine.compactor`` and ``engine.request``; ``storage`` where the
    engine writes (``engine.post_call``, ``engine.worker``) and in ``core.planning.snapshot``;
-   ``summary`` also by ``engine.summary_pipeline``. ``admin.preview`` replays what planning reads.
+   ``summary`` also by ``engine.summary_pipeline``; ``recall`` by ``core.planning.views`` and
+   ``core.planning.context``, which hand its values to ``core.recall`` (that knows no policy), and by
+   ``engine.summary_task``, which builds no index where nothing will be quoted. ``admin.preview`` replays what
+   planning reads, from the counts of the last call, which hold the room for quotes: so it sets ``recall`` to
+   none.
 3. ``DESIGN_DEFAULTS`` of tests/test_policy.py and, for what must be refused, ``WRONG`` of
    tests/test_policy_errors.py. Both fail until the key is there.
-4. docs/policies.md and config/policies.schema.json (CONTRIBUTING.md has the command).
+4. docs/policies.md and config/policies.schema.json, and docs/presets.md where other bytes are sent now
+   (CONTRIBUTING.md has the commands).
 5. If operators should see it first, or its absence needs a word: ``FIRST`` and ``NOTHING`` of
    ``admin.ui.policy``.
 

@@ -1,13 +1,26 @@
 """Every list of words or patterns of a natural language, by language and subject.
 
-A language is a ``Lexicon`` in a file of its own, named in ``LEXICONS`` below: to add one, write its file and
-name it here. It may lack subjects. The logic that uses a subject (``core.pins.rules`` uses ``rules``, say)
-joins the lists of all languages by ``pattern_of`` or ``words_of`` and holds no words of a language itself, so
-that what is missing in a language, or wrong in it, is found and mended in one place.
+A language is a ``Lexicon`` in a file of its own, named in ``LEXICONS`` below. It may lack subjects; languages
+of which little is known stand together in ``others``. The logic that uses a subject (``core.pins.rules`` uses
+``rules``, say) joins the lists of all languages by ``pattern_of`` or ``words_of`` and holds no words of a
+language itself, so that what is missing in a language, or wrong in it, is found and mended in one place.
 
 An *entry* is a pattern with a text that it must match and one that it must not; a test runs them all. A *cue*
 is a plain string without which nothing of a subject can be there: looking for cues first spares most text the
 patterns. Imports nothing.
+
+To add a language:
+
+1. Write its file and name it in ``LEXICONS``, with the code that py3langid has for it: by that it is told
+   (``core.text.language``). Take its name out of ``_FURTHER`` there; a new script needs a line in
+   ``_SCRIPTS``.
+2. For standing rules write a file in ``rules``, and labelled texts in tests/core/lexicon: its ``SKETCHED``
+   names them, and ``FLOORS`` of its test_rules.py says how well they must be judged. That test fails without
+   them. A script without spaces between words also needs a place in ``_choose_grammars`` of
+   ``core.pins.rules`` and in ``UNSPACED`` of ``core.text.terms``.
+3. Correct how many languages docs/memory.md and docs/policies.md tell of.
+
+Providers' errors are another matter: ``core.tokens.refusal_words`` has the words that tell of a length.
 """
 
 from __future__ import annotations
@@ -50,7 +63,7 @@ __all__ = [
     "words_of",
 ]
 
-# Where a text may be in several languages of one script, the first of them has it.
+# The patterns of a subject are joined in this order: of two that match at one place, the first one does.
 LEXICONS = (
     ENGLISH,
     KOREAN,

@@ -56,7 +56,8 @@ class Phrases:
 class RuleWords:
     """The words by which standing rules are told; ``core.pins.rules`` says how they are weighed.
 
-    The first five stand at the beginning of a clause, unless they may stand anywhere.
+    Leads, orders, bans, wishes and headless rules stand at the beginning of a clause; where ``anywhere`` is
+    set, they may stand further on.
 
     Attributes:
         anywhere: orders may stand anywhere in a sentence, as where the verb comes last.
