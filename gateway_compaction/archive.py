@@ -203,7 +203,7 @@ class Hour:
     """Counts of one owner's calls with one model in one hour (``start``: seconds since 1970).
 
     ``requests`` are those near their window: from the level ``light`` on, and smaller ones where a trigger of
-    the policy fires or an operator asked to compact or rebuild. All others are not recorded.
+    the policy fires, somebody asked to compact or rebuild, or it notes all. All others are not recorded.
     ``cost`` is what summaries cost, in dollars. ``saved`` and ``would_save`` are tokens: the history as it
     came less all that was sent. Of these, ``…_cached`` would have been read from the provider's prompt cache
     and ``…_written`` written to it, where the provider reports of one. All six are estimates, and may be

@@ -80,6 +80,7 @@ class CallRecord:
             the provider's cache. None where nothing was sent.
         snapshot: what came and what was sent, message by message; kept until the next one.
         savings: what it saved, or in ``observe`` would have; None for the difference of the event's tokens.
+        compact: the client asked to compact from this call on, as an operator may.
     """
 
     used: str | None = None
@@ -88,6 +89,7 @@ class CallRecord:
     view: str | None = None
     snapshot: CallSnapshot | None = None
     savings: Savings | None = None
+    compact: bool = False
 
 
 class Store(Protocol):

@@ -1,6 +1,7 @@
 """Runs every test, in two halves side by side: ``python -m tests.run``, with pytest's own arguments if any.
 
-Most of the time of the end-to-end tests goes by waiting for proxies and a browser; the others compute.
+On two cores the halves take about as long as each other. Each pytest starts proxies and a browser of its own,
+so all that share them are in the second; they often wait for them, so some that compute are there as well.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from pathlib import Path
 __all__ = ["main"]
 
 ROOT = Path(__file__).resolve().parents[1]
-WAITING = ["tests/admin", "tests/clients/test_fast.py", "tests/e2e", "tests/lab"]
+SECOND = ["tests/admin", "tests/clients/test_fast.py", "tests/e2e", "tests/lab"]
+SECOND += ["tests/test_cases.py", "tests/test_replay.py"]
 PYTEST = [sys.executable, "-m", "pytest"]
 
 
@@ -22,13 +24,13 @@ def main() -> int:
     wanted = sys.argv[1:]
     with tempfile.TemporaryFile() as kept:
         second = subprocess.Popen(
-            [*PYTEST, *WAITING, *wanted], cwd=ROOT, stdout=kept, stderr=subprocess.STDOUT
+            [*PYTEST, *SECOND, *wanted], cwd=ROOT, stdout=kept, stderr=subprocess.STDOUT
         )
         try:
-            print("The tests that start proxies run beside these; their words come at the end.", flush=True)
-            others = [f"--ignore={path}" for path in WAITING]
+            print("The other half of the tests runs beside these; its words come at the end.", flush=True)
+            others = [f"--ignore={path}" for path in SECOND]
             first = subprocess.run([*PYTEST, *others, *wanted], cwd=ROOT, check=False).returncode
-            print("\nThe tests that start proxies:", flush=True)
+            print("\nThe other half:", flush=True)
             failed = [code for code in (first, second.wait()) if code]
         finally:
             second.kill()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import fcntl
 import json
 import os
@@ -52,6 +53,8 @@ class Terminal:
         )
         os.close(slave)
         self._master, self.shown = master, ""
+        # What is read may end within a character.
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def read(self, wanted: str | None = None, seconds: float = 30.0) -> str:
         """What it shows until it ends, or until ``wanted`` is there."""
@@ -62,7 +65,7 @@ class Terminal:
                 part = os.read(self._master, 65_536) if ready else b""
             except OSError:
                 return self.shown
-            self.shown += part.decode(errors="replace")
+            self.shown += self._decoder.decode(part)
         assert wanted is not None and wanted in self.shown, self.shown[-2_000:]
         return self.shown
 

@@ -18,6 +18,7 @@ DESIGN_DEFAULTS = {
     "mode": "enforce",
     "preset": "hybrid",
     "endpoints": ("chat", "messages", "responses"),
+    "note": "light",
     "context_window": None,
     "unknown_window": "learn",
     "length_refusals": "fallback",

@@ -21,6 +21,7 @@ WRONG: dict[str, list[Any]] = {
     "length_refusals": ["again", True, 2],
     "provider_compaction": ["keep", None, True],
     "endpoints": ["embeddings", ["chat", "embeddings"], 3],
+    "note": ["none", None, True],
     "context_window": [199, "4000", 4000.5, True, 10**400],
     "output_reserve": [-1, "some", None, True, 0.1, [1]],
     "levels.light.at": [0, -0.1, 1.01, *NUMBERISH],

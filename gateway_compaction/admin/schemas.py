@@ -47,8 +47,8 @@ class Totals:
 
     Attributes:
         requests: those near their window: from the level ``light`` on, and smaller ones where a trigger
-            of the policy fires or an operator asked to compact or rebuild. All others pass without being
-            recorded, and are in no figure here.
+            of the policy fires, somebody asked to compact or rebuild, or it notes all. Others pass
+            without being recorded, and are in no figure here.
         rewritten: how many of them went upstream compacted.
         tokens_before, tokens_after: of those requests, as clients sent them and as they went upstream, with
             what is kept free for the answer.

@@ -47,6 +47,7 @@ from gateway_compaction.engine.request import (
     Untouched,
     find_session,
     lineage_of,
+    read_wish,
 )
 from gateway_compaction.engine.summary_task import SummaryTask
 from gateway_compaction.engine.worker import Worker
@@ -129,7 +130,8 @@ class Compactor:
             return Untouched(request, policy, "none", "the policy is off")
         if request.endpoint not in policy.endpoints:
             return Untouched(request, policy, "none", "this endpoint is switched off")
-        if is_opted_out(request, policy):
+        wish = read_wish(request, policy)
+        if wish == "off":
             return Untouched(request, policy, "bypassed", "the client asked for it")
         reason = request.left_alone or (request.managed if policy.provider_compaction == "leave" else None)
         if reason is not None:
@@ -141,7 +143,13 @@ class Compactor:
         if not isinstance(measured, RequestContext):
             return measured
         session = find_session(request.tenant, measured.chain)
-        context = measured.with_session(await self.load_session(session, measured))
+        state = await self.load_session(session, measured)
+        if wish == "now":
+            state = replace(state, controls=replace(state.controls, compact=True))
+            if policy.mode == "enforce":
+                # The store is told after the call: until then the next one must not pass as small.
+                self._requested |= {session.session_id}
+        context = measured.with_session(state)
         planned = await self.plan_and_render(request, model, session, context)
         return await self.wait_for_summary(planned) if planned.wait_seconds else planned
 
@@ -202,14 +210,16 @@ class Compactor:
         """Count a request; return a decision at once where it is below every level.
 
         Most requests end at a bound that needs no tokeniser, and most of the others at their count: they must
-        cost no round trip. One that an operator asked for goes on however small it is.
+        cost no round trip. One that an operator or its client asked for goes on however small it is, and so
+        do all where the policy notes every conversation.
         """
         try:
             is_large = len(request.messages) > LARGE_HISTORY
             transcript = await self._offload.run(is_large, parse_transcript, request.messages)
         except TranscriptError as error:
             return Untouched(request, policy, "none", str(error), model)
-        is_requested = self._is_requested(request.tenant, transcript)
+        is_noted = policy.note == "all" or read_wish(request, policy) == "now"
+        is_requested = is_noted or self._is_requested(request.tenant, transcript)
         least = self._find_least(request, policy, model, transcript)
         if not is_requested and self._is_small(request, model, transcript, least):
             return Untouched(request, policy, "none", "below every level", model, least)
@@ -396,9 +406,3 @@ class Compactor:
 def describe_observed(planned: Planned) -> Planned:
     """Return a decision of shadow mode: nothing is rewritten, and the reason says what would be."""
     return replace(planned, outcome="observed", reason=f"{WOULD[planned.outcome]}: {planned.reason}")
-
-
-def is_opted_out(request: Request, policy: Policy) -> bool:
-    """Tell whether the client asked, in the header that the policy allows, to be left alone."""
-    header = policy.bypass.header.lower()
-    return policy.bypass.allow and request.headers.get(header, "").lower() == "off"

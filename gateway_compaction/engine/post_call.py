@@ -216,6 +216,7 @@ class PostCall:
                 view=view,
                 snapshot=snapshot,
                 savings=savings,
+                compact=decision.wish == "now" and decision.policy.mode == "enforce",
             ),
         )
 

@@ -84,6 +84,11 @@ class DecisionBase:
     reason: str
 
     @property
+    def wish(self) -> str:
+        """What the client asks for in the header that its policy allows: ``off``, ``now`` or nothing."""
+        return read_wish(self.request, self.policy)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """Ids that the client sent, in the headers that the policy names and in the body."""
         headers = (self.request.headers.get(name.lower(), "") for name in self.policy.labels.headers)
@@ -212,6 +217,16 @@ class Planned(DecisionBase):
 
 
 Decision = Untouched | Measured | Planned
+
+
+def read_wish(request: Request, policy: Policy) -> str:
+    """Return what the client asks for in the header that its policy allows.
+
+    Returns:
+        ``off`` to be left alone this once, ``now`` to be compacted from this call on; mostly empty.
+    """
+    wish = request.headers.get(policy.bypass.header.lower(), "").lower() if policy.bypass.allow else ""
+    return wish if wish in ("off", "now") else ""
 
 
 def find_session(tenant: str, chain: Sequence[str]) -> SessionRef:

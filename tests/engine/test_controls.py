@@ -162,13 +162,46 @@ class TestCompact:
         assert untouched.messages is None, "this process does not know of the wish yet"
         await one.notice_poller.poll()
         first = await one.call(chat(31))
-        assert first.outcome == "fallback" and "operator" in first.reason and isinstance(first, Planned)
+        assert (
+            first.outcome == "fallback"
+            and first.reason.startswith("asked for")
+            and isinstance(first, Planned)
+        )
         assert len(sent(first)) < len(sent(untouched)) and first.plan.view.tokens < first.plan.tokens_before
         second = await one.call(chat(33))
         assert second.reason == "model" and second.version
         await two.notice_poller.poll()
         assert sent(await two.decide(chat(33))) == sent(second)
         assert (await one.call(chat(35))).version == second.version, "one epoch"
+
+    async def test_a_client_asks_once_and_every_process_compacts_from_then_on(
+        self, rigs: Callable[..., Rig]
+    ) -> None:
+        one = rigs(20_000)
+        two = rigs(20_000, redis=one.redis)
+        assert (await one.call(chat(29))).session is None
+        first = await one.call(chat(31), headers={"x-compaction": "now"})
+        assert (first.outcome, first.reason) == ("fallback", "asked for; made without a model")
+        second = await one.call(chat(33))
+        assert second.reason == "model" and second.version and len(sent(second)) < len(sent(first))
+        await two.notice_poller.poll()
+        assert sent(await two.decide(chat(33))) == sent(second)
+        assert first.session and (await two.archive.detail(ADMIN, first.session)).steering.compact
+
+    async def test_where_clients_may_not_ask_nothing_is_compacted(self, rigs: Callable[..., Rig]) -> None:
+        for defaults in ({"bypass": {"allow": False}}, {"mode": "off"}, {"mode": "observe"}):
+            rig = rigs(20_000, defaults)
+            asked = await rig.call(chat(31), headers={"x-compaction": "now"})
+            after = await rig.call(chat(33))
+            assert asked.messages is None and after.session is None, defaults
+
+    async def test_any_conversation_is_compacted_where_all_are_noted(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(20_000, {"note": "all"})
+        seen = await rig.call(chat(31))
+        assert (seen.outcome, seen.reason, seen.messages) == ("none", "below every level", None)
+        assert seen.session is not None
+        await rig.archive.compact(ADMIN, seen.session)
+        assert (await rig.call(chat(33))).outcome == "fallback"
 
     async def test_a_reset_ends_it(self, rig: Rig) -> None:
         where, _ = await compacted(rig, chat(59))

@@ -284,7 +284,9 @@ class TestRouting:
             deployment = entry("small", f"openai/{'-'.join(own or ['plain'])}", number)
             deployment["litellm_params"] |= {"api_base": upstream.url, **({"tags": own} if own else {})}
             entries.append(deployment)
-        router = router_of(*entries, enable_tag_filtering=True, tag_filtering_match_any=match_any)
+        router = router_of(
+            *entries, enable_tag_filtering=True, tag_filtering_match_any=match_any, num_retries=0
+        )
         metadata: dict[str, Any] = {} if tags is None else {"tags": tags}
 
         async def try_as_caller() -> bool:
@@ -306,7 +308,7 @@ class TestRouting:
     async def test_a_tag_of_our_own_would_be_refused(self, upstream: Upstream) -> None:
         deployment = entry("small", "openai/plain")
         deployment["litellm_params"]["api_base"] = upstream.url
-        router = router_of(deployment, enable_tag_filtering=True)
+        router = router_of(deployment, enable_tag_filtering=True, num_retries=0)
         with pytest.raises(ValueError, match="tag"):
             await router.acompletion("small", [{"role": "user", "content": "x"}], metadata={"tags": ["ours"]})
 

@@ -180,6 +180,8 @@ class RedisStore:
         call = call or CallRecord()
         names = [encode_text(label) for label in dict.fromkeys(call.labels) if label][:MOST_LABELS]
         owner, (to_set, to_count) = encode_owner(call.about), to_session_fields(event, call.savings)
+        if call.compact:
+            to_set = [*to_set, "compact", 1]
         # Up to 2 MB: on a thread, so that other requests go on.
         snapshot = b"" if call.snapshot is None else await asyncio.to_thread(encode_snapshot, call.snapshot)
         args: list[Any] = [to_milliseconds(ttl), encode_event(event), call.used or ""]

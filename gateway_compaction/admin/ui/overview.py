@@ -16,8 +16,8 @@ from gateway_compaction.core.tokens.windows import LearnedWindow
 PERIODS: Mapping[int, str] = {24: "24 hours", 72: "3 days", 192: "8 days"}
 GROUPS_SHOWN = 50
 NEAR_HINT = (
-    "Counted are requests from the light level on, and smaller ones where a trigger of the policy fires or an"
-    " operator asked to compact or rebuild. All others pass without being recorded."
+    "Counted are requests from the light level on, and smaller ones where a trigger of the policy fires,"
+    " somebody asked to compact or rebuild, or the policy notes all. All others pass without being recorded."
 )
 SAVED_HINT = (
     "An estimate: the history as it came, by our count, less all that was sent in its place: summary, note,"

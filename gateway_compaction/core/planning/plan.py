@@ -161,9 +161,9 @@ def _compact_on_request(views: ViewBuilder, plan: Plan) -> Plan:
                 view=views.add_quotes(made.view),
                 made=made.compaction,
                 outcome="fallback",
-                reason="an operator asked for it; made without a model",
+                reason="asked for; made without a model",
             )
-    return replace(plan, reason=f"{plan.reason}; an operator asked, but little would be saved")
+    return replace(plan, reason=f"{plan.reason}; asked for, but little would be saved")
 
 
 def _make_fit(views: ViewBuilder, plan: Plan) -> Plan:

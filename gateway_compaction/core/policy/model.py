@@ -211,11 +211,13 @@ class Storage(Section):
 
 
 class Bypass(Section):
-    """A client's way to switch compaction off for one request."""
+    """A client's way to switch compaction off for one request, or to ask for it."""
 
-    model_config = _describe("How a client switches compaction off for one request.")
+    model_config = _describe("How a client switches compaction off for one request, or asks for it.")
 
-    header: Header = Field(default="x-compaction", description="The header; its value off switches off.")
+    header: Header = Field(
+        default="x-compaction", description="The header; off: leave this request alone; now: compact it."
+    )
     allow: Annotated[bool, Expects("true or false")] = Field(
         default=True, description="Whether clients may do so."
     )
@@ -232,6 +234,10 @@ class PolicyBody(Section):
     )
     endpoints: Endpoints = Field(
         default=("chat", "messages", "responses"), description="Endpoints whose requests are looked at."
+    )
+    note: Annotated[Literal["light", "all"], Expects("light or all")] = Field(
+        default="light",
+        description="Which calls are recorded: those from level light on, or all, from the first one.",
     )
     context_window: Annotated[
         Annotated[int, Field(ge=200, le=LARGEST)] | None,
