@@ -31,10 +31,11 @@ from gateway_compaction.core.records.event import CompactionEvent
 __all__ = ["CacheBreakDetector", "NoTelemetry", "PromptCacheDetector", "Sample", "Stage", "Telemetry"]
 
 ENTRIES = 10_000
-"""Compactions remembered as sent; those not sent for longest go first."""
+"""Entries that each detector below remembers; the least recently used go first."""
 
 Stage = Literal["quiet", "counted", "planned", "failed"]
-"""How far a decision came: settled by policy or size alone, after counting, or with store and plan."""
+"""How far a decision came: settled by policy or size alone (``quiet``), after counting, with store and plan,
+or ended by a fault of ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +73,18 @@ class Telemetry(Protocol):
         stage: Stage,
         seconds: float,
     ) -> None:
-        """Record that a request was decided about, in so many seconds of its own time."""
+        """Record that a request was decided about, and the seconds that it spent in the plugin for that."""
         ...
 
     def record_call(self, event: CompactionEvent, ending: str, *, rewritten: bool, cache_break: bool) -> None:
-        """Record that a call near its window is over; ``ending`` as in ``post_call.Ending.kind``."""
+        """Record that a call near its window is over.
+
+        Args:
+            event: what was decided about it.
+            ending: how it ended, as in ``post_call.Ending.kind``.
+            rewritten: other messages were sent than came.
+            cache_break: a compaction was sent for the first time, so the provider's cache did not serve.
+        """
         ...
 
     def record_uncovered(self, door: str) -> None:
@@ -97,7 +105,7 @@ class Telemetry(Protocol):
 
 
 class NoTelemetry:
-    """Telemetry for nobody."""
+    """Measures nothing: for replays and tests, and where the folder of the metrics cannot be written."""
 
     def record_decision(
         self,
@@ -150,8 +158,8 @@ class CacheBreakDetector:
 class PromptCacheDetector:
     """Remembers for whom a provider has read a prompt from its cache, by tenant and model group.
 
-    Whether prompts are cached depends on the provider, and with some on the marks that a client sets. A call
-    that reads nothing, because its compaction is new, does not tell.
+    Whether prompts are cached depends on the provider, and with some on the marks that a client sets. One
+    call does not tell: it may have read nothing only because its compaction was new.
     """
 
     def __init__(self, entries: int = ENTRIES) -> None:

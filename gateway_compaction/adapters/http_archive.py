@@ -57,7 +57,7 @@ SECRET_ERRORS = (httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.LocalProtoco
 
 
 class GatewayUnreachable(StoreError):
-    """There is nobody at the address, or somebody else."""
+    """Nothing answers at the address, or something that is no gateway with this plugin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,10 +256,10 @@ def _parse(kind: type[T], raw: bytes) -> T:
     """Return a JSON text as a value of a type.
 
     Raises:
-        StoreError: it is none; says which parts are wrong, never what they hold.
+        StoreError: it is no value of that type; says which parts are wrong, never what they hold.
     """
     try:
-        # Half a surrogate pair is no text to pydantic, and is somebody's label all the same.
+        # A label may hold half a surrogate pair, which pydantic refuses: it is replaced by a question mark.
         text = json.dumps(json.loads(raw), ensure_ascii=False).encode("utf-8", "replace")
         return TypeAdapter(kind).validate_json(text)
     except (ValidationError, ValueError, RecursionError) as error:

@@ -25,9 +25,10 @@ class SummaryTask:
         decision: whose plan asks for the summary.
         job: the messages that the summary is to stand for, and what it builds upon.
         caller: on whose account it is made.
-        messages: those from the job's base to its cover.
-        prefix: what the chat's own model has just read of them, where the policy shares that. It is taken
-            from the messages as they were sent, which the host may change once the call is over.
+        messages: those to be summarised: behind what the job's base covers, as far as the summary will.
+        prefix: the same messages as the chat's own model has just read them, where the policy asks that model
+            to summarise them out of its prompt cache. Taken now, since the host may change them once the call
+            is over.
     """
 
     decision: Planned
@@ -71,7 +72,7 @@ class SummaryTask:
 
     @property
     def source_tokens(self) -> int:
-        """Tokens of the messages from the job's base to its cover."""
+        """Tokens of ``messages``."""
         start = self.job.base.covers if self.job.base else 0
         return self.decision.context.measure.between(start, self.job.covers)
 
@@ -82,13 +83,16 @@ class SummaryTask:
 
     @property
     def other_digests(self) -> tuple[str, ...]:
-        """Names of the request's other beginnings: while one of them is claimed, this one is not."""
+        """Digests of the request's other prefixes: while one of them is being summarised, this one is not.
+
+        Without that, two calls of one conversation would pay for two summaries of nearly the same messages.
+        """
         context, covers = self.decision.context, self.job.covers
         return tuple(context.chain[cut] for cut in context.transcript.cuts if cut != covers)
 
     @property
     def covered_lineage(self) -> Lineage:
-        """The model's answers in what is covered."""
+        """The model's answers in what is covered, by which a client that rewrites its history is noticed."""
         return lineage_of(self.decision.context, self.job.covers)
 
     @property
@@ -100,7 +104,7 @@ class SummaryTask:
 
     @property
     def since(self) -> int:
-        """Index of the request's last user message: what comes earlier is never quoted for."""
+        """Index of the request's last user message: no quote is put before an earlier one, which was sent."""
         return self.decision.context.transcript.last_user or 0
 
     @property
@@ -127,7 +131,7 @@ class SummaryTask:
         return self._views.text_room(self.job.covers, self.job.block)
 
     def text_beside_summary(self) -> str:
-        """Return what is read beside the summary's text: an extract need not say it once more."""
+        """Return what the summary message says besides the summary's text: an extract need not repeat it."""
         return self._views.text_beside_summary(self.job.covers, self.job.block)
 
     def tokens_in_place(self, compaction: Compaction) -> int:

@@ -62,7 +62,7 @@ async def import_session(
         raise ActionRefused("There is a session of this name already; forget it first")
     labels = [encode_text(label) for label in decode_texts(checked.fields.get("labels", ""))]
     [row] = await connection.send(build_row_query(session))
-    # What has but a moment to live may have expired by now: then there is nothing to be found.
+    # A session with but a moment left to live may have expired by now: then there is nothing to index.
     if row:
         call = IndexedCall(labels, owner)
         await connection.send(*build_indexing(session, row, checked.ttl, call))
@@ -72,11 +72,11 @@ async def import_session(
 async def _find_owner(
     connection: RedisConnection, scope: Scope, document: Document
 ) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Return whose the session will be, by field.
+    """Return whose the session will be, by field, and what is still to be proven of its key.
 
-    For a proxy admin that is what the document says, for anybody else what the store knows of the tenant.
-
-    Second, what the document says of the key that made it, where only a call of that key can prove it.
+    For a proxy admin the owner is the document's word, for anybody else what the store knows of the tenant.
+    The second mapping has the fields of the key that the document names, where only that key's next call can
+    prove that it made the session.
 
     Raises:
         NotFound: its tenant is not in scope.
@@ -98,13 +98,12 @@ async def _find_owner(
 async def _attribute_to_key(
     connection: RedisConnection, document: Document, owner: Owner
 ) -> tuple[Owner, Mapping[str, str]]:
-    """Return the owner of a team's session, with the key that the document names if it is the tenant's.
+    """Return the owner of a team's session, with the document's key if it calls there, and what is unproven.
 
     A key sees what bears its name, so a document alone gives nobody sight of anything: this store must have
     seen calls of that key in this tenant. Else the session is the team's and no key's, until the first call
-    of the conversation; if that is the named key's, and only then, the session is.
-
-    Second, what is left for that call to prove.
+    of the conversation; if that is the named key's, and only then, the session is. The mapping has the fields
+    of the key that are left for that call to prove.
     """
     named = {name: document.owner[name] for name in KEY_FIELDS if document.owner.get(name)}
     key_hash = named.get("key_hash")

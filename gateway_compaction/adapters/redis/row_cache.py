@@ -101,7 +101,7 @@ class RowCache:
     async def _refresh(self, tenants: Sequence[str]) -> list[CachedTenant]:
         """Return some tenants as they are now, and make them the most recently used ones of the cache."""
         self._drop_unused()
-        # This one even if ``clear`` puts another in its place meanwhile.
+        # What is awaited below ends in this cache even if ``clear`` puts an empty one in its place meanwhile.
         cache = self._tenants
         states = await self._fetch_states(tenants)
         refreshed: list[CachedTenant] = []
@@ -131,7 +131,7 @@ class RowCache:
             cached = CachedTenant(known)
         if known.written == present.written:
             return cached
-        # Other rows may have been written later in the second at which the list was read last.
+        # A second back: rows may have been written later in the second at which the list was read last.
         since = str(known.read_at - 1) if known.read_at else "-inf"
         # Expired rows are not counted as dropped, so they are filtered here.
         rows = {key: row for key, row in cached.rows.items() if row.expires > present.read_at}

@@ -22,7 +22,8 @@ from gateway_compaction.core.conversation.parts import (
 )
 
 Kind = Literal["image", "audio", "video", "file"]
-# Words in the type of a part, such as ``input_audio``, ``video_url``, ``document``; kinds of tomorrow count.
+# Words in the type of a part, such as ``input_audio``, ``video_url``, ``document``: a type that nobody knows
+# yet is told by them too.
 KIND_WORDS: tuple[tuple[str, Kind], ...] = (
     ("image", "image"),
     ("audio", "audio"),
@@ -32,8 +33,9 @@ KIND_WORDS: tuple[tuple[str, Kind], ...] = (
 )
 NAME_FIELDS = ("filename", "file_name", "title", "name")
 ADDRESS_FIELDS = ("url", "file_url", "image_url", "audio_url", "video_url", "uri", "file_uri", "file_id")
+# Beginnings of an address; what stands in such a field otherwise is the data itself.
 ADDRESSES = ("http://", "https://", "gs://", "s3://", "file-")
-# In characters: what is longer is no name that anybody reads.
+# In characters: of a longer name or address nobody reads more.
 LONGEST_NAME = 200
 LONGEST_ADDRESS = 500
 
@@ -51,7 +53,7 @@ class Media(NamedTuple):
 
 
 def media_of(message: Message) -> list[Media]:
-    """Return the media of a message in order, those of results in its parts among them."""
+    """Return the media of a message in order, also those inside the results that its parts hold."""
     found = [media for part in parts_of(message) for media in _find_media(part)]
     if isinstance(message.get("audio"), Mapping):
         # What a model said aloud; only its id is sent again.
@@ -60,17 +62,17 @@ def media_of(message: Message) -> list[Media]:
 
 
 def read_media(part: Any) -> Media | None:
-    """Return what a part carries, or None for a text, a call, a result and what nobody knows."""
+    """Return the medium that a part carries, or None where it carries none, or of an unknown kind."""
     if not isinstance(part, Mapping) or has_type(part, TEXT_PARTS):
         return None
     if is_thinking(part):
         return None
-    # What a call is named after, it need not hold: ``file_search_call``.
+    # A call is named after what it works on, not after what it holds: ``file_search_call``.
     declared = "" if is_any_call(part) or is_any_result(part) else str(part_type(part))
     kind: Kind | None = next((kind for word, kind in KIND_WORDS if word in declared), None)
-    told = next((embedded.media_type for embedded in embedded_in(part) if embedded.media_type), "")
-    if told:
-        kind = next((kind for word, kind in KIND_WORDS if word == told.partition("/")[0]), "file")
+    media_type = next((embedded.media_type for embedded in embedded_in(part) if embedded.media_type), "")
+    if media_type:
+        kind = next((kind for word, kind in KIND_WORDS if word == media_type.partition("/")[0]), "file")
     return None if kind is None else Media(kind, _find_name(part))
 
 
@@ -83,7 +85,7 @@ def _find_media(part: Any) -> Iterator[Media]:
 
 
 def _find_name(part: Mapping[str, Any]) -> str:
-    """Return the name or the address that a part gives for what it carries, from it or from what it holds."""
+    """Return the name of what a part carries, else its address; from the part's fields or its objects'."""
     holders = [part, *(value for value in part.values() if isinstance(value, Mapping))]
     for fields, starts, longest in (
         (NAME_FIELDS, "", LONGEST_NAME),

@@ -1,8 +1,8 @@
 """Salient sentences of a conversation: rare words, names, dates, what a user says; each thing once.
 
-A sentence is worth the rarity of its words, times what its place and its form are worth, for each token.
-Words that a chosen sentence already says count less in all others, so that an extract does not say one thing
-ten times.
+A sentence is chosen by its gain: how rare its words are among the messages, times factors for its place and
+its form, divided by its tokens. Words that a chosen sentence says already count less in all others, so that
+an extract does not say one thing ten times.
 """
 
 from __future__ import annotations
@@ -40,39 +40,42 @@ from gateway_compaction.core.text.terms import extract_terms
 Count = Callable[[str], int]
 DIGIT = re.compile(r"\d")
 DATES = frozenset(extract_terms(" ".join(words_of("dates"))))
-# Stemmed, as the terms are: "last night", "next week".
+# A word of each dates a sentence: "last night", "next week". Stemmed, as terms are.
 NEAR = frozenset(extract_terms(" ".join(words_of("near_times"))))
 SPANS = frozenset(extract_terms(" ".join(words_of("time_spans"))))
 LATIN = [lexicon for lexicon in LEXICONS if lexicon.script == "Latin"]
-# What a first letter can tell is told by it, so that most words are looked at once.
+# Letters that "I" or "my" begin with: most words are passed over by their first letter, which is faster.
 FIRST_LETTERS = {entry.pattern.lstrip("[")[0] for lexicon in LATIN for entry in lexicon.own_person}
 OF_ONESELF = re.compile(
     rf"\b(?=[{''.join(sorted(FIRST_LETTERS | {letter.lower() for letter in FIRST_LETTERS}))}])"
     rf"{pattern_of('own_person', LATIN)}\b"
 )
-ELSEWHERE = re.compile(pattern_of("own_person", [lexicon for lexicon in LEXICONS if lexicon not in LATIN]))
-# What holds instead of something said before, and amounts: what a user cannot be asked for twice.
+OF_ONESELF_ELSEWHERE = re.compile(
+    pattern_of("own_person", [lexicon for lexicon in LEXICONS if lexicon not in LATIN])
+)
+# Corrections of something said before, and amounts: a user who told one is not to be asked for it again.
 CORRECTS = re.compile(f"(?i){pattern_of('corrections')}")
 AMOUNT = re.compile(r"(?<![\w.-])\d[\d.,:]*\s?(?:[%€$£¥₩°]|[^\W\d_])|[$€£¥₩]\s?\d")
 CAPITAL = re.compile(r"(?<=[\w,;] )[A-Z][a-z]+")
 SYMBOLS = re.compile(r"[{}()\[\]<>=;_/\\|]")
-# The share of a sentence's worth that stays though all its words were said; the rest is that of new words.
+# The share of its words' rarity that a sentence keeps when chosen ones say all of them already; the other
+# share counts new words only.
 SAID_AGAIN = 0.6
-# How much more what corrects or counts something lasts than the rest that a user says.
+# Added to ``Sentence.lasting`` where a user corrects something, and where he names an amount.
 CORRECTED = 1.0
 COUNTED = 0.5
-# As a share of its characters: a text with more symbols than this is pasted, or a program's.
+# As a share of its characters: a message with more symbols than this is pasted, or code, not talk.
 MOST_SYMBOLS = 0.03
-# The same of a sentence, which may name a path or two.
+# The same of a single sentence, in which a path or two weigh more.
 MOST_SYMBOLS_OF_SENTENCE = 0.06
-# What a sentence is worth more by: a date or a number, and each name in it, up to two.
+# Added to a sentence's factor of 1: for a date or a number in it, and for each name, up to two.
 DATE_WORTH = 0.6
 NAME_WORTH = 0.4
 MOST_NAMES = 2
-# By following a question, which it may answer; and by telling of the one who speaks.
+# The same for standing behind a question, which it may answer, and for telling of the one who speaks.
 ANSWER_WORTH = 0.2
 ONESELF_WORTH = 0.5
-# What a sentence is worth less by, as a factor: a question, the output of a tool, a program's.
+# Factors of what says less: a question, the output of a tool, code.
 QUESTION_FACTOR = 0.6
 TOOL_FACTOR = 0.5
 CODE_FACTOR = 0.5
@@ -83,7 +86,7 @@ LONGEST = 100
 # Shorter sentences say nothing alone; in other scripts twelve characters may be a whole sentence.
 LEAST_TERMS = 3
 LEAST_CHARS = 12
-# In sentences: what is read of a long message, of its beginning and its end; of a user's most.
+# In sentences: of a long message only so many first and last ones are read; of a user's more first ones.
 FIRST_READ = 16
 FIRST_READ_OF_USER = 120
 LAST_READ = 8
@@ -125,7 +128,7 @@ class Utterance:
     Attributes:
         sentences: those that say enough.
         asks: it ends with a question.
-        act: what it does for requests.
+        act: which requests it makes, or whether it may answer one.
         is_prose: a user or an assistant wrote it as one talks.
         role: whose it is.
     """
@@ -139,7 +142,15 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A sentence of a message: what its place is worth, as a factor, and the rarity of all its terms."""
+    """A sentence where it stands.
+
+    Attributes:
+        message: the index of its message.
+        sentence: the sentence.
+        boost: a factor, for its form and its place.
+        rarity: of all its terms together, in units of ``RARITY_UNIT``.
+        is_by_user: a user says it.
+    """
 
     message: int
     sentence: Sentence
@@ -157,7 +168,7 @@ class SentencePool:
         texts: what each message tells, in which the sentences have their places.
         candidates: every sentence with its worth where it stands, in order.
         rarity: how rare each term is among the messages, in units of ``RARITY_UNIT``.
-        dense: from 0 to 1, how many codes and numbers there are.
+        dense: from 0 to 1, how thick codes and numbers stand: 1 where an agent works, near 0 in small talk.
     """
 
     roles: Sequence[str]
@@ -168,7 +179,7 @@ class SentencePool:
 
 
 def read_utterance(message: Message) -> Utterance:
-    """Return what a message says; of a long one the first and the last sentences, of a user's most."""
+    """Return what a message says; of a long one the first and the last sentences, of a user's more."""
     role, text = source_role(message), told_text_of(message)
     if role in PREAMBLE_ROLES:
         return Utterance((), False)
@@ -220,7 +231,7 @@ def _to_sentence(
 def _is_of_oneself(text: str) -> bool:
     if OF_ONESELF.search(text) is not None:
         return True
-    return not text.isascii() and ELSEWHERE.search(text) is not None
+    return not text.isascii() and OF_ONESELF_ELSEWHERE.search(text) is not None
 
 
 def _is_dated(text: str, terms: Sequence[str]) -> bool:
@@ -246,7 +257,7 @@ def build_sentence_pool(
     Args:
         messages: the messages.
         utterances: what each of them says.
-        dense: from 0 to 1, how many codes and numbers there are.
+        dense: as in ``SentencePool``.
     """
     rarity = _count_rarity(utterances)
     roles, texts = [one.role for one in utterances], [told_text_of(m) for m in messages]
@@ -309,7 +320,7 @@ def _choose(
     count: Count,
     shown: str,
 ) -> list[Piece]:
-    """Choose sentences by what they say for each token, beside what is said already."""
+    """Choose the sentences that add most for each token to what is said already, until the room is used."""
     said = set(known)
     chosen: list[Piece] = []
 
@@ -319,7 +330,8 @@ def _choose(
         has_words = any(map(str.isalpha, fresh))
         if not fresh or (candidate.sentence.asks and not has_words):
             return 0.0
-        # The same about another code or number says little, where there are many; the same question nothing.
+        # Where the only new terms are codes or numbers, and such are many, a sentence says little more than
+        # one that was chosen (another line of a log); a question so repeated says nothing.
         again = SAID_AGAIN * (1.0 if has_words else 1 - pool.dense)
         worth = again * candidate.rarity + (1 - SAID_AGAIN) * sum(pool.rarity[t] for t in fresh)
         return candidate.boost * worth / candidate.sentence.cost
@@ -342,7 +354,7 @@ def _choose(
 
 
 def _count_rarity(utterances: Sequence[Utterance]) -> dict[str, int]:
-    """Return how rare each term is among messages."""
+    """Return how rare each term is among messages, in units of ``RARITY_UNIT``."""
     number: Counter[str] = Counter()
     for one in utterances:
         number.update({term for s in one.sentences for term in s.terms})

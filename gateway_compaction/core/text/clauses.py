@@ -18,7 +18,7 @@ def compile_borders(conjunctions: str) -> regex.Pattern[str]:
 
 
 def blank_asides(text: str, asides: regex.Pattern[str]) -> str:
-    """Return a text of the same length with what some patterns match made blank."""
+    """Return a text with spaces in the place of its asides, so that all else stays where it stood."""
     return str(asides.sub(lambda found: " " * len(found[0]), text))
 
 

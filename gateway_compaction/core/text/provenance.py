@@ -23,47 +23,53 @@ from gateway_compaction.core.text.lexicon import pattern_of
 
 # In characters: longer lines label nothing, and of a line no more is looked at.
 LONGEST_LABEL = 160
-# In words: the same of a label without its names and paths.
+# A line with more words than this labels nothing; names and paths in it are not counted.
 MOST_WORDS = 14
 # Characters at the end of an assistant's message in which a call is looked for.
 READ_END = 3_000
-# Lines of a mail's head, and of a conversation, of which there must be so many.
-HEAD_LINES, HEAD_LINES_APART, TALK_LINES = 2, 3, 4
+# Lines that make the head of a mail: with an address among them, or with none but an empty line behind.
+HEAD_LINES, HEAD_LINES_APART = 2, 3
+# Lines with a speaker's name that make a conversation.
+TALK_LINES = 4
 # Lines from one that names its speaker to the next, in a conversation.
 LINES_BETWEEN = 4
 
-# What a label calls the text behind it.
+# Words by which a label calls the text behind it: "tool output".
 RESULTS = frozenset(
     "result results output outputs observation observations response responses return returned returns"
     " stdout stderr log logs traceback content contents report reports findings answer answered answers"
     " reply replied replies said says printed produced snapshot excerpt dump listing".split()
 )
-# The same, of what only somebody may have sent or written: "message from", "comment by".
+# The same for a text with an author: "message from", "comment by". Alone they label nothing.
 WRITTEN = frozenset("message mail email letter comment notification issue ticket post review".split())
-# What an element or a label holds that somebody else wrote, whoever it was made for.
+# Words for a text that was written for no one conversation, as tags and labels name it: <document>.
 MATERIAL = frozenset(
     "file files document documents notification context data page pages webpage info text passage passages"
     " source sources attachment attachments chunk chunks".split()
 )
-# Where the text comes from, and how it came.
+# Words for where the text comes from.
 SOURCES = frozenset(
     "tool tools function functions command commands cmd code shell terminal bash execution exec action"
     " actions api browser agent agents subagent subagents worker plugin mcp server script snippet console"
     " program web search retrieval query database task subtask step call calls invocation website".split()
 )
+# Words for how it came.
 CAME = frozenset(
     "got returned printed produced ran executed retrieved attached fetched uploaded scraped extracted"
     " forwarded loaded read quoted cited copied pasted".split()
 )
-# Labels that need no source: nothing else is called so. And those that need none where they stand alone.
+# Words that label a source without saying which: nothing else is called so.
 ALONE = frozenset("observation observations stdout stderr".split())
+# Those that do so where nothing else stands on their line.
 ALONE_ON_LINE = ALONE | frozenset("result results findings report".split())
-# What may stand behind the word for the text, what names its source, and how a label may begin.
+# Words that may follow the one for the text: "output of ls", "results below".
 BESIDE = frozenset(
     "of from for to in by after with via is was were are below follows as at on the this following id".split()
 )
+# Words behind which its source is named, and words that name none there: "results from now on".
 FROM = frozenset("from of by".split())
 NO_SOURCE = frozenset("now here today then me us my our this that it".split())
+# Words that a label may begin with, besides those above.
 FIRST = frozenset(
     "the a an this these here heres that last latest previous next and i raw full your sub".split()
 )
@@ -72,15 +78,16 @@ OWN = frozenset(
     "user users human humans feedback ask asks asked question questions followup followups".split()
 )
 
-# A label holds one of these: most lines are told by looking for them alone.
+# Every label holds one of these; most lines hold none, and are not looked at further.
 HINT = regex.compile(f"(?i){'|'.join(sorted(RESULTS | WRITTEN | MATERIAL))}")
 WORD = regex.compile(r"[\p{L}]+|\d+")
 CAMEL = regex.compile(r"(?<=\p{Ll})(?=\p{Lu})")
-# Names, paths and quotations in a label, which tell nothing but that something is named.
+# Names, paths and quotations in a label. What they say does not count, only that something is named.
 NAMED = regex.compile(
     r"`[^`\n]++`|'[^'\n]++'|\"[^\"\n]++\"|\([^()\n]*+\)|(?<!\w)\[[^\[\]\n]++\]|[^\s/\\]*+[/\\]\S++"
     r"|\w+=\S++|[^\W_]++(?:[_.][^\W_]++)++"
 )
+# Marks of headings, lists and quotations before a label's first word.
 DECORATED = regex.compile(r"^(?:[#>*_=\-\s]|\[\[)*+")
 # A line without a colon labels nothing unless it begins with one of these.
 MARKS = ("[", "#", "*", "_", "=", "-", "$")
@@ -104,7 +111,9 @@ ADDRESS = regex.compile(r"[\w.+-]{1,64}@[\w-]{1,64}\.\w")
 MAIL_HEAD = regex.compile(rf"[ \t>*]*(?:{pattern_of('mail_headers')})[ \t*]*:[ \t*]+\S")
 # A header of a mail in any language: a name, and an address in brackets.
 ADDRESSED = regex.compile(rf"[ \t>*]*\p{{L}}[\p{{L}} \-]{{0,15}}[*]* ?:[^\n]*<{ADDRESS.pattern}")
+# A line that may be a further header: a name and a value.
 FIELD = regex.compile(r"[ \t>*]*\p{L}[\p{L} \-]{0,15}[*]* ?: \S")
+# The line above a quoted mail in any language: "On Monday Ann Berg <ann@example.com> wrote:".
 WROTE = regex.compile(rf"[ \t]*\p{{L}}[^\n]{{5,150}}?{ADDRESS.pattern}[^\n]{{0,40}}:[ \t]*$")
 # "[10:02] Anna: ...", "Anna (10:02): ...", "03/05/2026, 10:02 - Anna: ...".
 SPOKEN = regex.compile(
@@ -235,7 +244,7 @@ def _is_label(line: str) -> bool:
         if OWN.intersection(names):
             return False
         says = len(label) > 1 and not RESULTS.isdisjoint(_find_words(label[0]))
-        return says or _names_source(names, is_named=NAMED.search(inside) is not None)
+        return says or _are_label_words(names, is_named=NAMED.search(inside) is not None)
     parts = COLON.split(line, 2)
     if len(parts) == 1:
         return HEADING.match(line) is not None and _is_label_text(line, is_alone=True)
@@ -254,10 +263,10 @@ def _is_label_text(label: str, *, is_alone: bool) -> bool:
     named = {word for word in words if not word.isdigit()}
     if len(named) == 1 and named <= (ALONE_ON_LINE if is_alone else ALONE):
         return True
-    return _names_source(words, is_named=NAMED.search(label) is not None)
+    return _are_label_words(words, is_named=NAMED.search(label) is not None)
 
 
-def _names_source(words: Sequence[str], *, is_named: bool) -> bool:
+def _are_label_words(words: Sequence[str], *, is_named: bool) -> bool:
     """Tell whether the words of a label say both what stands behind it and where that comes from."""
     if not words or not OWN.isdisjoint(words):
         return False
@@ -307,13 +316,17 @@ def _is_mail_head(lines: Sequence[str], i: int) -> bool:
 
 
 def _find_left_open(text: str, shown: Sequence[str], lines: Sequence[Span]) -> int:
-    """Return the first line that is the tag of an element that does not end, as in a text that was cut."""
+    """Return the line of a program's tag whose element does not end, or the number of lines without one.
+
+    In a text that was cut the end of such an element is missing, and all behind its tag belongs to it. Only
+    the first such tag is looked at: where its element ends, the text was not cut in it.
+    """
     for i in range(len(lines)):
         tag = OPEN_TAG.match(shown[i]) if "<" in shown[i] else None
         if tag is None or OWN.intersection(_find_words(tag[1])):
             continue
-        is_program_s = "_" in tag[1] or "-" in tag[1] or "=" in tag[0] or names_source(tag[1])
-        if is_program_s:
+        is_of_program = "_" in tag[1] or "-" in tag[1] or "=" in tag[0] or names_source(tag[1])
+        if is_of_program:
             return i if text.find(f"</{tag[1]}", lines[i][1]) < 0 else len(lines)
     return len(lines)
 
@@ -358,8 +371,8 @@ def _find_conversation(shown: Sequence[str], lines: Sequence[Span], limit: int) 
                 runs[-1][i] = found[1]
             else:
                 runs.append({i: found[1]})
-    said = [run for run in runs if _is_conversation(run)]
-    return [(lines[min(run)][0], lines[_find_paragraph_end(shown, max(run), limit)][1]) for run in said]
+    talks = [run for run in runs if _is_conversation(run)]
+    return [(lines[min(run)][0], lines[_find_paragraph_end(shown, max(run), limit)][1]) for run in talks]
 
 
 def _find_paragraph_end(shown: Sequence[str], i: int, limit: int) -> int:
@@ -370,6 +383,7 @@ def _find_paragraph_end(shown: Sequence[str], i: int, limit: int) -> int:
 
 
 def _is_conversation(run: Mapping[int, str]) -> bool:
+    """Tell whether lines, each with its speaker, are a conversation rather than a list with names in it."""
     counted = Counter(run.values())
     return len(run) >= TALK_LINES and len(counted) > 1 and max(counted.values()) > 1
 

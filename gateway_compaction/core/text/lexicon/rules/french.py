@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gateway_compaction.core.text.lexicon.entry import Entry, RuleWords
 
+# Orders, to a friend ("réponds") or politely ("répondez"); in front of "moi" or "le" any verb is one.
 VERBS = (
     r"(?:adapte|affiche|ajoute|appelle|appuie|arrondi[st]|attends|base|calcule|change|cherche|cite|commence"
     r"|commente|compte|considère|consulte|continue|convertis|corrige|décris|demande|dis|donne|écri[st]"
@@ -14,6 +15,7 @@ VERBS = (
     r"|tiens|tourne|traduis|traite|tutoie|utilise|vérifie|vouvoie|dites|faites|soyez|veuillez|merci de"
     r"|\p{L}{2,12}ez|\p{L}{2,12}-(?:moi|nous|le|la|les|toi|en|y|lui))"
 )
+# Words for what an assistant writes: what is said of all of these holds for every answer.
 OUTPUT = (
     r"(?:réponses?|messages?|courriers?|mails?|e-mails?|courriels?|lettres?|textes?|recettes?"
     r"|exemples?|requêtes?|brouillons?|résumés?|traductions?|suggestions?|explications?"
