@@ -225,6 +225,8 @@ def test_a_file_that_was_uploaded_stays_in_the_container() -> None:
             is_repeated = contexts(wire)[1].transcript.openers.get(compaction.covers) == 0
             expected = 1 if compaction.kind == "cleared" or is_repeated else uploads
             assert json.dumps(items).count('"container_upload"') == expected, compaction.covers
+        # Without a message of ours nothing is repeated.
+        assert '"container_upload"' not in json.dumps(wire.write(wire.messages[2:]))
 
 
 def test_what_a_shell_printed_is_read_and_may_be_cleared() -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_compaction.core.conversation.digest import digest_history
+from gateway_compaction.core.conversation.rewrite import prepend_text, replace_texts
 from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.endpoints.read import read_conversation
 from gateway_compaction.core.endpoints.wire import EndpointName, WireConversation
@@ -218,7 +219,7 @@ class TestWriting:
     def test_an_assistant_s_shortened_text_stays_beside_its_calls(self, endpoint: EndpointName) -> None:
         wire = read_conversation(endpoint, body_of(endpoint, agent(2)))
         caller = next(m for m in wire.messages if m.get("tool_calls"))
-        shorter = {**caller, "content": [{**caller["content"][0], "text": "Short."}]}
+        shorter = replace_texts(caller, lambda _: "Short.")
         items = wire.write([shorter if m is caller else m for m in wire.messages])
         assert not violations(endpoint, {**body_of(endpoint, agent(2)), wire.field: items})
         assert json.dumps(items).count("Short.") == 1
@@ -252,6 +253,30 @@ class TestWriting:
             "role": "user",
             "content": [{**result, "content": "[removed]"}, {"type": "text", "text": "Go on."}],
         }
+
+    @pytest.mark.parametrize(("endpoint", "kind"), [("messages", "text"), ("responses", "input_text")])
+    @pytest.mark.parametrize("mark", [{}, {"cache_control": {"type": "ephemeral"}}])
+    def test_a_text_alone_is_a_string_and_goes_back_as_a_block(
+        self, endpoint: EndpointName, kind: str, mark: dict[str, Any]
+    ) -> None:
+        block = {"type": kind, "text": "Look.", **mark}
+        field = "messages" if endpoint == "messages" else "input"
+        wire = read_conversation(endpoint, {field: [{"role": "user", "content": [block]}]})
+        [message] = wire.messages
+        assert isinstance(message["content"], list if mark else str)
+        quoted = {"role": "user", "content": [{"type": kind, "text": "Quote."}, block]}
+        assert wire.write([prepend_text(message, "Quote.")]) == [quoted]
+        changed = {"role": "user", "content": [{"type": kind, "text": "Short."}]}
+        if not mark:
+            assert wire.write([replace_texts(message, lambda _: "Short.")]) == [changed]
+
+    @pytest.mark.parametrize("endpoint", OTHERS)
+    def test_a_quote_before_a_string_is_a_block_of_its_own(self, endpoint: EndpointName) -> None:
+        """Clients write a text as a string where it bears no mark; the bytes with a quote stay the same."""
+        kind, field = ("text", "messages") if endpoint == "messages" else ("input_text", "input")
+        wire = read_conversation(endpoint, {field: [{"role": "user", "content": "Look."}]})
+        [written] = wire.write([prepend_text(wire.messages[0], "Quote.")])
+        assert written["content"] == [{"type": kind, "text": "Quote."}, {"type": kind, "text": "Look."}]
 
     def test_a_quote_goes_before_a_user_s_own_parts(self) -> None:
         part = {"type": "input_image", "image_url": f"data:image/png;base64,{PIXEL}", "detail": "auto"}

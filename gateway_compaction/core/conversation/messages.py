@@ -101,15 +101,16 @@ def role_of(message: Message) -> str:
 
 
 def plain_text_of(message: Message) -> str | None:
-    """Return the text of a message that holds a role and a text and nothing else; None for every other one.
+    """Return the text of a message that has a role, a text and ids, and nothing else; None for all others.
 
     Nearly all messages of a long history are such. What is asked of each of them at every call asks this
     first, since what else a message may hold takes several times as long to be looked for.
     """
     content = message.get("content")
-    if type(content) is not str or len(message) > (3 if ORIGIN in message else 2) or "role" not in message:
+    if type(content) is not str or "role" not in message:
         return None
-    return content
+    beside = len(message) - 2 - (ORIGIN in message)
+    return content if not beside or (beside == 1 and "tool_call_id" in message) else None
 
 
 def declared_role(message: Message) -> str:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gateway_compaction.core.conversation.messages import Message, has_parts, parts_of
+from gateway_compaction.core.conversation.messages import ORIGIN, Message, parts_of
 from gateway_compaction.core.conversation.parts import cache_mark_of, is_text, part_text
 
 
@@ -76,10 +76,18 @@ def replace_content(message: Message, text: str) -> Message:
 
 
 def prepend_text(message: Message, text: str) -> Message:
-    """Return a copy of a message with a text before its own content, which stays as it is."""
-    if has_parts(message):
-        return {**message, "content": [{"type": "text", "text": text}, *parts_of(message)]}
-    return {**message, "content": f"{text}\n\n{message.get('content') or ''}"}
+    """Return a copy of a message with a text before its own content, which stays as it is.
+
+    Where the message was read from another endpoint's form, the texts are parts of their own: clients of
+    those write a text as a string, and as a block while it carries a mark for the cache. It is the same to
+    the provider's cache, and must be it with a quote before it.
+    """
+    content = message.get("content")
+    if isinstance(content, str) and content and ORIGIN in message:
+        content = [{"type": "text", "text": content}]
+    if isinstance(content, list):
+        return {**message, "content": [{"type": "text", "text": text}, *content]}
+    return {**message, "content": f"{text}\n\n{content or ''}"}
 
 
 def mark_for_cache(message: Message, mark: Any) -> Message:

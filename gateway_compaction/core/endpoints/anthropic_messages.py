@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway_compaction.core.conversation.messages import Message, parts_of
+from gateway_compaction.core.conversation.messages import ORIGIN, Message, parts_of
 from gateway_compaction.core.conversation.parts import (
     has_type,
     is_call,
@@ -22,12 +22,13 @@ from gateway_compaction.core.conversation.parts import (
     is_thinking,
     part_type,
 )
-from gateway_compaction.core.endpoints.wire import Item, WireConversation, number_messages, origin_of
+from gateway_compaction.core.endpoints.wire import Item, WireConversation, origin_of, sole_text
 
 OWN_COMPACTION = "the request asks the provider to manage its context"
 LOADS_TOOLS = "the history loads tools, and a part of it may not be left out"
 # Blocks by which a history changes what a model may do.
 STATEFUL_BLOCKS = frozenset({"tool_addition", "tool_removal", "tool_reference"})
+TEXTS = frozenset({"text"})
 COMPACTIONS = frozenset({"compaction"})
 UPLOADS = frozenset({"container_upload"})
 NESTED = ("content", "tool_references")
@@ -38,13 +39,11 @@ KEEPS_HISTORY = "clear_thinking"
 """How the edits of a ``context_management`` begin that bound nothing: only what was thought is left out."""
 
 
-@dataclass(slots=True)
-class _Span:
-    """The blocks of a wire message that a chat message was read from; without ``stop`` its whole content."""
+Span = tuple[int, int, int | None]
+"""The blocks that a chat message was read from: a wire message's number, start and stop of them in it.
 
-    item: int
-    start: int = 0
-    stop: int | None = None
+Without a stop it is all of its content.
+"""
 
 
 @dataclass(slots=True)
@@ -68,18 +67,21 @@ class _Reading:
     """The chat messages read from a list of wire messages, and where each came from.
 
     Attributes:
-        spans: of each chat message, by its number, the blocks that it was read from.
+        spans: of each chat message, by its number, the blocks that it was read from; None for ``system``.
         blocks: the blocks as they came, by the ``id`` of the parts that they were read as.
+        kinds: the kinds of all blocks but texts.
     """
 
     items: Sequence[Item]
     messages: list[dict[str, Any]] = field(default_factory=list)
-    spans: dict[int, _Span] = field(default_factory=dict)
+    spans: list[Span | None] = field(default_factory=list)
     blocks: dict[int, Any] = field(default_factory=dict)
+    kinds: set[str] = field(default_factory=set)
 
-    def add(self, message: dict[str, Any], span: _Span) -> None:
-        self.spans[len(self.messages)] = span
+    def add(self, message: dict[str, Any], span: Span | None) -> None:
+        message[ORIGIN] = len(self.messages)
         self.messages.append(message)
+        self.spans.append(span)
 
     def to_part(self, block: Any) -> Any:
         """Return a content part of Chat Completions for a block, and remember the block.
@@ -102,12 +104,11 @@ def read_anthropic_messages(body: Mapping[str, Any]) -> WireConversation:
     items = body.get("messages")
     reading = _Reading(items if isinstance(items, list) else ())
     if body.get("system"):
-        reading.messages.append({"role": "system", "content": body["system"]})
+        reading.add({"role": "system", "content": body["system"]}, None)
     for number, item in enumerate(reading.items):
         _read_item(reading, number, item)
-    number_messages(reading.messages)
     rest = {name: value for name, value in body.items() if name not in ("messages", "system")}
-    kinds = {kind for item in reading.items for kind in _kinds_of(_blocks_of(item))}
+    kinds = reading.kinds
     return WireConversation(
         "messages",
         reading.messages,
@@ -143,28 +144,33 @@ def _kinds_of(blocks: Any, depth: int = DEPTH) -> set[str]:
     return found
 
 
-def _blocks_of(item: Item) -> Sequence[Any]:
-    content = item.get("content") if isinstance(item, Mapping) else None
-    return content if isinstance(content, list) else ()
-
-
 def _read_item(reading: _Reading, number: int, item: Item) -> None:
-    if not isinstance(item, Mapping) or not isinstance(item.get("content"), list):
+    is_object = type(item) is dict or isinstance(item, Mapping)
+    content = item.get("content") if is_object else None
+    if not isinstance(content, list):
         # A string is the same in both forms; nonsense is left to whoever parses the transcript.
-        reading.add(dict(item) if isinstance(item, Mapping) else {"role": None}, _Span(number))
-    elif item.get("role") == "assistant":
-        reading.add(_read_assistant(reading, item["content"]), _Span(number))
+        reading.add(dict(item) if is_object else {"role": None}, (number, 0, None))
+        return
+    if (text := sole_text(content, TEXTS)) is not None:
+        reading.add({"role": item.get("role"), "content": text}, (number, 0, None))
+        return
+    reading.kinds |= _kinds_of(content)
+    if item.get("role") == "assistant":
+        reading.add(_read_assistant(reading, content), (number, 0, None))
     else:
         _read_user(reading, number, item)
 
 
 def _read_assistant(reading: _Reading, blocks: Sequence[Any]) -> dict[str, Any]:
-    message: dict[str, Any] = {
-        "role": "assistant",
-        "content": [reading.to_part(b) for b in blocks if not (is_call(b) or is_thinking(b))],
-    }
-    calls = [_to_call(block) for block in blocks if is_call(block)]
-    thinking = [block for block in blocks if is_thinking(block)]
+    parts, calls, thinking = list[Any](), list[Any](), list[Any]()
+    for block in blocks:
+        if is_call(block):
+            calls.append(_to_call(block))
+        elif is_thinking(block):
+            thinking.append(block)
+        else:
+            parts.append(reading.to_part(block))
+    message: dict[str, Any] = {"role": "assistant", "content": (sole_text(parts, TEXTS) or parts) or None}
     if calls:
         message["tool_calls"] = calls
     if thinking:
@@ -173,7 +179,9 @@ def _read_assistant(reading: _Reading, blocks: Sequence[Any]) -> dict[str, Any]:
 
 
 def _to_call(block: Mapping[str, Any]) -> dict[str, Any]:
-    arguments = json.dumps(block.get("input"), ensure_ascii=False, default=repr)
+    arguments = block.get("input")
+    if type(arguments) is not dict or not arguments:
+        arguments = json.dumps(arguments, ensure_ascii=False, default=repr)
     function = {"name": block.get("name"), "arguments": arguments}
     return {"id": block.get("id"), "type": "function", "function": function}
 
@@ -183,21 +191,22 @@ def _read_user(reading: _Reading, number: int, item: Mapping[str, Any]) -> None:
     while start < len(blocks):
         stop = start + 1
         if is_result(blocks[start]):
-            reading.add(_to_result(reading, blocks[start]), _Span(number, start, stop))
+            reading.add(_to_result(reading, blocks[start]), (number, start, stop))
         else:
             while stop < len(blocks) and not is_result(blocks[stop]):
                 stop += 1
             parts = [reading.to_part(block) for block in blocks[start:stop]]
-            reading.add({"role": item.get("role"), "content": parts}, _Span(number, start, stop))
+            content = sole_text(parts, TEXTS) or parts
+            reading.add({"role": item.get("role"), "content": content}, (number, start, stop))
         start = stop
     if not blocks:
-        reading.add({"role": item.get("role"), "content": blocks}, _Span(number))
+        reading.add({"role": item.get("role"), "content": blocks}, (number, 0, None))
 
 
 def _to_result(reading: _Reading, block: Mapping[str, Any]) -> dict[str, Any]:
     content = block.get("content")
     if isinstance(content, list):
-        content = [reading.to_part(part) for part in content]
+        content = sole_text(content, TEXTS) or [reading.to_part(part) for part in content]
     message = {"role": "tool", "tool_call_id": block.get("tool_use_id"), "content": content}
     if block.get("cache_control"):
         message["cache_control"] = block["cache_control"]
@@ -238,7 +247,7 @@ def _write(reading: _Reading, sent: Sequence[Message], *, keeps_uploads: bool) -
             last.is_changed = last.is_changed or piece.is_changed or not same_item
         else:
             pieces.append(piece)
-    if keeps_uploads:
+    if keeps_uploads and reading.kinds & UPLOADS:
         _add_uploads(reading, sent, pieces)
     return [_to_item(reading, piece) for piece in pieces]
 
@@ -259,22 +268,23 @@ def _to_piece(reading: _Reading, message: Message) -> _Piece | None:
     origin = origin_of(message)
     if origin is None:
         return _Piece(str(message["role"]), None, message["content"], is_changed=True)
-    span = reading.spans.get(origin)
+    span = reading.spans[origin]
     if span is None:
         return None
-    item = reading.items[span.item]
+    number, start, stop = span
+    item = reading.items[number]
     content, is_changed = item.get("content"), reading.messages[origin] is not message
     if not is_changed:
-        blocks = content[span.start : span.stop] if isinstance(content, list) else content
+        blocks = content[start:stop] if isinstance(content, list) else content
     elif not isinstance(content, list):
         blocks = message.get("content")
     elif message["role"] == "assistant":
         blocks = list(_rebuild_assistant(reading, content, message))
     elif message["role"] == "tool":
-        blocks = [_rebuild_result(reading, content[span.start], message)]
+        blocks = [_rebuild_result(reading, content[start], message)]
     else:
-        blocks = _to_blocks(reading, message.get("content"))
-    return _Piece(str(item.get("role")), span.item, blocks, is_changed)
+        blocks = _as_blocks(_to_blocks(reading, message.get("content")))
+    return _Piece(str(item.get("role")), number, blocks, is_changed)
 
 
 def _rebuild_assistant(reading: _Reading, blocks: Sequence[Any], message: Message) -> Iterator[Any]:

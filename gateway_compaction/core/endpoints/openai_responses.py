@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.messages import ORIGIN, Message
 from gateway_compaction.core.conversation.parts import part_type
-from gateway_compaction.core.endpoints.wire import Item, WireConversation, number_messages, origin_of
+from gateway_compaction.core.endpoints.wire import Item, WireConversation, origin_of, sole_text
 
 PROVIDER_KEEPS = "the provider keeps this history"
 OWN_COMPACTION = "the request asks the provider to manage its context"
@@ -53,6 +53,8 @@ TEXT_OUTPUTS = OUTPUTS - {"computer_call_output"}
 APPROVAL_REQUEST, APPROVAL_RESPONSE = "mcp_approval_request", "mcp_approval_response"
 CALLS = frozenset({"function_call", "custom_tool_call", APPROVAL_REQUEST})
 ROLES = frozenset({"user", "assistant", "system", "developer"})
+INPUT_TEXTS = frozenset({"input_text"})
+OUTPUT_TEXTS = frozenset({"output_text", "text"})
 # Fields that a text must have; what it cites is told by places in the text that came.
 TEXT_FIELDS: Mapping[str, Mapping[str, Any]] = {"output_text": {"annotations": []}}
 # Fields of a call's item that say what it calls a tool with.
@@ -64,27 +66,29 @@ class _Reading:
     """The chat messages read from a list of items.
 
     Attributes:
-        spans: of each chat message, by its number, the items that it was read from: start and stop.
+        spans: of each chat message, by its number, the items that it was read from: start and stop; None for
+            ``instructions``.
         parts: the parts as they came, by the ``id`` of what they were read as.
     """
 
     items: Sequence[Item]
     messages: list[dict[str, Any]] = field(default_factory=list)
-    spans: dict[int, tuple[int, int]] = field(default_factory=dict)
+    spans: list[tuple[int, int] | None] = field(default_factory=list)
     parts: dict[int, Any] = field(default_factory=dict)
     left_alone: str | None = None
 
-    def add(self, message: dict[str, Any], number: int) -> None:
-        self.spans[len(self.messages)] = (number, number + 1)
+    def add(self, message: dict[str, Any], span: tuple[int, int] | None) -> None:
+        message[ORIGIN] = len(self.messages)
         self.messages.append(message)
+        self.spans.append(span)
 
     def join_assistant(self, number: int) -> dict[str, Any]:
         """Return the assistant's message that an item belongs to: the one before it, or a new one."""
-        last = len(self.messages) - 1
-        if last >= 0 and self.messages[last]["role"] == "assistant" and last in self.spans:
-            self.spans[last] = (self.spans[last][0], number + 1)
+        span = self.spans[-1] if self.spans else None
+        if span is not None and self.messages[-1]["role"] == "assistant":
+            self.spans[-1] = (span[0], number + 1)
         else:
-            self.add({"role": "assistant", "content": []}, number)
+            self.add({"role": "assistant", "content": []}, (number, number + 1))
         return self.messages[-1]
 
     def to_part(self, part: Any) -> Any:
@@ -94,7 +98,9 @@ class _Reading:
         return read
 
     def to_content(self, content: Any) -> Any:
-        return [self.to_part(part) for part in content] if isinstance(content, list) else content
+        if not isinstance(content, list):
+            return content
+        return sole_text(content, INPUT_TEXTS) or [self.to_part(part) for part in content]
 
 
 def read_openai_responses(body: Mapping[str, Any]) -> WireConversation:
@@ -103,10 +109,12 @@ def read_openai_responses(body: Mapping[str, Any]) -> WireConversation:
     items = given if isinstance(given, list) else [{"role": "user", "content": given}]
     reading = _Reading(items)
     if body.get("instructions"):
-        reading.messages.append({"role": "system", "content": body["instructions"]})
+        reading.add({"role": "system", "content": body["instructions"]}, None)
     for number, item in enumerate(items):
         _read_item(reading, number, item)
-    number_messages(reading.messages)
+    for message in reading.messages:
+        if message["role"] == "assistant":
+            message["content"] = _join_parts(reading, message["content"])
     return WireConversation(
         "responses",
         reading.messages,
@@ -128,8 +136,15 @@ def _to_chat_body(body: Mapping[str, Any]) -> dict[str, Any]:
     return rest
 
 
+def _join_parts(reading: _Reading, parts: Sequence[Any]) -> Any:
+    """Return the content of an assistant's message for the parts of all its items."""
+    # What else stands in the part of a text is lost with every change of the text.
+    text = sole_text(parts, OUTPUT_TEXTS, bare=False)
+    return text or [reading.to_part(part) for part in parts] or None
+
+
 def _read_item(reading: _Reading, number: int, item: Item) -> None:
-    if not isinstance(item, Mapping):
+    if type(item) is not dict and not isinstance(item, Mapping):
         reading.left_alone = f"input[{number}] is no item"
         return
     kind = str(item.get("type", "message"))
@@ -142,18 +157,19 @@ def _read_item(reading: _Reading, number: int, item: Item) -> None:
     elif kind in CALLS or (kind in CLIENT_CALLS and item.get("call_id")):
         reading.join_assistant(number).setdefault("tool_calls", []).append(_to_call(item, kind))
     elif kind in OUTPUTS or kind == APPROVAL_RESPONSE:
-        reading.add(_to_result(reading, item), number)
+        reading.add(_to_result(reading, item), (number, number + 1))
     else:
         reading.left_alone = LEFT_ALONE.get(kind, f"an item of the kind {kind[:40]} is not known here")
 
 
 def _read_message(reading: _Reading, number: int, item: Mapping[str, Any]) -> None:
     if item["role"] != "assistant":
-        reading.add({"role": item["role"], "content": reading.to_content(item.get("content"))}, number)
+        content = reading.to_content(item.get("content"))
+        reading.add({"role": item["role"], "content": content}, (number, number + 1))
         return
     message, content = reading.join_assistant(number), item.get("content")
     if isinstance(content, list):
-        message["content"] += [reading.to_part(part) for part in content]
+        message["content"] += content
     elif isinstance(content, str):
         message["content"].append({"type": "text", "text": content})
 
@@ -213,7 +229,7 @@ def _write(reading: _Reading, sent: Sequence[Message]) -> list[Item]:
         if origin is None:
             items.append({"role": str(message["role"]), "content": _own_content(message)})
             continue
-        span = reading.spans.get(origin)
+        span = reading.spans[origin]
         if span is None:
             continue
         came = reading.items[span[0] : span[1]]
@@ -237,6 +253,8 @@ def _rebuild(reading: _Reading, came: Sequence[Item], message: Message) -> Itera
         yield _rebuild_output(reading, came[0], content)
         return
     if role != "assistant":
+        if isinstance(came[0].get("content"), list) and isinstance(content, str):
+            content = [{"type": "text", "text": content}]
         yield {**came[0], "content": _to_wire_content(reading, content, "input_text")}
         return
     parts = iter(content if isinstance(content, list) else [{"type": "text", "text": content}])

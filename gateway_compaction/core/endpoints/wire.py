@@ -41,10 +41,22 @@ class WireConversation:
         return "input" if self.endpoint == "responses" else "messages"
 
 
-def number_messages(messages: Sequence[dict[str, Any]]) -> None:
-    """Give each message that was read its number, which copies of it keep."""
-    for number, message in enumerate(messages):
-        message[ORIGIN] = number
+def sole_text(parts: Sequence[Any], types: frozenset[str], *, bare: bool = True) -> str | None:
+    """Return the text of parts that are one text and nothing else; None for all others.
+
+    A string means the same as a list of one text, and is read several times as fast by all that follow. An
+    empty one means something else.
+
+    Args:
+        parts: a content.
+        types: the types of a text.
+        bare: the text has no other field, such as a mark for the cache.
+    """
+    part = parts[0] if len(parts) == 1 else None
+    if type(part) is not dict or part.get("type") not in types or (bare and len(part) != 2):
+        return None
+    text = part.get("text")
+    return text if type(text) is str and text else None
 
 
 def origin_of(message: Message) -> int | None:
