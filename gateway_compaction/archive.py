@@ -14,6 +14,8 @@ from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.records.restore_point import RestorePoint
+from gateway_compaction.core.summary.restore import make_restore_point
 
 __all__ = [
     "Archive",
@@ -196,6 +198,12 @@ class SessionDetail:
     def versions(self) -> tuple[int, ...]:
         """The numbers of all versions: those in use, then those taken back."""
         return tuple(one.version for one in (*self.compactions, *self.retired))
+
+    def make_restore_point(self) -> RestorePoint:
+        """Make the point at which the session can be taken up now; to be called off the loop."""
+        row, call = self.row, self.last_call
+        at = max(row.seen, call.at if call is not None else 0.0)
+        return make_restore_point(row.session.session_id, at, self.compactions, call, pins=self.steering.pins)
 
 
 @dataclass(frozen=True, slots=True)

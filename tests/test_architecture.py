@@ -64,7 +64,7 @@ IMPURE = frozenset(
     " multiprocessing os pathlib queue random redis requests sched secrets select selectors shutil signal"
     " smtplib socket sqlite3 ssl subprocess sys tempfile threading time urllib uuid warnings".split()
 )
-PURE_NAMES = {"pathlib": {"PurePath", "PurePosixPath"}}
+PURE_NAMES = {"pathlib": {"PurePath", "PurePosixPath"}, "datetime": {"date"}}
 # Every handler of all exceptions that does not raise again: there foreign code may raise anything.
 BROAD = {
     "hook.py": {"guarded"},

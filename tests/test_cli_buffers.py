@@ -348,6 +348,19 @@ def versions(shown: str) -> list[tuple[int, str]]:
     return [(int(row[0]), row[-1]) for row in cells if row]
 
 
+class TestRestore:
+    def test_it_tells_what_a_new_conversation_is_told(self, archive: FakeArchive) -> None:
+        shown = good(archive, "restore", FIRST.session_id)
+        assert shown.startswith("<restored_conversation source=") and "<summary>" in shown
+        told = document(archive, "restore", FIRST.session_id)
+        assert told["messages"][0]["content"] == told["text"] and not OBEYED.search(shown)
+        assert told["parts"]["summary"] == "stored" and told["tokens"] > 50
+
+    def test_its_bounds_are_options(self, archive: FakeArchive) -> None:
+        bare = good(archive, "restore", FIRST.session_id, "--summary-chars", "0", "--recent-tokens", "0")
+        assert "<summary>" not in bare and "<recent_dialog>" not in bare
+
+
 class TestEvents:
     """``events``."""
 

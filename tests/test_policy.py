@@ -59,6 +59,8 @@ DESIGN_DEFAULTS = {
     "storage.ttl": 604_800,
     "storage.content": "summaries",
     "storage.max_compactions": 2000,
+    "restore.summary_chars": "auto",
+    "restore.recent_tokens": "auto",
     "bypass.header": "x-compaction",
     "bypass.allow": True,
 }

@@ -50,6 +50,8 @@ WRONG: dict[str, list[Any]] = {
     "storage.ttl": [59, "59s", "7 days", "7w", "d", 3.5, None, True, "9999d"],
     "storage.content": ["all", None],
     "storage.max_compactions": [0, "many"],
+    "restore.summary_chars": [-1, "long", None],
+    "restore.recent_tokens": [-1, 1.5, None],
     "bypass.header": ["x compaction", "", "x\nb", None],
     "bypass.allow": ["yes", 1, 0, None],
 }

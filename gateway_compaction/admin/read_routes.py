@@ -17,6 +17,7 @@ from gateway_compaction.admin.measures import load_overview
 from gateway_compaction.admin.policy_view import explain_policy, identity_for, identity_of_session
 from gateway_compaction.admin.preview import preview_call
 from gateway_compaction.admin.problems import STORE_DOWN
+from gateway_compaction.admin.restoring import restore_session
 from gateway_compaction.admin.schemas import (
     EventPage,
     Explanation,
@@ -24,6 +25,8 @@ from gateway_compaction.admin.schemas import (
     Overview,
     Preview,
     PreviewBody,
+    RestoreBody,
+    Restored,
     Version,
 )
 from gateway_compaction.archive import CallSnapshot, Scope, SessionDetail, SessionPage, Sort, State
@@ -133,6 +136,19 @@ async def preview(viewer: Reader, parts: PartsDep, id: Id, body: PreviewBody) ->
     policy = parts.policies().resolve(await identity_of_session(detail.row))
     return await json_response_off_loop(
         await asyncio.to_thread(preview_call, detail, policy, body, parts.count)
+    )
+
+
+@router.post("/sessions/{id}/restore", operation_id="compaction_restore", response_model=Restored)
+async def restore(viewer: Reader, parts: PartsDep, id: Id, body: RestoreBody) -> Response:
+    """Tell this conversation as a new one can be told of it: work, rules, summary and last messages.
+
+    The last messages are there where `storage.content` is `full`. Nothing is changed by asking.
+    """
+    detail = await parts.archive.detail(viewer.scope, ref_of(id))
+    policy = parts.policies().resolve(await identity_of_session(detail.row))
+    return await json_response_off_loop(
+        await asyncio.to_thread(restore_session, detail, policy, body, parts.count)
     )
 
 

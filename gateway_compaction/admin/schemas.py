@@ -41,6 +41,46 @@ class PreviewBody(_Body):
     max_tokens: Annotated[int | None, Field(ge=50, description="summary.max_tokens")] = None
 
 
+class RestoreBody(_Body):
+    """The form in which an earlier conversation is told, and the model that it is told to."""
+
+    form: Annotated[
+        Literal["messages", "text"],
+        Field(description="`messages` to put in front of a new conversation, or one `text`."),
+    ] = "messages"
+    window: Annotated[
+        int | None,
+        Field(ge=200, le=10**9, description="Tokens of the new model's window; default: the old one's."),
+    ] = None
+    model: Annotated[str | None, Field(max_length=200, description="The new model, to count tokens by.")] = (
+        None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """An earlier conversation as a new one is told of it. Nothing was changed by asking.
+
+    Attributes:
+        session: the id of the earlier one.
+        source: how the text names it.
+        form: what was asked for; of `messages` and `text` the other one is null.
+        messages: put them behind the system prompt and before the first message of the new conversation.
+        text: the same as one text, for clients that build their prompt themselves.
+        tokens: tokens of the text.
+        parts: which parts there are, and whether a client `told` them, they were `found` in the
+            conversation, or are `stored` with it.
+    """
+
+    session: str
+    source: str
+    form: Literal["messages", "text"]
+    messages: tuple[dict[str, Any], ...] | None
+    text: str | None
+    tokens: int
+    parts: dict[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Totals:
     """Counts over some calls, in tokens and dollars.

@@ -25,6 +25,7 @@ ROUTES: dict[tuple[str, str], tuple[dict[str, Any], bool]] = {
     ("GET", "/compaction/sessions/{id}/last-call"): ({}, False),
     ("GET", "/compaction/sessions/{id}/export"): ({}, False),
     ("POST", "/compaction/sessions/{id}/preview"): ({"json": {"target": 0.3}}, False),
+    ("POST", "/compaction/sessions/{id}/restore"): ({"json": {}}, False),
     ("POST", "/compaction/sessions/{id}/compact"): ({}, True),
     ("POST", "/compaction/sessions/{id}/rebuild"): ({}, True),
     ("POST", "/compaction/sessions/{id}/rollback"): ({"json": {"version": 1}}, True),

@@ -18,6 +18,7 @@ from gateway_compaction.cli.buffers import watch as buffers_watch
 from gateway_compaction.cli.buffers.diff import Change, compare_segments, describe_version
 from gateway_compaction.cli.buffers.names import find_session
 from gateway_compaction.cli.buffers.reach import PAGE, Invocation, Named, OpenArchive, with_archive_options
+from gateway_compaction.cli.buffers.restore import add_restore
 from gateway_compaction.cli.buffers.text import format_block, format_cell, pluralize, print_json, to_safe_json
 from gateway_compaction.cli.buffers.view import (
     call_table,
@@ -245,4 +246,5 @@ def _print_diff(before: Compaction, after: Compaction, found: Sequence[Change], 
 
 
 buffers_act.add_actions(app)
+add_restore(app)
 buffers_watch.add_watch(app)

@@ -210,6 +210,27 @@ class Storage(Section):
     max_compactions: Count = Field(default=2000, description="Most compactions kept of one session.")
 
 
+class Restore(Section):
+    """The bounds of what a new conversation is told of an earlier one."""
+
+    summary_chars: Annotated[
+        Literal["auto"] | Annotated[int, Field(ge=0, le=LARGEST)],
+        Expects("auto, or a whole number of at least 0"),
+    ] = Field(
+        default="auto",
+        description="Characters of the running summary; auto: 700, of Korean, Japanese and Chinese 400, and"
+        " up to four times as many for windows above 32,768 tokens.",
+    )
+    recent_tokens: Annotated[
+        Literal["auto"] | Annotated[int, Field(ge=0, le=LARGEST)],
+        Expects("auto, or a whole number of at least 0"),
+    ] = Field(
+        default="auto",
+        description="Tokens of its last messages; auto: 800, and up to four times as many for windows above"
+        " 32,768 tokens. Never more than a fifth of the window.",
+    )
+
+
 class Bypass(Section):
     """A client's way to switch compaction off for one request, or to ask for it."""
 
@@ -271,6 +292,7 @@ class PolicyBody(Section):
     recall: Recall = Field(default=Recall(), description="Excerpts that the question needs.")
     labels: Labels = Field(default=Labels(), description="Ids that clients send.")
     storage: Storage = Field(default=Storage(), description="What is stored, and for how long.")
+    restore: Restore = Field(default=Restore(), description="What a later conversation is told.")
     bypass: Bypass = Field(default=Bypass(), description="A client's way to switch off.")
 
 

@@ -12,7 +12,8 @@ import regex
 
 OWN_TAGS = regex.compile(
     r"(?i)<(?=\s*+(?:/\s*+)?"
-    r"(?:conversation_summary|summary|transcript|previous_summary|task|rules|anchors|pins|recall)\b)"
+    r"(?:conversation_summary|summary|transcript|previous_summary|task|rules|anchors|pins|recall"
+    r"|restored_conversation|recent_dialog)\b)"
 )
 # Other forms of plain characters, and characters that are shown as nothing: both may stand within a tag.
 OTHER_FORM = regex.compile(r"\p{NFKC_QC=No}")

@@ -1,0 +1,48 @@
+"""An earlier conversation as the API tells it, for clients that build their prompt themselves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.admin.conftest import bearer
+from tests.admin.memory_archive import MemoryArchive
+
+pytestmark = pytest.mark.usefixtures("keyed")
+
+URL = "/compaction/sessions/tr.1/restore"
+
+
+async def ask(client: httpx.AsyncClient, **body: Any) -> dict[str, Any]:
+    answer = await client.post(URL, json=body, headers=bearer("sk-red-1"))
+    assert answer.status_code == 200, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+async def test_it_comes_as_messages_or_as_the_same_text(
+    client: httpx.AsyncClient, archive: MemoryArchive
+) -> None:
+    kept = dict(archive.known)
+    first, text = await ask(client), await ask(client, form="text")
+    assert first["messages"] == [
+        {"role": "user", "content": text["text"]},
+        {"role": "assistant", "content": "OK."},
+    ]
+    assert (first["text"], text["messages"]) == (None, None)
+    assert "<summary>\none\nthree\n</summary>" in text["text"] and "never deploy on Fridays" in text["text"]
+    assert first["parts"] == {"pins": "stored", "summary": "stored"}
+    assert first["tokens"] == text["tokens"] > 50 and first["session"] == "tr.1"
+    assert archive.known == kept and not archive.actions
+
+
+async def test_a_larger_window_is_told_more(client: httpx.AsyncClient, archive: MemoryArchive) -> None:
+    files = {"role": "user", "content": " ".join(f"src/part{n}.py" for n in range(12))}
+    detail = archive.known["tr.1"]
+    assert detail.last_call is not None
+    archive.add(replace(detail, last_call=replace(detail.last_call, client=(files,))))
+    small, large = [(await ask(client, form="text", window=w))["text"] for w in (8_000, 128_000)]
+    assert (small.count("- src/part"), large.count("- src/part")) == (8, 12)
