@@ -174,6 +174,7 @@ def test_the_presets_are_those_that_can_be_named() -> None:
         (
             "turns",
             {
+                "levels.medium.keep_last": 1,
                 "triggers.turns": 3,
                 "triggers.then": "apply",
                 "triggers.wait_seconds": 10,

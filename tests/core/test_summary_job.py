@@ -167,14 +167,23 @@ def turns(count: int) -> list[Any]:
     return chat(count, 10)
 
 
+EACH_THREE = {"triggers__turns": 3, "levels__medium__keep_last": 1}
+
+
 class TestTurns:
     """A job for every so many finished turns."""
+
+    @pytest.mark.parametrize("keep", range(1, 20))
+    def test_the_last_n_are_in_no_block(self, keep: int) -> None:
+        """Of 10 turns, or 19 messages; a turn that one of the last belongs to waits with it."""
+        found = job(turns(10), triggers__turns=3, levels__medium__keep_last=keep)
+        assert (found.covers if found else 0) == (19 - keep) // 6 * 6
 
     def test_at_turn_four_seven_ten(self) -> None:
         kept: list[Compaction] = []
         covers: dict[int, int] = {}
         for count in range(1, 12):
-            found = job(turns(count), *kept, triggers__turns=3)
+            found = job(turns(count), *kept, **EACH_THREE)
             if found is not None:
                 covers[count] = found.covers
                 kept.append(at(turns(count), found.covers))
@@ -182,7 +191,7 @@ class TestTurns:
 
     def test_each_builds_on_the_last(self) -> None:
         first = at(turns(7), 6)
-        found = job(turns(7), first, triggers__turns=3)
+        found = job(turns(7), first, **EACH_THREE)
         assert found is not None and found.base == first
 
     def test_missed_ones_are_made_up_for_in_whole_blocks(self) -> None:

@@ -50,7 +50,7 @@ async def test_of_a_small_session_that_an_operator_asked_for(rig: Rig) -> None:
 
 
 async def test_of_what_a_trigger_fires_for(rigs: Callable[..., Rig]) -> None:
-    decision = await rigs(defaults={"triggers": {"turns": 1}}).call(chat(5))
+    decision = await rigs(defaults={"triggers": {"turns": 1}}).call(chat(15))
     assert not isinstance(decision, Untouched) and decision.plan.level is None
     assert told(decision) == LOOKED_UP
 

@@ -165,11 +165,15 @@ class RequestContext:
         """The number of messages at the beginning of the history that have a summary."""
         return max((c.covers for c in self.fitting_compactions if c.kind != "cleared"), default=0)
 
+    @property
+    def _last_coverable(self) -> int:
+        """The number of messages that a new summary may cover at most."""
+        return len(self.transcript.history) - self.policy.levels.medium.keep_last
+
     @cached_property
     def coverable_cuts(self) -> tuple[int, ...]:
         """The cuts up to which a new summary may cover, shortest first: the last N messages always stay."""
-        last = len(self.transcript.history) - self.policy.levels.medium.keep_last
-        cuts = tuple(cut for cut in self.transcript.cuts if cut <= last)
+        cuts = tuple(cut for cut in self.transcript.cuts if cut <= self._last_coverable)
         if self.policy.summary.strategy == "turns":
             # A long turn is divided only where no other cut is left.
             openers, done = self.transcript.openers, self.summarised
@@ -199,9 +203,11 @@ class RequestContext:
         triggers, transcript, start = self.policy.triggers, self.transcript, self.summarised
         if triggers.turns is not None:
             starts, step = transcript.turn_starts, triggers.turns
-            # Whole blocks of so many turns are covered; the turn that goes on is in none.
-            block = starts[(len(starts) - 1) // step * step] if starts else 0
-            if sum(i >= start for i in starts) > step and block in transcript.openers:
+            # The turn that goes on is in none, nor one with a message that always stays.
+            done = sum(end <= self._last_coverable for end in starts[1:])
+            # Whole blocks of so many turns are covered.
+            block = starts[done // step * step] if starts else 0
+            if sum(i >= start for i in starts[:done]) >= step and block in transcript.openers:
                 return block
         if triggers.tokens is None or not self.coverable_cuts:
             return None

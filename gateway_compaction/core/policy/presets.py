@@ -13,8 +13,10 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     # Usage of the window decides alone: the built-in defaults.
     "hybrid": {},
     # Every three finished turns become one summary, as long as a fixed share of them; all are sent. The third
-    # answer first arrives with the fourth call, which waits for the summary that it is to carry.
+    # answer first arrives with the fourth call, which waits for the summary that it is to carry. So nothing
+    # but that call's question may be kept back.
     "turns": {
+        "levels": {"medium": {"keep_last": 1}},
         "triggers": {"turns": 3, "then": "apply", "wait_seconds": 10},
         "summary": {"strategy": "turns", "rate": 0.3},
     },
