@@ -78,6 +78,27 @@ PARTS: list[tuple[Any, Media | None]] = [
     ),
     ({"type": "file", "file": {"filename": "a\nb  c.pdf"}}, Media("file", "a b c.pdf")),
     ({"type": "file", "file": {"filename": " ", "file_id": 7}}, Media("file", "")),
+    # Types that nobody has heard of: an address, a media type or a file's name or id makes a file.
+    ({"type": "pdf_url", "pdf_url": {"url": "https://a.org/a.pdf"}}, Media("file", "https://a.org/a.pdf")),
+    ({"fileData": {"mimeType": "application/pdf", "fileUri": "gs://b/a.pdf"}}, Media("file", "gs://b/a.pdf")),
+    ({"file_data": {"mime_type": "video/mp4", "file_uri": "gs://b/a.mp4"}}, Media("video", "gs://b/a.mp4")),
+    ({"inlineData": {"mimeType": "image/png", "data": PIXEL}}, Media("image", "")),
+    ({"type": "media", "mime_type": "audio/wav", "file_uri": "gs://b/a"}, Media("audio", "gs://b/a")),
+    ({"type": "media", "media_type": "text/csv; charset=utf-8", "data": "a,b"}, Media("file", "")),
+    ({"type": "attachment", "name": "a.docx"}, Media("file", "a.docx")),
+    ({"type": "attachment", "contentType": "image/png", "name": "a.png"}, Media("image", "a.png")),
+    ({"type": "resource_link", "uri": "file:///srv/a.md", "name": "a.md"}, Media("file", "a.md")),
+    ({"type": "resource", "resource": {"uri": "mcp://s/a"}}, Media("file", "mcp://s/a")),
+    ({"type": "docx", "docx": {"fileName": "a.docx", "data": "UEsDBBQ"}}, Media("file", "a.docx")),
+    ({"type": "docx", "data": "UEsDBBQA" * 200}, Media("file", "")),
+    ({"type": "container_upload", "file_id": "file_011C"}, Media("file", "file_011C")),
+    ({"type": "imageUrl", "imageUrl": "data:,"}, Media("image", "")),
+    # A word within another is none; nor is what names no file.
+    ({"type": "profile", "name": "Zoe"}, None),
+    ({"type": "filesystem", "title": "the disk", "url": "relative"}, None),
+    ({"type": "file_search_call", "queries": ["a"], "url": "https://a.org"}, None),
+    ({"type": "search_result", "source": "https://a.org", "url": "https://a.org"}, None),
+    ({"type": "image_generation_call", "result": "iVBORw0KGgo" * 200}, Media("image", "")),
     ({"type": "text", "text": "a file"}, None),
     ({"type": "tool_use", "name": "file", "input": {"filename": LEASE}}, None),
     ({"type": "thinking", "thinking": "a file"}, None),
@@ -121,6 +142,33 @@ class TestMedia:
 
     def test_so_does_what_a_model_says_aloud(self) -> None:
         assert media_of({"role": "assistant", "content": None, "audio": {"id": "a"}}) == [Media("audio", "")]
+
+    @pytest.mark.parametrize(
+        ("field", "held", "media"),
+        [
+            ("images", ["iVBORw0KGgo"], [Media("image", "")]),
+            ("images", ["https://a.org/a.png", 7], [Media("image", "https://a.org/a.png")]),
+            (
+                "attachments",
+                [{"name": "a.pdf", "url": "data:application/pdf;base64,"}],
+                [Media("file", "a.pdf")],
+            ),
+            (
+                "experimental_attachments",
+                [{"contentType": "image/png"}, {}],
+                [Media("image", ""), Media("file", "")],
+            ),
+            ("files", [{"file_id": "file-1"}], [Media("file", "file-1")]),
+            ("profiles", [{"file_id": "file-1"}], []),
+            ("images", "none", []),
+        ],
+    )
+    def test_so_do_fields_beside_the_content(self, field: str, held: Any, media: list[Media]) -> None:
+        message = {"role": "user", "content": "See.", field: held}
+        assert media_of(message) == media
+        told = render_messages([message], 0, ShownLimit(1_000), words).splitlines()
+        assert len(told) == 1 + len(media)
+        assert all(one.kind in line for one, line in zip(media, told[1:], strict=True))
 
     @pytest.mark.parametrize("content", ["text", None, [], 7, {"type": "file"}])
     def test_what_is_no_list_of_parts_carries_nothing(self, content: Any) -> None:
