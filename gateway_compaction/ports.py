@@ -195,6 +195,14 @@ class Store(Protocol):
         """Share what was learned of a deployment's window with the other replicas."""
         ...
 
+    async def policy_problems(self) -> Mapping[str, int]:
+        """Return how many requests were left alone lately, by what is wrong with their policy."""
+        ...
+
+    async def add_policy_problem(self, problem: str, requests: int) -> None:
+        """Count so many more of them; a problem is kept until a day after the last one of any."""
+        ...
+
     async def ping(self) -> None:
         """Answer, or raise ``StoreError``."""
         ...

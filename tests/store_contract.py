@@ -101,6 +101,7 @@ async def fill(store: RedisStore) -> None:
     )
     await store.save_factor("gpt", 1.1)
     await store.save_window("a deployment", LearnedWindow(told=3_000, at=(await now(store),)))
+    await store.add_policy_problem("team metadata of Legal: mode", 3)
 
 
 async def now(store: RedisStore) -> float:

@@ -64,6 +64,16 @@ class TestRedis:
         assert bounded["found"].startswith("its refusals bound a window of 2,897 tokens; none is declared")
         redis_server.flush()
 
+    def test_policies_in_metadata_that_cannot_be_used(self, redis_server: RedisServer) -> None:
+        redis_server.flush()
+        with redis_server.client() as client:
+            problem = "team metadata of Legal: mode: found the text 'perhaps'"
+            client.hset("gwc:policy-problems", mapping={problem: 1200, "nonsense": "x"})
+        [one] = run("--config", written(), "--redis-url", redis_server.url)["policies in metadata"]
+        assert one["result"] == "warn" and one["found"].startswith("1,200 requests were left alone")
+        assert one["found"].endswith(problem)
+        redis_server.flush()
+
     @pytest.mark.parametrize(
         ("rule", "result"), [("noeviction", "warn"), ("allkeys-lru", "ok"), ("volatile-ttl", "ok")]
     )

@@ -40,6 +40,7 @@ CALLS: dict[str, Callable[[RedisStore], Awaitable[Any]]] = {
     "save_factor": lambda store: store.save_factor("gpt", 1.0),
     "windows": lambda store: store.windows(),
     "save_window": lambda store: store.save_window("d", LearnedWindow(told=3_000, at=(1.0,))),
+    "add_policy_problem": lambda store: store.add_policy_problem("p", 1),
     "ping": lambda store: store.ping(),
 }
 

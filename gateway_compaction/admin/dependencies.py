@@ -32,6 +32,11 @@ class PromptPrice:
         return (tokens - read - written) * self.new + read * self.read + written * self.written
 
 
+async def _know_no_problems() -> Mapping[str, int]:
+    """Return nothing: no request was left alone for its policy."""
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """The parts of one process, as far as operators need them.
@@ -45,6 +50,7 @@ class Parts:
         count: tokens of a text for a model.
         metrics_public: whether metrics are for everybody.
         windows: what refusals have taught of the windows of deployments, by deployment.
+        policy_problems: requests that were left alone because their policy cannot be used, by the problem.
         attend: let the requests of this process know of an operator's action, before it is answered.
     """
 
@@ -56,6 +62,7 @@ class Parts:
     count: Callable[[str, str], int]
     metrics_public: bool = False
     windows: Callable[[], Mapping[str, LearnedWindow]] = dict
+    policy_problems: Callable[[], Awaitable[Mapping[str, int]]] = _know_no_problems
     attend: Callable[[], Awaitable[None]] = _notify_nobody
 
 

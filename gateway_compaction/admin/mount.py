@@ -42,6 +42,7 @@ def _include_routes(app: Any, runtime: Runtime) -> None:
         count=runtime.counter.raw_tokens,
         metrics_public=runtime.settings.metrics_public,
         windows=runtime.windows.list_learned,
+        policy_problems=runtime.store.policy_problems,
         attend=runtime.notice_poller.try_poll,
     )
     declare_routes()

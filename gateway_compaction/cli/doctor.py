@@ -155,6 +155,8 @@ async def _ask_store(store: Any, url: str | None) -> AsyncIterator[Finding]:
         yield one
     for one in findings.check_learned_windows(await store.windows(), time.time()):
         yield one
+    for one in findings.check_policy_problems(await store.policy_problems()):
+        yield one
 
 
 def _check_policies_and_models(path: Path | None, config: Path) -> Iterator[Finding]:

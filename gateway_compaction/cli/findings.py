@@ -32,6 +32,7 @@ WATCH = (
     ' mode="observe", then write mode: enforce for one team (docs/operating.md)'
 )
 WIDEN = 'Compare the metrics of the teams that enforce with mode="observe" before you write it under defaults'
+MOST_PROBLEMS_TOLD = 10
 EVICTING = ("lru", "lfu", "random", "ttl")
 
 
@@ -230,6 +231,14 @@ def check_learned_windows(windows: Mapping[str, LearnedWindow], now: float) -> I
         found = f"{taught} a window of {window:,} tokens; {declared} (deployment {deployment})"
         remedy = f"Set model_info.max_input_tokens: {window}"
         yield Finding(f"window of {learned.model or deployment}", "warn", found, remedy)
+
+
+def check_policy_problems(problems: Mapping[str, int]) -> Iterator[Finding]:
+    """Name the policies in metadata for which requests were left alone, the most frequent first."""
+    for problem, requests in sorted(problems.items(), key=lambda item: -item[1])[:MOST_PROBLEMS_TOLD]:
+        found = f"{requests:,} requests were left alone, their policy cannot be used: {problem}"
+        remedy = "Correct that block (try it: gateway-compaction policy explain --team-block or --key-block)"
+        yield Finding("policies in metadata", "warn", found, remedy)
 
 
 def check_policy_file(path: Path | None, book: PolicyBook) -> Iterator[Finding]:

@@ -38,7 +38,9 @@ from gateway_compaction.engine.offload import (
     is_large_history,
 )
 from gateway_compaction.engine.parts import EngineParts
+from gateway_compaction.engine.policy_problems import PolicyProblems
 from gateway_compaction.engine.request import (
+    LABEL_CHARS,
     Decision,
     Measured,
     Planned,
@@ -75,6 +77,9 @@ WOULD: dict[str, str] = {
 SWITCHED_OFF = Policy(name="GATEWAY_COMPACTION_ENABLED", mode="off")
 """The policy of everybody while the environment switches compaction off, whatever files and metadata say."""
 
+UNUSABLE = Policy(name="cannot be used", mode="off")
+"""The policy of a request whose own cannot be used."""
+
 
 @dataclass(frozen=True, slots=True)
 class CompactorSettings:
@@ -109,6 +114,7 @@ class Compactor:
         self._policies, self._models = policies, models
         self._offload, self._settings = Offloader(executor), settings or CompactorSettings()
         self._warned: set[str] = set()
+        self._policy_problems = PolicyProblems(parts.clock)
         self._caches: dict[str, DerivedCaches] = {}
         self._requested: frozenset[str] = frozenset()
 
@@ -125,7 +131,10 @@ class Compactor:
         Raises:
             CompactionError: only for faults of ours; the caller sends the request unchanged.
         """
-        policy = policy or self.resolve_policy(request.identity)
+        try:
+            policy = policy or self.resolve_policy(request.identity)
+        except PolicyError as error:
+            return Untouched(request, UNUSABLE, "none", self._record_policy_problem(request, error))
         if policy.mode == "off":
             return Untouched(request, policy, "none", "the policy is off")
         if request.endpoint not in policy.endpoints:
@@ -156,16 +165,13 @@ class Compactor:
     # The steps of the story, in order.
 
     def resolve_policy(self, identity: Identity) -> Policy:
-        """Return the policy in force; a metadata block that cannot be used is left out, with one log line."""
-        if not self._settings.enabled:
-            return SWITCHED_OFF
-        book = self._policies()
-        for usable in (identity, replace(identity, key_block=None), replace(identity, team_block=None)):
-            try:
-                return book.resolve(usable)
-            except PolicyError as error:
-                self._warn_once(str(error))
-        return book.resolve(replace(identity, team_block=None, key_block=None))
+        """Return the policy in force.
+
+        Raises:
+            PolicyError: a metadata block cannot be used, or two policies contradict each other. What is left
+                without it may allow what it forbids, so there is no policy to go by.
+        """
+        return self._policies().resolve(identity) if self._settings.enabled else SWITCHED_OFF
 
     async def _leave_alone(self, request: Request, policy: Policy, reason: str) -> Untouched:
         """Leave a request as it came, and count what is seen of it; the provider may keep more."""
@@ -392,10 +398,21 @@ class Compactor:
             caches=self._get_caches(name),
         )
 
-    def _warn_once(self, problem: str) -> None:
-        if problem not in self._warned and len(self._warned) < WARNINGS:
-            self._warned.add(problem)
-            log.warning("metadata policy ignored: %s", problem)
+    def _record_policy_problem(self, request: Request, error: PolicyError) -> str:
+        """Log what is wrong with a policy once, count it, and return the reason that the client is told."""
+        told = str(error)
+        if told not in self._warned and len(self._warned) < WARNINGS:
+            self._warned.add(told)
+            log.warning("left alone, the policy cannot be used: %s", told)
+        identity = request.identity
+        whose = identity.key_alias if error.source == "key metadata" else None
+        whose = whose or identity.team_alias or identity.team_id or identity.key_alias or "somebody"
+        path = error.path.removeprefix("compaction.")[:LABEL_CHARS]
+        problem = f"{error.source} of {whose[:LABEL_CHARS]}: {path}: {error.problem[:LABEL_CHARS]}"
+        untold = self._policy_problems.record(problem)
+        if untold:
+            self._worker.run_later(self._parts.store.add_policy_problem(problem, untold))
+        return f"the policy cannot be used: {error.source}: {path}"
 
     def _get_caches(self, name: str) -> DerivedCaches:
         if name not in self._caches and len(self._caches) >= MODELS_KEPT:

@@ -138,6 +138,7 @@ class TestMount:
             counter=TokenCounter(),
             notice_poller=SimpleNamespace(try_poll=lambda: None),
             windows=SimpleNamespace(list_learned=dict),
+            store=SimpleNamespace(policy_problems=dict),
         )
 
     def test_twice_is_once(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -596,6 +596,19 @@ def one_call_later(archive: MemoryArchive) -> SessionDetail:
     return replace(detail, row=replace(detail.row, calls=detail.row.calls + 1))
 
 
+async def test_policies_in_metadata_that_cannot_be_used_are_for_proxy_admins(
+    client: httpx.AsyncClient, app: FastAPI, parts: Parts
+) -> None:
+    async def problems() -> dict[str, int]:
+        return {f"team metadata of <b>{number}</b>: mode": number for number in range(1, 9)}
+
+    setattr(app.state, STATE, replace(parts, policy_problems=problems))
+    page = (await client.get(UI, headers=bearer(MASTER))).text
+    assert "8 requests were left alone: team metadata of &lt;b&gt;8" in page and "<b>8" not in page
+    assert page.count("were left alone") == 5
+    assert "were left alone" not in (await client.get(UI, headers=bearer("sk-red-1"))).text
+
+
 async def test_windows_known_from_refusals_are_for_proxy_admins(
     client: httpx.AsyncClient, app: FastAPI, parts: Parts
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from gateway_compaction.core.policy.book import Identity
+from gateway_compaction.engine.policy_problems import PolicyProblems
 from gateway_compaction.engine.request import Decision, Untouched
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Fixed, Rig, values
@@ -151,20 +152,43 @@ class TestLeftAlone:
     async def test_a_message_list_may_be_empty(self, rig: Rig) -> None:
         assert untouched(await rig.call([])) == ("none", "below every level")
 
-    async def test_an_unusable_metadata_block_is_left_out_and_told_once(
-        self, rig: Rig, caplog: pytest.LogCaptureFixture
+    @pytest.mark.parametrize(
+        ("team_block", "key_block", "told"),
+        [
+            ({"mode": "perhaps"}, {"mode": "enforce"}, "team metadata: mode"),
+            ({"mode": "off"}, {"bogus": 1}, "key metadata: bogus"),
+            ({"mode": "enforce"}, {"levels": {"light": {"at": 0.9}}}, "key metadata: levels.light.at"),
+            ({"mode": float("nan")}, None, "team metadata: mode"),
+        ],
+    )
+    async def test_where_a_metadata_block_cannot_be_used_no_weaker_policy_takes_its_place(
+        self,
+        rig: Rig,
+        caplog: pytest.LogCaptureFixture,
+        team_block: dict[str, Any],
+        key_block: dict[str, Any] | None,
+        told: str,
     ) -> None:
-        identity = Identity(model="gpt-4o", team_block={"mode": "perhaps"}, key_block={"mode": "off"})
+        identity = Identity(
+            model="gpt-4o", team_alias="Legal", key_alias="k", team_block=team_block, key_block=key_block
+        )
         with caplog.at_level(logging.WARNING, logger="gateway_compaction"):
             for _ in range(3):
-                assert (await rig.call(LONG, identity=identity)).reason == "the policy is off"
-        assert [r.getMessage() for r in caplog.records if "metadata policy ignored" in r.getMessage()] == [
-            caplog.records[0].getMessage()
-        ]
-        other = Identity(model="gpt-4o", team_block={"mode": "off"}, key_block={"bogus": 1})
-        assert (await rig.call(LONG, identity=other)).reason == "the policy is off"
-        block = Identity(model="gpt-4o", team_block={"mode": "off"})
-        assert (await rig.call(LONG, identity=block)).reason == "the policy is off"
+                decision = await rig.call(LONG, identity=identity)
+                assert untouched(decision) == ("none", f"the policy cannot be used: {told}")
+        assert [r.getMessage().startswith("left alone") for r in caplog.records] == [True]
+        problems = await rig.redis.policy_problems()
+        whose = "k" if told.startswith("key") else "Legal"
+        [(problem, requests)] = problems.items()
+        assert problem.startswith(told.replace(": ", f" of {whose}: ", 1)) and requests == 1
+
+    async def test_what_is_wrong_with_policies_is_counted_and_bounded(self) -> None:
+        now = 0.0
+        problems = PolicyProblems(lambda: now)
+        assert [problems.record("a") for _ in range(4)] == [1, 0, 0, 0]
+        now = 10.0
+        assert [problems.record("a") for _ in range(2)] == [4, 0]
+        assert sum(problems.record(str(number)) for number in range(200)) == 99
 
 
 class TestObserve:

@@ -177,6 +177,12 @@ def decode_factors(raw: Mapping[bytes, bytes]) -> dict[str, float]:
     return factors
 
 
+def decode_counts(raw: Mapping[bytes, bytes]) -> dict[str, int]:
+    """Return counts by name; what is no positive whole number is left out."""
+    numbers = {name.decode("utf-8", "replace"): count for name, count in raw.items() if count.isdigit()}
+    return {name: int(count) for name, count in numbers.items() if int(count)}
+
+
 def encode_window(learned: LearnedWindow) -> bytes:
     """Return what was learned of a deployment's window as JSON."""
     return json.dumps(asdict(learned), ensure_ascii=False).encode("utf-8", "replace")

@@ -79,6 +79,9 @@ FACTORS = "gwc:factors"
 # What refusals have taught of windows, by deployment.
 WINDOWS = "gwc:windows"
 
+# Requests that were left alone because their policy cannot be used, by the problem.
+POLICY_PROBLEMS = "gwc:policy-problems"
+
 # All sorted sets by which tenants of an owner are found (see ``owner_key``), as a pattern for SCAN.
 OWNER_PATTERN = "gwc:owner:*"
 

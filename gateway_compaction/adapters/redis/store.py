@@ -10,6 +10,7 @@ from gateway_compaction.adapters.redis.breaker import Breaker
 from gateway_compaction.adapters.redis.codec import (
     RECORD_PREFIX,
     decode_buffer,
+    decode_counts,
     decode_factors,
     decode_scores,
     decode_windows,
@@ -39,6 +40,7 @@ from gateway_compaction.adapters.redis.keys import (
     FACTORS,
     FORGOTTEN,
     MOST_LABELS,
+    POLICY_PROBLEMS,
     REQUESTED,
     SESSION_PARTS,
     VOIDED,
@@ -251,6 +253,19 @@ class RedisStore:
         await self._send(
             ("HSET", WINDOWS, encode_text(deployment), encode_window(learned)),
             ("PEXPIRE", WINDOWS, to_milliseconds(LEARNED_SECONDS)),
+        )
+
+    async def policy_problems(self) -> Mapping[str, int]:
+        """See ``Store.policy_problems``; operators ask it, whatever the breaker says."""
+        query: Command = ("HGETALL", POLICY_PROBLEMS)
+        [raw] = await self.connection.send(query, seconds=self._background_seconds)
+        return decode_counts(raw)
+
+    async def add_policy_problem(self, problem: str, requests: int) -> None:
+        """See ``Store.add_policy_problem``."""
+        await self._send(
+            ("HINCRBY", POLICY_PROBLEMS, encode_text(problem), requests),
+            ("PEXPIRE", POLICY_PROBLEMS, to_milliseconds(DAY_SECONDS)),
         )
 
     async def ping(self) -> None:

@@ -49,6 +49,7 @@ from gateway_compaction.errors import NotFound, PolicyError
 router = APIRouter(prefix=f"{PATH}/ui", route_class=PageRoute, include_in_schema=False)
 SUGGESTED = 200
 STOP_POLLING = 286
+UNUSABLE_SHOWN = 5
 REFUSED_FILE = "The policy file cannot be used as it is now; the last good policies stay in force."
 
 
@@ -78,8 +79,14 @@ async def _overview_values(viewer: Viewer, parts: Parts, hours: int) -> dict[str
     # Deployments are the gateway's, not a team's.
     windows = parts.windows() if viewer.scope.everything else {}
     view = await asyncio.to_thread(make_overview_view, found, hours, now, windows)
-    problem = _policy_problem(viewer, parts)
-    return _common_values(viewer, view=view, periods=PERIODS, page="overview", problem=problem)
+    return _common_values(
+        viewer,
+        view=view,
+        periods=PERIODS,
+        page="overview",
+        problem=_policy_problem(viewer, parts),
+        unusable=await _unusable_policies(viewer, parts),
+    )
 
 
 def _policy_problem(viewer: Viewer, parts: Parts) -> str:
@@ -89,6 +96,15 @@ def _policy_problem(viewer: Viewer, parts: Parts) -> str:
     if not problem:
         return ""
     return f"{REFUSED_FILE} {problem}" if viewer.scope.everything else REFUSED_FILE
+
+
+async def _unusable_policies(viewer: Viewer, parts: Parts) -> Sequence[str]:
+    """Say for which policies in metadata requests are left alone; other teams' are for proxy admins."""
+    if not viewer.scope.everything:
+        return ()
+    found = await parts.policy_problems()
+    ordered = sorted(found.items(), key=lambda item: -item[1])[:UNUSABLE_SHOWN]
+    return [f"{count:,} requests were left alone: {problem}" for problem, count in ordered]
 
 
 @router.get("")
@@ -103,7 +119,8 @@ async def overview(request: Request, viewer: Reader, parts: PartsDep, hours: int
 async def overview_live(request: Request, viewer: Reader, parts: PartsDep, hours: int = 24) -> Response:
     """Send the parts of the first page that change."""
     values = await _overview_values(viewer, parts, hours)
-    return await _live_fragment(request, "_overview.html", values, values["view"], values["problem"])
+    named = (values[name] for name in ("view", "problem", "unusable"))
+    return await _live_fragment(request, "_overview.html", values, *named)
 
 
 @router.get("/sessions")
