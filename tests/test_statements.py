@@ -60,17 +60,17 @@ GOOD, BAD = {"levels": {"medium": {"keep_last": 7}}}, {"mode": "perhaps"}
 
 
 @pytest.mark.parametrize(
-    ("team", "key", "kept"),
-    [(GOOD, BAD, 7), (BAD, GOOD, 7), (BAD, BAD, 10), (GOOD, {"levels": {"light": {"at": 0.99}}}, 7)],
+    ("team", "key"),
+    [(GOOD, BAD), (BAD, GOOD), (BAD, BAD), (GOOD, {"levels": {"light": {"at": 0.99}}})],
     ids=["the key's", "the team's", "both", "the key's contradicts"],
 )
-async def test_a_metadata_block_that_cannot_be_used_is_left_out_alone(
-    rigs: Callable[..., Rig], team: dict[str, Any], key: dict[str, Any], kept: int
+async def test_requests_with_a_metadata_block_that_cannot_be_used_are_left_alone(
+    rigs: Callable[..., Rig], team: dict[str, Any], key: dict[str, Any]
 ) -> None:
-    says("docs/policies.md", "that block alone is left out", "Of two that contradict each other the key's")
+    says("docs/policies.md", "the requests that bring it are left alone", "`the policy cannot be used`")
     identity = Identity(model="gpt-4o", team_block=team, key_block=key)
-    decision = await rigs().decide(chat(9), identity=identity)
-    assert decision.policy.levels.medium.keep_last == kept and decision.policy.levels.light.at == 0.75
+    decision = await rigs().decide(chat(59), identity=identity)
+    assert decision.messages is None and decision.reason.startswith("the policy cannot be used: ")
 
 
 def test_a_line_of_compactions_is_bounded_whatever_max_compactions_says() -> None:
