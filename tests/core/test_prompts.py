@@ -187,7 +187,7 @@ class TestRendered:
             ({"type": "image_url", "image_url": {"url": "https://x.y/a.png"}}, "[image https://x.y/a.png]"),
             ({"type": "image_url", "image_url": "https://x.y/a.png"}, "[image https://x.y/a.png]"),
             ({"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PIXEL}"}}, "[image]"),
-            ({"type": "input_image", "file_id": "f"}, "[image]"),
+            ({"type": "input_image", "file_id": "f"}, "[image f]"),
             ({"type": "input_audio", "input_audio": {"data": PIXEL}}, "[audio not shown]"),
             ({"type": "file", "file": {"file_data": PIXEL}}, "[file not shown]"),
             (
