@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-import litellm
 import pytest
+
+# LiteLLM would fetch its tables when it is first imported; the copies it ships serve as well.
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+os.environ.setdefault("LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS", "True")
+import litellm
 from litellm.utils import _invalidate_model_cost_lowercase_map
 
 from gateway_compaction.adapters.redis.connection import connect

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import warnings
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -12,7 +11,6 @@ import httpx
 import pytest
 from fastapi import FastAPI, Request
 
-os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 with warnings.catch_warnings():
     # LiteLLM's own modules warn as they are imported; what is imported later must not.
     warnings.simplefilter("ignore")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +11,6 @@ from tests.engine.rig import Rig, encodings
 
 if TYPE_CHECKING:
     from tests.engine.host import Host
-
-# LiteLLM would fetch its tables when it is first imported; the copies it ships serve as well.
-os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-os.environ.setdefault("LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS", "True")
-
 
 CALLBACK_LISTS = (
     "callbacks",
