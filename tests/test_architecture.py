@@ -30,11 +30,12 @@ CORE_ROOMS: dict[str, set[str]] = {
     "core.policy": ERRORS | {"core.endpoints"},
     "core.text": ERRORS | {"core.conversation"},
     "core.tokens": ERRORS | {"core.conversation"},
+    "core.redaction": ERRORS | {"core.conversation", "core.records"},
     "core.pins": ERRORS | TEXT,
     "core.recall": ERRORS | TEXT,
     "core.extractive": ERRORS | TEXT,
     "core.summary": ERRORS | SUMMARY,
-    "core.planning": ERRORS | SUMMARY | {"core.summary", "core.recall", "core.tokens"},
+    "core.planning": ERRORS | SUMMARY | {"core.summary", "core.recall", "core.tokens", "core.redaction"},
 }
 CORE = ERRORS | {"core", *CORE_ROOMS}
 CONTRACTS = CORE | {"ports", "archive", "telemetry"}

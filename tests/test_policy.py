@@ -61,6 +61,9 @@ DESIGN_DEFAULTS = {
     "storage.max_compactions": 2000,
     "restore.summary_chars": "auto",
     "restore.recent_tokens": "auto",
+    "redact.secrets": True,
+    "redact.pii": False,
+    "redact.patterns": (),
     "bypass.header": "x-compaction",
     "bypass.allow": True,
 }

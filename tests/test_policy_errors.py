@@ -52,6 +52,9 @@ WRONG: dict[str, list[Any]] = {
     "storage.max_compactions": [0, "many"],
     "restore.summary_chars": [-1, "long", None],
     "restore.recent_tokens": [-1, 1.5, None],
+    "redact.secrets": ["yes", 1, None],
+    "redact.pii": ["no", 0, None],
+    "redact.patterns": ["EMP-1", ["EMP-[0-9"], ["x*"], [""], ["a" * 501], [3], ["a{4294967296}"], ["x"] * 51],
     "bypass.header": ["x compaction", "", "x\nb", None],
     "bypass.allow": ["yes", 1, 0, None],
 }

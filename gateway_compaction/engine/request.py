@@ -21,6 +21,7 @@ from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.event import Outcome
+from gateway_compaction.core.redaction.marks import mask_secrets
 from gateway_compaction.core.tokens.counter import output_reserve
 from gateway_compaction.engine.rewrite_detector import Lineage
 from gateway_compaction.ports import Caller
@@ -90,9 +91,11 @@ class DecisionBase:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Ids that the client sent, in the headers that the policy names and in the body."""
+        """Ids that the client sent, in the headers that the policy names and in the body; a key is masked."""
         headers = (self.request.headers.get(name.lower(), "") for name in self.policy.labels.headers)
-        labels = (label[:LABEL_CHARS] for label in (*headers, *self.request.body_labels) if label)
+        labels = (
+            mask_secrets(label)[:LABEL_CHARS] for label in (*headers, *self.request.body_labels) if label
+        )
         return tuple(dict.fromkeys(labels))
 
 

@@ -146,6 +146,7 @@ class SummaryPipeline:
         Raises:
             SummaryError: no model gave a usable summary.
         """
+        task = await self._run_apart(task.mask_secrets)
         compaction = await self._make_compaction(task)
         tokens = await self._run_apart(task.tokens_in_place, compaction)
         compaction = replace(compaction, tokens_after=tokens)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -122,6 +122,26 @@ class SummaryTask:
 
     # What follows takes some time: call it off the loop.
 
+    def mask_secrets(self) -> SummaryTask:
+        """Return the same task without secrets: no summariser reads one, so no summary tells one.
+
+        Where the chat's own model would be asked behind the messages that it has read, and one of them holds
+        a secret, it is asked in the plain way: those messages cannot be changed without losing what its
+        provider has cached.
+        """
+        redactor, job = self.decision.context.redactor, self.job
+        marks, base, prefix = redactor.marks(job.covers), job.base, self.prefix
+        if base is not None:
+            # Written before secrets were masked, or under another policy.
+            segments = tuple(replace(s, text=redactor.mask_text(s.text, marks)) for s in base.segments)
+            base = replace(base, segments=segments)
+        if prefix is not None:
+            read = (*prefix.messages, prefix.tools)
+            masked = redactor.mask_whole(read, marks)
+            prefix = prefix if all(new is old for new, old in zip(masked, read, strict=True)) else None
+        messages = redactor.mask_whole(self.messages, marks)
+        return replace(self, job=replace(job, base=base), messages=messages, prefix=prefix)
+
     def build_index(self) -> None:
         """Build the search index that requests with this summary will need."""
         self._views.get_index(self.job.covers)
@@ -132,7 +152,9 @@ class SummaryTask:
 
     def text_beside_summary(self) -> str:
         """Return what the summary message says besides the summary's text: an extract need not repeat it."""
-        return self._views.text_beside_summary(self.job.covers, self.job.block)
+        redactor, covers = self.decision.context.redactor, self.job.covers
+        beside = self._views.text_beside_summary(covers, self.job.block)
+        return redactor.mask_text(beside, redactor.marks(covers))
 
     def tokens_in_place(self, compaction: Compaction) -> int:
         """Return the tokens of all that will stand for what is covered, with note and pins."""

@@ -13,6 +13,7 @@ from typing import Any
 from gateway_compaction.core.planning.summary_job import can_ask_model
 from gateway_compaction.core.records.compaction import Compaction, SessionRef, is_within
 from gateway_compaction.core.records.event import EXTRACTIVE, CompactionEvent
+from gateway_compaction.core.redaction.marks import mask_secrets
 from gateway_compaction.engine.parts import EngineParts
 from gateway_compaction.engine.summary_task import SummaryTask
 from gateway_compaction.errors import StoreBusy, StoreError, SummaryError
@@ -145,8 +146,12 @@ class Worker:
             compaction = await self._make_summary(task)
         except SummaryError as error:
             self.counts["failed"] += 1
-            log.warning("summary failed: session=%s covers=%d %s", session.session_id, task.job.covers, error)
-            await self._record_failure(task, token, str(error), self._clock() - started)
+            # A provider's error may repeat what it was asked, and with what key.
+            reason = mask_secrets(str(error))
+            log.warning(
+                "summary failed: session=%s covers=%d %s", session.session_id, task.job.covers, reason
+            )
+            await self._record_failure(task, token, reason, self._clock() - started)
             return
         except Exception as fault:
             # Counted and logged where the task ends. Without a pause it would come again with every call.

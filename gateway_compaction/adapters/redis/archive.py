@@ -43,6 +43,7 @@ from gateway_compaction.adapters.redis.transfer_checks import LONGEST_PIN, MOST_
 from gateway_compaction.archive import Hour, Query, Scope, SessionDetail, SessionPage, SessionRow
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.redaction.marks import mask_secrets
 from gateway_compaction.errors import ActionRefused, NotFound, PartNotFound
 
 log = logging.getLogger("gateway_compaction")
@@ -165,8 +166,11 @@ class RedisArchive:
         await self._act(scope, session, _Action(ROLLBACK, "rollback", reason, args, version))
 
     async def pin(self, scope: Scope, session: SessionRef, text: str) -> None:
-        """See ``Archive.pin``; runs of blanks become one, and a pin that is there already moves behind."""
-        pin = _to_one_line(text)
+        """See ``Archive.pin``; runs of blanks become one, and a pin that is there already moves behind.
+
+        It is stored, so a secret in it is masked.
+        """
+        pin = mask_secrets(_to_one_line(text))
         if not 0 < len(pin) <= LONGEST_PIN:
             raise ActionRefused(f"A pin has 1 to {LONGEST_PIN} characters")
         action = _Action(STEER, "pin", f"{len(pin)} characters", ["pin", pin, MOST_PINS])
@@ -174,7 +178,7 @@ class RedisArchive:
 
     async def unpin(self, scope: Scope, session: SessionRef, text: str) -> None:
         """See ``Archive.unpin``."""
-        pin = _to_one_line(text)
+        pin = mask_secrets(_to_one_line(text))
         action = _Action(STEER, "unpin", f"{len(pin)} characters", ["unpin", pin, 0])
         await self._act(scope, session, action)
 

@@ -17,6 +17,7 @@ from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import SCHEMA, Compaction
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.redaction.marks import mask_secrets
 from gateway_compaction.core.tokens.windows import LearnedWindow
 from gateway_compaction.ports import Buffer
 
@@ -97,8 +98,9 @@ def decode_record(digest: bytes, raw: bytes) -> Compaction | None:
 
 
 def encode_event(event: CompactionEvent) -> str:
-    """Return an event as JSON, as it stands in the session's list."""
-    return json.dumps(event.to_dict(), separators=(",", ":"))
+    """Return an event as JSON, as it stands in the session's list; a reason may quote what failed."""
+    masked = replace(event, reason=mask_secrets(event.reason))
+    return json.dumps(masked.to_dict(), separators=(",", ":"))
 
 
 def decode_event(raw: bytes | str) -> CompactionEvent | None:

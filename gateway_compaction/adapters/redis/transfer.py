@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gateway_compaction.adapters.redis.codec import TEXT_CHARS, decode_event, encode_event
 from gateway_compaction.adapters.redis.keys import MOST_EVENTS
+from gateway_compaction.adapters.redis.masking import mask_event, mask_field, mask_record, mask_snapshot
 from gateway_compaction.adapters.redis.rows import OWNER_FIELDS
 from gateway_compaction.adapters.redis.transfer_checks import (
     NO_FIELD,
@@ -100,16 +101,20 @@ def build_document(session: SessionRef, stored: Mapping[str, Any], ttl: float) -
         "owner": {n: texts[f"about:{n}"] for n in OWNER_FIELDS if texts.get(f"about:{n}")},
         "ttl": min(LONGEST_TTL, max(0.001, ttl)),
         # What import would refuse is no part of a document: it is not to fail for one bad value.
-        "fields": {k: v for k, v in texts.items() if find_field_fault(k, v) is None},
-        "compactions": {k.decode(): _to_json(v) for k, v in compactions.items() if k == _read_digest(v)},
+        "fields": {k: mask_field(k, v) for k, v in texts.items() if find_field_fault(k, v) is None},
+        "compactions": {
+            k.decode(): _to_json(mask_record(v)) for k, v in compactions.items() if k == _read_digest(v)
+        },
         "used": {
             digest.decode(): second
             for digest, second in _pair_scores(stored["used"])
             if NAME.fullmatch(digest) and find_score_fault(second) is None
         },
-        "retired": {k.decode(): _to_json(v) for k, v in retired.items() if k == _read_version(v)},
-        "events": [_to_json(v) for v in stored["events"] if find_event_fault(v) is None],
-        "last_call": None if last is None or find_snapshot_fault(last) else _to_json(last),
+        "retired": {
+            k.decode(): _to_json(mask_record(v)) for k, v in retired.items() if k == _read_version(v)
+        },
+        "events": [_to_json(mask_event(v)) for v in stored["events"] if find_event_fault(v) is None],
+        "last_call": None if last is None or find_snapshot_fault(last) else _to_json(mask_snapshot(last)),
     }
     records = [decode_exact_record(raw) for raw in (*compactions.values(), *retired.values())]
     versions = [record.version for record in records if record]
@@ -154,18 +159,22 @@ def build_import_items(
         unproven: what the document says of its owner and a call has yet to prove, by field.
         trusted: the document's audit events are taken as they are; else they are marked as its word.
     """
-    events = [_to_bytes(event) for event in document.events]
+    events = [mask_event(_to_bytes(event)) for event in document.events]
     if not trusted:
         events = [_mark_imported(event) for event in events]
-    fields: list[Any] = [part for pair in document.fields.items() for part in pair]
+    fields: list[Any] = [
+        part for name, text in document.fields.items() for part in (name, mask_field(name, text))
+    ]
     for name, value in zip(owner[::2], owner[1::2], strict=True):
         fields += [b"about:" + name, value]
     for field, text in unproven.items():
         fields += [f"said:{field}", text]
-    compactions = [part for digest, raw in document.compactions.items() for part in (digest, _to_bytes(raw))]
+    records = document.compactions.items()
+    compactions = [part for digest, raw in records for part in (digest, mask_record(_to_bytes(raw)))]
     used = [part for digest, second in document.used.items() for part in (second, digest)]
-    retired = [part for version, raw in document.retired.items() for part in (version, _to_bytes(raw))]
-    last = [] if document.last_call is None else [_to_bytes(document.last_call)]
+    olds = document.retired.items()
+    retired = [part for version, raw in olds for part in (version, mask_record(_to_bytes(raw)))]
+    last = [] if document.last_call is None else [mask_snapshot(_to_bytes(document.last_call))]
     return {
         "session": fields,
         "events": events,

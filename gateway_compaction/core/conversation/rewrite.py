@@ -10,8 +10,23 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gateway_compaction.core.conversation.messages import ORIGIN, Message, parts_of
-from gateway_compaction.core.conversation.parts import cache_mark_of, is_text, part_text
+from gateway_compaction.core.conversation.messages import ORIGIN, READ_FIELDS, Message, parts_of
+from gateway_compaction.core.conversation.parts import cache_mark_of, is_text, is_thinking, part_text
+
+# Fields of messages and parts that are no text of anybody's.
+STRUCTURE = frozenset(
+    {
+        "role",
+        "type",
+        "id",
+        "call_id",
+        "tool_call_id",
+        "tool_use_id",
+        "media_type",
+        "signature",
+        "encrypted_content",
+    }
+)
 
 
 def user_message(text: str) -> Message:
@@ -60,6 +75,35 @@ def _replace_part(part: Any, replace: Callable[[str], str]) -> Any:
         return part
     new = replace(text)
     return part if new in ("", text) else {**part, "text": new}
+
+
+def map_texts(value: Any, replace: Callable[[str, str], str], name: str = "") -> Any:
+    """Return a message, or any JSON value, with every text replaced; the same object where none changed.
+
+    Fields that say what something is, and ids by which parts refer to each other, stay.
+
+    Args:
+        value: is not edited.
+        replace: maps the name of the field that a text stands in (empty in a list of a message) and the text.
+        name: the field that the value stands in.
+    """
+    if isinstance(value, str):
+        return value if name in STRUCTURE else replace(name, value)
+    if isinstance(value, Mapping):
+        fields = {key: map_texts(one, replace, str(key)) for key, one in value.items()}
+        return fields if any(fields[key] is not one for key, one in value.items()) else value
+    if isinstance(value, list | tuple):
+        items = [map_texts(one, replace, name) for one in value]
+        return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
+    return value
+
+
+def keep_meaning(message: Message) -> Message:
+    """Return a message without what its digest leaves out: thinking, and fields that nobody reads."""
+    kept = {key: value for key, value in message.items() if key in READ_FIELDS}
+    if any(map(is_thinking, parts_of(message))):
+        kept["content"] = [part for part in parts_of(message) if not is_thinking(part)]
+    return kept
 
 
 def replace_content(message: Message, text: str) -> Message:

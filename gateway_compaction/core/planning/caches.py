@@ -52,6 +52,7 @@ class DerivedCaches:
         passages: the parts of a message that can be quoted, by its digest.
         readings: what an extract needs of a message, by its digest.
         rules: the rules that a user's message lays down, by its digest.
+        findings: the secrets of a message, by its digest.
         indexes: search indexes, by the digest of the messages; about two megabytes for each hundred thousand
             tokens.
     """
@@ -60,4 +61,5 @@ class DerivedCaches:
     passages: DerivedCache = field(default_factory=lambda: DerivedCache(50_000))
     readings: DerivedCache = field(default_factory=lambda: DerivedCache(2_000))
     rules: DerivedCache = field(default_factory=lambda: DerivedCache(50_000))
+    findings: DerivedCache = field(default_factory=lambda: DerivedCache(50_000))
     indexes: DerivedCache = field(default_factory=lambda: DerivedCache(150))

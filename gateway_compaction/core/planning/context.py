@@ -15,6 +15,8 @@ from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.recall.recall import quote_reserve
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.records.controls import SessionControls
+from gateway_compaction.core.redaction.detector import Detector
+from gateway_compaction.core.redaction.marks import Redactor
 from gateway_compaction.core.tokens.counter import Measure, output_reserve
 
 LevelName = Literal["light", "medium", "aggressive"]
@@ -134,6 +136,13 @@ class RequestContext:
         light = min(shares.light.at * self.window, max(medium - 2 * growth, EARLIEST_LIGHT * medium))
         aggressive = shares.aggressive.at * self.window
         return LevelTokens(light, medium, aggressive, level_gap(self.policy, self.window))
+
+    @cached_property
+    def redactor(self) -> Redactor:
+        """Masks secrets in whatever is kept or summarised; what is sent of the request keeps them."""
+        redact = self.policy.redact
+        detector = Detector(redact.secrets, redact.pii, redact.patterns)
+        return Redactor(detector, self.transcript.history, self.digests, self.caches.findings)
 
     @property
     def reserved_for_quotes(self) -> int:

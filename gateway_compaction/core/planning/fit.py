@@ -7,7 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from gateway_compaction.core.conversation.messages import RESULT_ROLES, declared_role
+from gateway_compaction.core.conversation.digest import digest_message
+from gateway_compaction.core.conversation.messages import RESULT_ROLES, Message, declared_role
 from gateway_compaction.core.extractive.extract import Reading, build_extract, read_message
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.views import View, ViewBuilder
@@ -148,7 +149,8 @@ def _extend(views: ViewBuilder, base: Compaction | None, cut: int, limit: int) -
         start, parent = base.covers, base.digest
         if base.text:
             longest = max(MIN_TEXT_TOKENS, int(room * OLD_SHARE))
-            old = shorten(base.text, longest, context.raw_tokens, "[…]")
+            text = context.redactor.mask_text(base.text, context.redactor.marks(start))
+            old = shorten(text, longest, context.raw_tokens, "[…]")
             segments.append(Segment(0, start, old))
             room -= context.raw_tokens(old)
     if room >= MIN_TEXT_TOKENS:
@@ -174,21 +176,30 @@ def _extend(views: ViewBuilder, base: Compaction | None, cut: int, limit: int) -
 
 
 def _extract(context: RequestContext, start: int, cut: int, room: int, beside: str) -> str:
-    """Extract some messages in at most ``room`` tokens; what ``beside`` says already is left out."""
+    """Extract some messages in at most ``room`` tokens; what ``beside`` says already is left out.
+
+    Secrets are marked, though the extract goes to the model that has just read them: it is stored after the
+    call, and later calls must send the same bytes.
+    """
+    redactor = context.redactor
 
     def build() -> str:
-        messages, readings = context.transcript.history[start:cut], _read(context, start, cut)
-        return build_extract(messages, room, context.raw_tokens, readings, beside)
+        marks = redactor.marks(cut)
+        messages = redactor.mask_history(start, cut, marks)
+        readings, shown = _read(context, messages, start), redactor.mask_text(beside, marks)
+        return build_extract(messages, room, context.raw_tokens, readings, shown)
 
-    return context.caches.frames.get(("extract", start, context.chain[cut], room, beside), build)
+    key = ("extract", start, context.chain[cut], room, beside, redactor.detector)
+    return context.caches.frames.get(key, build)
 
 
-def _read(context: RequestContext, start: int, end: int) -> Sequence[Reading]:
-    """Read what an extract needs of each message; a message is read once for all requests."""
-    messages = zip(context.digests[start:end], context.transcript.history[start:end], strict=True)
-    return [
-        context.caches.readings.get(digest, partial(read_message, message)) for digest, message in messages
-    ]
+def _read(context: RequestContext, masked: Sequence[Message], start: int) -> Sequence[Reading]:
+    """Read what an extract needs of masked messages, from ``start`` on; each is read only once."""
+    end = start + len(masked)
+    messages = zip(context.digests[start:end], context.transcript.history[start:end], masked, strict=True)
+    # Most are not changed by masking, and what is has a digest of its own.
+    named = ((digest if new is old else digest_message(new), new) for digest, old, new in messages)
+    return [context.caches.readings.get(name, partial(read_message, message)) for name, message in named]
 
 
 def read_ahead(context: RequestContext, start: int) -> None:
@@ -197,7 +208,8 @@ def read_ahead(context: RequestContext, start: int) -> None:
     No more than the cache keeps: with more, each reading would push out one that is still to be used.
     """
     views, history = ViewBuilder(context), context.transcript.history
-    _read(context, start, min(len(history), start + context.caches.readings.entries))
+    end = min(len(history), start + context.caches.readings.entries)
+    _read(context, context.redactor.mask_history(start, end), start)
     for digest, message in zip(context.digests, history, strict=True):
         views.find_rules(message, digest)
 

@@ -11,6 +11,7 @@ from gateway_compaction.core.planning.plan import Plan
 from gateway_compaction.core.planning.views import View, apply_compaction, is_cleared
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction
+from gateway_compaction.core.redaction.marks import NO_MARKS
 
 QUOTED = re.compile(r"(?m)^\[(\d{1,9}) ")
 """Each line of a quote begins with the index of the message that it was taken from."""
@@ -21,7 +22,8 @@ def build_snapshot(
 ) -> CallSnapshot:
     """Build the record of a call that operators look at.
 
-    The messages themselves are in it where the policy lets them be stored; else only roles and counts.
+    The messages themselves are in it, with their secrets marked, where the policy lets them be stored; else
+    only roles and counts.
 
     Args:
         context: the call, as it was planned.
@@ -33,12 +35,14 @@ def build_snapshot(
     transcript, levels, used = context.transcript, context.levels, view.compaction
     client = (*transcript.preamble, *transcript.history)
     full = context.policy.storage.content == "full"
+    redactor = context.redactor
+    marks = redactor.marks() if full else NO_MARKS
     return CallSnapshot(
         at=at,
         sent=_describe_sent(context, view),
         saw=_describe_seen(context, view, messages or client),
-        client=client if full else None,
-        model=tuple(messages or client) if full else None,
+        client=redactor.mask_whole(client, marks) if full else None,
+        model=redactor.mask_whole(messages or client, marks) if full else None,
         levels=(int(levels.light), int(levels.medium), int(levels.aggressive)),
         window=context.window,
         fixed=context.measure.fixed + context.measure.unexplained,

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
+import regex
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -103,6 +104,17 @@ def _check_prompt(name: str) -> str:
     return name
 
 
+def _check_pattern(pattern: str) -> str:
+    """Refuse a regular expression that cannot be used, or that would mask every text."""
+    try:
+        compiled = regex.compile(pattern)
+    except (regex.error, RecursionError, OverflowError) as error:
+        raise ValueError("no regular expression") from error
+    if compiled.search("") is not None:
+        raise ValueError("matches an empty text")
+    return pattern
+
+
 def _check_label_header(name: str) -> str:
     if name in SECRET_HEADERS:
         raise ValueError("carries a credential")
@@ -152,6 +164,14 @@ LabelHeaders = Annotated[
     tuple[Annotated[Header, AfterValidator(_check_label_header)], ...],
     Field(strict=False),
     Expects("a list of header names, such as [x-session-id]; none that carries a credential"),
+]
+SecretPatterns = Annotated[
+    tuple[Annotated[str, Field(min_length=1, max_length=500), AfterValidator(_check_pattern)], ...],
+    Field(strict=False, max_length=50),
+    Expects(
+        "a list of at most 50 regular expressions of at most 500 characters, none of which matches an empty"
+        r" text, such as ['EMP-\d{6}']"
+    ),
 ]
 Ttl = Annotated[
     int,

@@ -27,6 +27,7 @@ from gateway_compaction.core.policy.fields import (
     Names,
     Preset,
     Prompt,
+    SecretPatterns,
     Section,
     Share,
     Strategy,
@@ -231,6 +232,20 @@ class Restore(Section):
     )
 
 
+class Redact(Section):
+    """The secrets that are replaced by marks in whatever is stored, summarised, logged or shown."""
+
+    secrets: Annotated[bool, Expects("true or false")] = Field(
+        default=True, description="Mask keys, tokens, passwords and numbers of payment cards."
+    )
+    pii: Annotated[bool, Expects("true or false")] = Field(
+        default=False, description="Mask Korean resident and phone numbers, and e-mail addresses."
+    )
+    patterns: SecretPatterns = Field(
+        default=(), description="Mask whatever these regular expressions match as well."
+    )
+
+
 class Bypass(Section):
     """A client's way to switch compaction off for one request, or to ask for it."""
 
@@ -293,6 +308,7 @@ class PolicyBody(Section):
     labels: Labels = Field(default=Labels(), description="Ids that clients send.")
     storage: Storage = Field(default=Storage(), description="What is stored, and for how long.")
     restore: Restore = Field(default=Restore(), description="What a later conversation is told.")
+    redact: Redact = Field(default=Redact(), description="Which secrets are masked in what is kept.")
     bypass: Bypass = Field(default=Bypass(), description="A client's way to switch off.")
 
 

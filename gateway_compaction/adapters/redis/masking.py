@@ -1,0 +1,61 @@
+"""Stored values without secrets, for documents: what comes from outside, or was stored by an earlier version.
+
+What this version stores is masked where it is made. A value without a secret keeps its bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from gateway_compaction.adapters.redis.codec import (
+    decode_event,
+    decode_snapshot,
+    decode_texts,
+    encode_event,
+    encode_record,
+    encode_snapshot,
+)
+from gateway_compaction.adapters.redis.transfer_checks import decode_exact_record
+from gateway_compaction.core.redaction.marks import mask_compaction, mask_message, mask_secrets
+
+# The field of a session that holds texts of operators.
+PINS = "pins"
+
+
+def mask_record(raw: bytes) -> bytes:
+    """Return a compaction's record without secrets."""
+    record = decode_exact_record(raw)
+    masked = record and mask_compaction(record)
+    return raw if masked is None or masked == record else encode_record(masked) + b"%d}" % masked.version
+
+
+def mask_event(raw: bytes) -> bytes:
+    """Return an event without secrets."""
+    event = decode_event(raw)
+    return (
+        raw if event is None or mask_secrets(event.reason) == event.reason else encode_event(event).encode()
+    )
+
+
+def mask_snapshot(raw: bytes) -> bytes:
+    """Return the last call without secrets."""
+    call = decode_snapshot(raw)
+    if call is None or (call.client is None and call.model is None):
+        return raw
+    client, model = (
+        None if messages is None else tuple(map(mask_message, messages))
+        for messages in (call.client, call.model)
+    )
+    return (
+        raw
+        if (client, model) == (call.client, call.model)
+        else encode_snapshot(replace(call, client=client, model=model))
+    )
+
+
+def mask_field(name: str, text: str) -> str:
+    """Return a field of a session without secrets: only pins are texts of people."""
+    if name != PINS or mask_secrets(text) == text:
+        return text
+    return json.dumps([mask_secrets(pin) for pin in decode_texts(text)], ensure_ascii=False)

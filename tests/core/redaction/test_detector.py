@@ -1,0 +1,190 @@
+"""What is found in a text, and what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from gateway_compaction.core.redaction import detector
+from gateway_compaction.core.redaction.assignments import find_named_value
+from gateway_compaction.core.redaction.checksums import has_luhn_digit
+from gateway_compaction.core.redaction.detector import Detector
+from gateway_compaction.core.redaction.marks import mask_secrets, mask_text
+from tests.core.redaction.shapes import HARMLESS, PERSONAL, SHAPES, Shape, make
+from tests.lab.data import load
+
+DETECTOR = Detector()
+# Must hold: a false mark in so many words at most.
+WORDS = 10_000
+CAUGHT = 0.95
+DATA = (
+    *(
+        "anthropic_bodies",
+        "beam_100k",
+        "coding_agents_tools",
+        "dialogstudio",
+        "edge_hand",
+        "korean",
+        "locomo",
+    ),
+    *("mt_bench_101", "multilingual_short", "request_shapes", "responses_bodies", "swe_mini_agent"),
+    *("swe_mini_agent_tools", "tau_bench_airline"),
+)
+
+
+def is_caught(shape: Shape, text: str) -> bool:
+    """Tell whether nothing that matters of a secret is left in a text."""
+    parts = [shape.value[i : i + 12] for i in range(0, len(shape.value) - 11, 6)] or [shape.value]
+    return not any(part in text for part in parts)
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every text in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for one in value.values():
+            yield from strings(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from strings(one)
+
+
+def test_there_are_eighty_shapes_at_least_and_each_holds_its_secret() -> None:
+    assert len({shape.name for shape in SHAPES}) >= 80
+    assert not [shape.name for shape in SHAPES if is_caught(shape, shape.text)]
+
+
+def test_nearly_all_shapes_are_caught_in_every_surrounding() -> None:
+    surroundings = ("{}", "Look:\n{}\nand go on.", "그러니까 {}", '{{"a": 1}} {}', "  {}\r\n")
+    texts = [(shape, around.format(shape.text)) for shape in SHAPES for around in surroundings]
+    missed = [(shape.name, text) for shape, text in texts if not is_caught(shape, mask_secrets(text))]
+    assert len(missed) <= (1 - CAUGHT) * len(texts), missed
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_conversations_need_stays(text: str) -> None:
+    assert mask_secrets(text) == text
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_recorded_conversations_have_next_to_no_false_mark(name: str) -> None:
+    texts = set(strings(load(name)))
+    # The recordings hold no secret: whatever is found is false.
+    found = [text[f.start : f.end] for text in texts for f in DETECTOR.find(text)]
+    assert len(found) <= max(1, sum(len(text.split()) for text in texts) / WORDS), found
+
+
+@pytest.mark.parametrize("shape", PERSONAL, ids=lambda shape: shape.name)
+def test_numbers_and_addresses_of_people_are_an_opt_in(shape: Shape) -> None:
+    assert mask_secrets(shape.text) == shape.text
+    assert is_caught(shape, mask_text(shape.text, Detector(secrets=False, pii=True)))
+
+
+def test_a_mark_is_not_masked_again() -> None:
+    once = mask_secrets(f"password: hunter2!x and the token {make('t', 40)} is [secret: 1password-token #12]")
+    assert once.count("[secret: ") == 3 and mask_secrets(once) == once
+
+
+def test_a_secret_behind_a_mark_is_masked_too() -> None:
+    text = f"[secret: github-token #1] and password: {(value := 'x9$Lm2@qP')}"
+    assert value not in mask_secrets(text) and "#1]" in mask_secrets(text)
+
+
+def test_of_two_that_overlap_the_whole_is_masked() -> None:
+    value = make("b", 30) + "." + make("c", 60)
+    assert (
+        mask_text(f"token={value}", Detector(patterns=(r"token=\w{4}", r"\w+\.\w+"))) == "[secret: pattern]"
+    )
+
+
+def test_a_long_secret_is_masked_to_its_end() -> None:
+    assert mask_secrets(f"access_token={make('d', 900)} ok") == "access_token=[secret: token] ok"
+
+
+def test_both_passwords_of_a_change_are_masked() -> None:
+    masked = mask_secrets("password changed from 0ldPass!x to N3wPass!x yesterday")
+    assert masked == "password changed from [secret: password] to [secret: password] yesterday"
+    assert mask_secrets("password changed from 0ldPass!x to ours").endswith(" to ours")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("passphrase: correct-horse-battery-staple", "correct-horse"),
+        ('{"password": "swordfish"}', "swordfish"),
+        ("PASSWORD=swordfish\n", "swordfish"),
+        ("비밀번호: 123456", "123456"),
+        ("id/pw: admin / P@ssw0rd", "P@ssw0rd"),
+        ("use admin:S3cr3tPw! to log in", "S3cr3tPw!"),
+        ('{"name": "DB_PASSWORD", "value": "k8sS3cret!"}', "k8sS3cret!"),
+        ("HEROKU_API_KEY=01234567-89ab-cdef-0123-456789abcdef", "01234567"),
+        ("mot de passe : Soleil2024!", "Soleil2024!"),
+        ("password: qwerty!asdf", "qwerty!asdf"),
+        ("İstanbul password: hunter2!x", "hunter2!x"),
+        ("Set-Cookie: JSESSIONID=0A1B2C3D4E5F60718293A4B5C6D7E8F9; Path=/", "0A1B2C3D"),
+        ("Authorization: Token 0123456789abcdef01234567", "0123456789"),
+        (f"AKIA{'A1B2' * 4} {make('s', 40)}", make("s", 40)),
+    ],
+)
+def test_what_stands_before_it_tells(text: str, value: str) -> None:
+    assert value in text and value not in mask_secrets(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password: 2024-05-17",
+        "the password was 1234",
+        "token: 550e8400-e29b-41d4-a716-446655440000",
+        "Authorization: Bearer xxxxxxxxxxxxxxxxxxxxxxxx",
+        "Cookie: theme=aaaaaaaaaaaaaaaaaaaaaaaa",
+        "user: bob / C:/temp",
+        "/home/admin:P@ssw0rd",
+        "password required",
+        '["password", "tokens", "prompts"]',
+        "data:image/png;base64,password=hunter2!x",
+    ],
+)
+def test_and_what_only_looks_so_does_not(text: str) -> None:
+    assert mask_secrets(text) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kind"),
+    [
+        ("password", "hunter2!x", "password"),
+        ("pw", "hunter2!x", "password"),
+        ("api_key", make("n", 32), "api-key"),
+        ("pw", "********", None),
+        ("password", "", None),
+        ("password", "a" * 3_000, None),
+        ("order", make("n", 32), None),
+    ],
+)
+def test_a_field_is_told_by_its_name(name: str, value: str, kind: str | None) -> None:
+    assert find_named_value(name, value) == kind
+
+
+def test_a_card_has_its_check_digit_and_an_issuer() -> None:
+    assert has_luhn_digit("4539148803436467") and not has_luhn_digit("4539148803436468")
+    assert mask_secrets("4111-1111-1111-1111") == "[secret: card-number]"
+    for number in ("4539-1488 0343 6467", "0000000000000000", "9999148803436467", "4111 1111 1111 1112"):
+        assert mask_secrets(number) == number
+
+
+def test_a_pattern_that_takes_too_long_masks_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(detector, "PATTERN_SECONDS", 1e-6)
+    slow = Detector(secrets=False, patterns=(r"(?:a|aa|aaa)+(?:\w+\s)+$",))
+    assert mask_text("a" * 3_000 + "!", slow) == "[secret: pattern]"
+
+
+def test_a_pattern_that_matches_nothing_at_a_place_marks_nothing() -> None:
+    assert mask_text("xyz", Detector(patterns=(r"(?=y)",))) == "xyz"
+
+
+def test_a_prefix_within_a_secret_is_a_part_of_it() -> None:
+    value = f"github_pat_{make('p', 40)}_ghp_{make('q', 36)}"
+    assert mask_secrets(f"<{value}>") == "<[secret: github-token]>"
