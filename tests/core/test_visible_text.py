@@ -50,9 +50,27 @@ FORMS = {
     "Cohere": ("<|START_THINKING|>", "<|END_THINKING|>"),
     "gpt-oss": ("<|channel|>analysis<|message|>", "<|end|>"),
     "Gemma": ("<|channel>thought\n", "<channel|>"),
+    "mixed names": ("<think>\n", "\n</thinking>\n"),
+    "pipes": ("<|think|>", "<|/think|>"),
+    "gpt-oss, whole": (
+        "<|start|>assistant<|channel|>analysis<|message|>",
+        "<|end|><|start|>assistant<|channel|>final<|message|>",
+    ),
+    "gpt-oss, commentary": ("<|channel|>commentary<|message|>", "<|channel|>final<|message|>"),
+    "German": ("<denken>\n", "\n</denken>\n"),
+    "French": ("<réflexion>", "</réflexion>"),
+    "Russian": ("<размышление>", "</размышление>"),
+    "Chinese": ("<思考>", "</思考>"),
+}
+# What begins a text only, and is none without its end.
+AT_START = {
+    "Granite": ("Here is my thought process:\n", "\nHere is my response:\n"),
+    "Granite, short": ("Here's my thought process: ", "\n\nHere's my response: "),
+    "gpt-oss, without signs": ("analysis", "assistantfinal"),
+    "a folded block": ("<details>\n<summary>Thought for 3 seconds</summary>\n\n> ", "\n</details>\n\n"),
 }
 # Of these the closing tag alone tells that what stands before it was thought.
-UNOPENED = [name for name in FORMS if not name.startswith(("Open WebUI", "gpt-oss", "Gemma"))]
+UNOPENED = [name for name in FORMS if not name.startswith(("Open WebUI", "gpt-oss", "Gemma", "pipes"))]
 NO_THOUGHTS = [
     SAID,
     "",
@@ -66,6 +84,21 @@ NO_THOUGHTS = [
     "<reasonable>offer</reasonable> <thinkpad>X1</thinkpad>",
     "if a < b and think > 3: [thinking]",
     "Close it with `</think>`\nand go on.",
+    "Use the <think> tag to plan, and </think> to end it.",
+    "The model thinks between <think> and </think>. Do not show it.",
+    "Close it with </think> and go on.",
+    "Close it with </think>\nand go on.",
+    'It ends with "</think>" always.',
+    "<think> is what Qwen opens with, and it ends with </think>, as GLM does.",
+    "<think> tags are stripped by the server.",
+    "- <think>: it begins\n- </think>: it ends",
+    "| <think> | begins |\n| </think> | ends |",
+    "Wrap it in <think>...</think> tags, please.",
+    "用<think>标签来思考，用</think>结束。",
+    "The end of it:\n```\n</think>\n```\nThat is all.",
+    "Here is my thought process: I compared both, and the second is cheaper.",
+    "analysis of the log: all green.",
+    "<details><summary>Thoughts</summary>never closed",
 ]
 
 
@@ -98,6 +131,34 @@ class TestThinking:
     def test_what_the_template_opened_is_seen_by_its_end(self, form: str) -> None:
         closing = FORMS[form][1].strip()
         assert remove_thinking(f"{GUESS}\n{closing}\n\n{SAID}") == SAID
+
+    @pytest.mark.parametrize("form", AT_START)
+    def test_what_begins_a_text_is_seen(self, form: str) -> None:
+        opening, closing = AT_START[form]
+        assert remove_thinking(f"{opening}{GUESS}{closing}{SAID}") == SAID
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            f"{GUESS}</think> {SAID}",
+            f"{GUESS} </think>{SAID}",
+            f"I guess REF-8800 it is</think>{SAID}",
+            f"I guess REF-8800 it is</think>\n\n{SAID}",
+            f"{GUESS}\n```\nx = 1\n```\nSo be it.\n</think>\n{SAID}",
+            f"Close with </think> or not?\n{GUESS}\n</think>\n{SAID}",
+            f"<think>{GUESS} It ends with </think> and so on.\n</think>{SAID}",
+            f"<think>{GUESS}</thinking>{SAID}",
+            f"<thinking>So <think>{GUESS}</think> it is.</thinking>{SAID}",
+            f"<|channel|>analysis<|message|>{GUESS}<|end|><|start|>assistant<|channel|>final<|message|>{SAID}<|return|>",
+            f"<|channel|>commentary to=functions.f <|constrain|>json<|message|>{GUESS}<|call|>{SAID}",
+        ],
+    )
+    def test_where_it_ends(self, text: str) -> None:
+        assert remove_thinking(text) == SAID
+
+    def test_a_tag_is_named_beside_one_that_is_meant(self) -> None:
+        text = f"Use the <think> tag.\n<think>{GUESS}</think>\n{SAID}"
+        assert remove_thinking(text) == f"Use the <think> tag.\n\n{SAID}"
 
     @pytest.mark.parametrize("text", NO_THOUGHTS)
     def test_who_writes_about_it_is_left_in_peace(self, text: str) -> None:
