@@ -52,7 +52,10 @@ def _body(endpoint: EndpointName, messages: list[dict[str, Any]]) -> dict[str, A
 async def _call(runtime: Runtime, endpoint: EndpointName, body: dict[str, Any], *, follow: bool) -> str:
     wire = read_conversation(endpoint, body)
     identity = Identity(model=MODEL, endpoint=endpoint)
-    request = Request(wire.messages, wire.body, MODEL, "t" * 32, identity, Caller(MODEL), endpoint=endpoint)
+    caller = Caller(MODEL)
+    request = Request(
+        wire.messages, wire.body, MODEL, "t" * 32, identity, caller, endpoint=endpoint, size=wire.size
+    )
     decision = await runtime.compactor.compact(request)
     if decision.messages is not None:
         wire.write(decision.messages)

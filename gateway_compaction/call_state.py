@@ -194,6 +194,7 @@ def request_of(state: CallState, conversation: WireConversation) -> Request:
         endpoint=state.endpoint,
         left_alone=conversation.left_alone,
         managed=conversation.managed,
+        size=conversation.size,
         about={name: value for name, value in asdict(owner_of(auth)).items() if value},
     )
 

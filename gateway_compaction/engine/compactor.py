@@ -219,14 +219,17 @@ class Compactor:
         cost no round trip. One that an operator or its client asked for goes on however small it is, and so
         do all where the policy notes every conversation.
         """
+        is_noted = policy.note == "all" or read_wish(request, policy) == "now"
+        small = None if is_noted else self._find_small_unread(request, policy, model)
+        if small is not None:
+            return small
         try:
             is_large = len(request.messages) > LARGE_HISTORY
             transcript = await self._offload.run(is_large, parse_transcript, request.messages)
         except TranscriptError as error:
             return Untouched(request, policy, "none", str(error), model)
-        is_noted = policy.note == "all" or read_wish(request, policy) == "now"
         is_requested = is_noted or self._is_requested(request.tenant, transcript)
-        least = self._find_least(request, policy, model, transcript)
+        least = self._find_least(request, policy, model, len(transcript.turn_starts))
         if not is_requested and self._is_small(request, model, transcript, least):
             return Untouched(request, policy, "none", "below every level", model, least)
         context = await self.build_context(request, policy, model, transcript)
@@ -341,10 +344,24 @@ class Compactor:
         chain = build_digest_chain(digest_history(transcript.history[:OPENING]))
         return find_session(tenant, chain).session_id in self._requested
 
-    def _find_least(self, request: Request, policy: Policy, model: SizedModel, transcript: Transcript) -> int:
+    def _find_small_unread(self, request: Request, policy: Policy, model: SizedModel) -> Untouched | None:
+        """Tell of most requests that they are below every level before their messages are even read.
+
+        It decides as ``_is_small`` does, for whom the messages have to be there: None where only that can
+        tell. A few messages more than there are turns do no harm.
+        """
+        size = request.size
+        if size is None or self._requested or self._parts.surpluses.has_larger(request.tenant):
+            return None
+        least = self._find_least(request, policy, model, size.messages)
+        if self._parts.counter.upper_bound_of_size(size, request.body, model.name, least) >= least:
+            return None
+        return Untouched(request, policy, "none", "below every level", model, least)
+
+    def _find_least(self, request: Request, policy: Policy, model: SizedModel, turns: int) -> int:
         """Return the tokens of messages and schemas below which a request needs nothing."""
         reserve = reserved_tokens(request.body, model.window, policy)
-        return lowest_threshold(policy, transcript, model.window) - reserve
+        return lowest_threshold(policy, turns, model.window) - reserve
 
     def _is_small(self, request: Request, model: SizedModel, transcript: Transcript, least: int) -> bool:
         """Tell, without a tokeniser, that a request is below every level; False where that is not certain.

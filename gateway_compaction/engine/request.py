@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from gateway_compaction.core.conversation.body import PlainSize
 from gateway_compaction.core.conversation.digest import OPENING
 from gateway_compaction.core.conversation.messages import Message, declared_role
 from gateway_compaction.core.endpoints.wire import EndpointName
@@ -48,6 +49,7 @@ class Request:
         endpoint: the endpoint that the client called.
         left_alone: why nothing of this request may be changed, or None.
         managed: why it is not, unless the policy says otherwise: the provider shortens it. Or None.
+        size: what is known of the messages before they are read, or None. With a size nothing is left alone.
         may_wait: False where no policy may let the request wait for a summary, because somebody may still
             block it: the summariser would read, and the store keep, what is blocked a moment later.
     """
@@ -64,6 +66,7 @@ class Request:
     endpoint: EndpointName = "chat"
     left_alone: str | None = None
     managed: str | None = None
+    size: PlainSize | None = None
     may_wait: bool = True
 
 

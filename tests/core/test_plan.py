@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.planning.context import SessionState
 from gateway_compaction.core.planning.plan import (
     lowest_threshold,
@@ -261,7 +260,7 @@ class TestQuiet:
     def test_below_its_limit_every_request_is_quiet(self, case: Case, window: int) -> None:
         case.bench.window = max(200, window)
         context = case.bench.context(case.messages)
-        limit = lowest_threshold(case.bench.policy, context.transcript, case.bench.window)
+        limit = lowest_threshold(case.bench.policy, len(context.transcript.turn_starts), case.bench.window)
         if context.measure.total < limit:
             assert plan_without_store(context) is not None
 
@@ -277,7 +276,7 @@ class TestQuiet:
         ],
     )
     def test_the_table(self, paths: dict[str, Any], turns: int, limit: int) -> None:
-        assert lowest_threshold(policy(**paths), parse_transcript(chat(turns, 10)), WINDOW) == limit
+        assert lowest_threshold(policy(**paths), turns, WINDOW) == limit
 
 
 class TestOtherWindows:

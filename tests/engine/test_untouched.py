@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from gateway_compaction.core.conversation.body import PlainSize
+from gateway_compaction.core.endpoints.wire import MessagesOnDemand
 from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.engine.policy_problems import PolicyProblems
+from gateway_compaction.engine.post_call import Ending
 from gateway_compaction.engine.request import Decision, Untouched
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Fixed, Rig, values
@@ -35,6 +39,27 @@ class TestNothingToDo:
             assert untouched(await rig.call(call)) == ("none", "below every level")
         assert (rig.counter.encodings, rig.redis.connection.round_trips) == (0, 0)
         assert await values(rig.redis) == []
+
+    @pytest.mark.parametrize("reads", ["nobody", "operator", "surplus", "client", "large"])
+    async def test_what_is_small_by_its_size_is_not_even_read(self, rig: Rig, reads: str) -> None:
+        """But where an operator, the client or the provider has asked for or told more, it is."""
+
+        def refuse() -> Any:
+            raise AssertionError("read")
+
+        many = PlainSize(3, 0, 9_000 if reads == "large" else 100)
+        headers = {"x-compaction": "now"} if reads == "client" else {}
+        request = rig.request([], headers=headers, size=many)
+        if reads == "operator":
+            rig.compactor.set_requested(frozenset({"some session"}))
+        if reads == "surplus":
+            await rig.call(chat(7, words=4), Ending("answered", 1_800))
+        unread = replace(request, messages=MessagesOnDemand(refuse))
+        if reads == "nobody":
+            assert untouched(await rig.compactor.compact(unread)) == ("none", "below every level")
+        else:
+            with pytest.raises(AssertionError, match="read"):
+                await rig.compactor.compact(unread)
 
     async def test_a_request_that_must_be_counted_still_needs_no_store(self, rig: Rig) -> None:
         decision = await rig.call(chat(15))

@@ -6,11 +6,25 @@ Inside ``core`` and ``engine`` the only reader of the request's body, as ``messa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 # Sent to the model as text, so that they take up its window.
 PAID_FIELDS = ("tools", "functions", "tool_choice", "function_call", "response_format")
 TOOL_FIELDS = ("tools", "functions")
+
+
+class PlainSize(NamedTuple):
+    """The size of messages that hold nothing but texts, calls and results.
+
+    Attributes:
+        messages: how many there are at most.
+        calls: how many calls they make.
+        bytes: the bytes of all texts, of the names of calls and of what they are made with, in UTF-8.
+    """
+
+    messages: int
+    calls: int
+    bytes: int
 
 
 def paid_fields_of(body: Mapping[str, Any]) -> Iterator[Any]:

@@ -28,7 +28,7 @@ OWN_COMPACTION = "the request asks the provider to manage its context"
 LOADS_TOOLS = "the history loads tools, and a part of it may not be left out"
 # Blocks by which a history changes what a model may do.
 STATEFUL_BLOCKS = frozenset({"tool_addition", "tool_removal", "tool_reference"})
-TEXTS = frozenset({"text"})
+TEXTS = ("text",)
 COMPACTIONS = frozenset({"compaction"})
 UPLOADS = frozenset({"container_upload"})
 NESTED = ("content", "tool_references")
@@ -107,19 +107,23 @@ def read_anthropic_messages(body: Mapping[str, Any]) -> WireConversation:
         reading.add({"role": "system", "content": body["system"]}, None)
     for number, item in enumerate(reading.items):
         _read_item(reading, number, item)
-    rest = {name: value for name, value in body.items() if name not in ("messages", "system")}
     kinds = reading.kinds
     return WireConversation(
         "messages",
         reading.messages,
-        rest,
+        to_chat_body(body),
         lambda sent: _write(reading, sent, keeps_uploads=not body.get("container")),
         LOADS_TOOLS if kinds & STATEFUL_BLOCKS else None,
-        OWN_COMPACTION if kinds & COMPACTIONS or _asks_to_manage(body) else None,
+        OWN_COMPACTION if kinds & COMPACTIONS or asks_to_manage(body) else None,
     )
 
 
-def _asks_to_manage(body: Mapping[str, Any]) -> bool:
+def to_chat_body(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a body without its messages; its other fields have the names of Chat Completions."""
+    return {name: value for name, value in body.items() if name not in ("messages", "system")}
+
+
+def asks_to_manage(body: Mapping[str, Any]) -> bool:
     """Tell whether the provider is asked to shorten this history.
 
     Coding agents ask with every request to have thoughts cleared, or kept; that bounds no history.

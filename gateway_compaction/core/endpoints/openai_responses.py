@@ -53,8 +53,8 @@ TEXT_OUTPUTS = OUTPUTS - {"computer_call_output"}
 APPROVAL_REQUEST, APPROVAL_RESPONSE = "mcp_approval_request", "mcp_approval_response"
 CALLS = frozenset({"function_call", "custom_tool_call", APPROVAL_REQUEST})
 ROLES = frozenset({"user", "assistant", "system", "developer"})
-INPUT_TEXTS = frozenset({"input_text"})
-OUTPUT_TEXTS = frozenset({"output_text", "text"})
+INPUT_TEXTS = ("input_text",)
+OUTPUT_TEXTS = ("output_text", "text")
 # Fields that a text must have; what it cites is told by places in the text that came.
 TEXT_FIELDS: Mapping[str, Mapping[str, Any]] = {"output_text": {"annotations": []}}
 # Fields of a call's item that say what it calls a tool with.
@@ -118,14 +118,15 @@ def read_openai_responses(body: Mapping[str, Any]) -> WireConversation:
     return WireConversation(
         "responses",
         reading.messages,
-        _to_chat_body(body),
+        to_chat_body(body),
         lambda sent: _write(reading, sent),
         PROVIDER_KEEPS if any(body.get(name) for name in KEEPING_FIELDS) else reading.left_alone,
         OWN_COMPACTION if body.get("context_management") else None,
     )
 
 
-def _to_chat_body(body: Mapping[str, Any]) -> dict[str, Any]:
+def to_chat_body(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a body without its messages, under the names of Chat Completions."""
     beside = ("input", "instructions", "text", "max_output_tokens")
     rest = {name: value for name, value in body.items() if name not in beside}
     text = body.get("text")

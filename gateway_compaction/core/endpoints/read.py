@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache, partial
 from typing import Any
 
 from gateway_compaction.core.conversation.messages import RESULT_ROLES
 from gateway_compaction.core.conversation.parts import is_call, is_result
+from gateway_compaction.core.endpoints import anthropic_messages, openai_responses
 from gateway_compaction.core.endpoints.anthropic_messages import read_anthropic_messages
 from gateway_compaction.core.endpoints.chat import read_chat
 from gateway_compaction.core.endpoints.openai_responses import read_openai_responses
-from gateway_compaction.core.endpoints.wire import EndpointName, WireConversation
+from gateway_compaction.core.endpoints.sizes import find_size
+from gateway_compaction.core.endpoints.wire import EndpointName, MessagesOnDemand, WireConversation
 
 READERS = {"chat": read_chat, "messages": read_anthropic_messages, "responses": read_openai_responses}
+RESTS = {"messages": anthropic_messages.to_chat_body, "responses": openai_responses.to_chat_body}
 
 
 def read_conversation(endpoint: EndpointName, body: Mapping[str, Any]) -> WireConversation:
-    """Read the body of a request to an endpoint; nothing in it makes this raise."""
-    return READERS[endpoint](body)
+    """Read the body of a request to an endpoint; nothing in it makes this raise.
+
+    Where the size of the messages tells enough of them, they are read when somebody looks at them.
+    """
+    size = find_size(endpoint, body)
+    if size is None or endpoint == "chat":
+        return replace(READERS[endpoint](body), size=size)
+    read = cache(partial(READERS[endpoint], body))
+    messages = MessagesOnDemand(lambda: read().messages)
+    return WireConversation(
+        endpoint, messages, RESTS[endpoint](body), lambda sent: read().write(sent), size=size
+    )
 
 
 def find_endpoint(body: Mapping[str, Any]) -> EndpointName:

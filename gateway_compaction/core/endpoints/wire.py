@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from gateway_compaction.core.conversation.body import PlainSize
 from gateway_compaction.core.conversation.messages import ORIGIN, Message
 
 EndpointName = Literal["chat", "messages", "responses"]
 
 Item = Any
 """An entry of the body's field of messages, as the client sent it."""
+
+
+class MessagesOnDemand(Sequence[Any]):
+    """Messages that are read when somebody first looks at one of them."""
+
+    def __init__(self, read: Callable[[], Sequence[Any]]) -> None:
+        self._read = read
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._read()[index]
+
+    def __len__(self) -> int:
+        return len(self._read())
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._read())
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +43,7 @@ class WireConversation:
             changed copies of them, and new ones.
         left_alone: why nothing of this request may be changed, or None.
         managed: why it is not, unless a policy says otherwise: the provider shortens it. Or None.
+        size: what is known of the messages before they are read, or None. With a size nothing is left alone.
     """
 
     endpoint: EndpointName
@@ -34,6 +52,7 @@ class WireConversation:
     write: Callable[[Sequence[Message]], Any]
     left_alone: str | None = None
     managed: str | None = None
+    size: PlainSize | None = None
 
     @property
     def field(self) -> str:
@@ -41,7 +60,7 @@ class WireConversation:
         return "input" if self.endpoint == "responses" else "messages"
 
 
-def sole_text(parts: Sequence[Any], types: frozenset[str], *, bare: bool = True) -> str | None:
+def sole_text(parts: Sequence[Any], types: tuple[str, ...], *, bare: bool = True) -> str | None:
     """Return the text of parts that are one text and nothing else; None for all others.
 
     A string means the same as a list of one text, and is read several times as fast by all that follow. An
@@ -49,7 +68,7 @@ def sole_text(parts: Sequence[Any], types: frozenset[str], *, bare: bool = True)
 
     Args:
         parts: a content.
-        types: the types of a text.
+        types: the types of a text; no set, since what a client says of a type need not be a string.
         bare: the text has no other field, such as a mark for the cache.
     """
     part = parts[0] if len(parts) == 1 else None

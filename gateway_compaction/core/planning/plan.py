@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.planning.context import (
     EARLIEST_LIGHT,
     LevelName,
@@ -50,14 +49,14 @@ class Plan:
     wait_seconds: float = 0.0
 
 
-def lowest_threshold(policy: Policy, transcript: Transcript, window: int) -> int:
-    """Return the tokens below which a request can need nothing, whatever its messages are.
+def lowest_threshold(policy: Policy, turns: int, window: int) -> int:
+    """Return the tokens below which a request of so many turns can need nothing, whatever its messages are.
 
     Most requests are small: a bound of their bytes is compared with this, and they are sent as they came
     before anything is counted.
     """
     triggers, levels = policy.triggers, policy.levels
-    if triggers.turns is not None and len(transcript.turn_starts) > triggers.turns:
+    if triggers.turns is not None and turns > triggers.turns:
         return 0
     earliest = int(min(levels.light.at, EARLIEST_LIGHT * levels.medium.at) * window)
     return min(earliest, triggers.tokens or earliest)

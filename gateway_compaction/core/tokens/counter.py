@@ -20,12 +20,13 @@ from typing import Any
 
 import tiktoken
 
-from gateway_compaction.core.conversation.body import paid_fields_of, requested_output
+from gateway_compaction.core.conversation.body import PlainSize, paid_fields_of, requested_output
 from gateway_compaction.core.conversation.digest import digest_message, fingerprint
 from gateway_compaction.core.conversation.messages import Message, may_have_beside, plain_text_of
 from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.tokens.calibration import Calibration, family_of
 from gateway_compaction.core.tokens.estimate import (
+    PER_CALL,
     PER_MESSAGE,
     estimate_media,
     price_beside,
@@ -114,6 +115,17 @@ class TokenCounter:
                 total += sum(map(_count_bytes, price_beside(message)))
         # Each message is rounded up for itself.
         return math.ceil(total * factor) + len(messages)
+
+    def upper_bound_of_size(self, size: PlainSize, body: Mapping[str, Any], model: str, enough: int) -> int:
+        """Return what ``upper_bound`` does for messages of some size, which nobody has read yet.
+
+        It is never less. Where the messages alone reach ``enough``, schemas are not looked at.
+        """
+        factor = max(1.0, self.calibration.factor(model))
+        total = PER_REQUEST + PER_MESSAGE * size.messages + PER_CALL * size.calls + size.bytes
+        if total * factor < enough:
+            total += sum(map(_count_bytes, _serialize_schemas(body)))
+        return math.ceil(total * factor) + size.messages
 
     def uncached_characters(self, messages: Sequence[Message], digests: Sequence[bytes], model: str) -> int:
         """Return the characters that ``measure`` would have to encode now: what its time depends on."""
