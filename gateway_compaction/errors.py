@@ -21,7 +21,7 @@ CompactionError
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Self
+from typing import ClassVar, Self
 
 __all__ = [
     "ActionRefused",
@@ -110,19 +110,31 @@ class InvalidDocument(ActionRefused):
 
 
 class SummaryError(CompactionError):
-    """The summariser gave no usable summary."""
+    """The summariser gave no usable summary.
+
+    ``is_outage`` tells whether it is the summariser that fails, whatever it is asked: then a session waits no
+    longer for its return than it has to.
+    """
+
+    is_outage: ClassVar[bool] = True
 
 
 class SummaryRejected(SummaryError):
     """The answer is empty, cut off, an error text, a tool call, or not smaller than its source."""
 
+    is_outage = False
+
 
 class SummaryDenied(SummaryError):
     """The calling team may not use the summariser model, or has no budget left for it."""
 
+    is_outage = False
+
 
 class SummaryRefused(SummaryError):
     """The summariser's provider or the router refused the request itself; it is not sent again as it was."""
+
+    is_outage = False
 
 
 class SummaryLimited(SummaryError):

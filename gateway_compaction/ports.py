@@ -92,6 +92,10 @@ class CallRecord:
     compact: bool = False
 
 
+LONGEST_PAUSE_SECONDS = 600.0
+"""Longest pause of a session in which no summary comes off: most of them never will."""
+
+
 class Store(Protocol):
     """Keeps what is stored of sessions, shared by all replicas.
 
@@ -132,9 +136,25 @@ class Store(Protocol):
         ...
 
     async def release(
-        self, session: SessionRef, digest: str, token: int, *, failure: str | None = None, ttl: float
+        self,
+        session: SessionRef,
+        digest: str,
+        token: int,
+        *,
+        failure: str | None = None,
+        ttl: float,
+        longest_pause: float = LONGEST_PAUSE_SECONDS,
     ) -> None:
-        """Give a lease back; with ``failure`` the session backs off, longer each time in a row."""
+        """Give a lease back; with ``failure`` the session backs off, longer each time in a row.
+
+        Args:
+            session: the session of the lease.
+            digest: what was leased.
+            token: the lease's own.
+            failure: why no summary was made; None where none is told.
+            ttl: seconds that the session has to live.
+            longest_pause: seconds that the pause is never longer than.
+        """
         ...
 
     async def put(

@@ -61,6 +61,16 @@ async def test_failures_back_off_longer_each_time_and_success_resets(store: Redi
     assert await raw(store).hget(key, "failures") == b"0"
 
 
+async def test_a_pause_is_no_longer_than_it_may_be(store: RedisStore) -> None:
+    key = f"gwc:{{{S.session_id}}}:session"
+    for pause in (5, 10, 10, 10):
+        await raw(store).hdel(key, "backoff_until")
+        token = await store.claim(S, A, [], 60)
+        await store.release(S, A, token, failure="an outage", ttl=TTL, longest_pause=10.0)
+        left = int(await raw(store).hget(key, "backoff_until")) - await milliseconds(store)
+        assert (pause - 5) * 1_000 < left <= pause * 1_000
+
+
 async def test_a_release_without_failure_begins_the_count_anew(store: RedisStore) -> None:
     key = f"gwc:{{{S.session_id}}}:session"
     for failure in ("late", "late", None, "late"):
@@ -105,7 +115,7 @@ async def test_no_update_is_lost(store: RedisStore) -> None:
 async def test_every_key_expires(store: RedisStore) -> None:
     await fill(store)
     ttls = {key: await raw(store).ttl(key) for key in await raw(store).keys()}
-    assert len(ttls) == 18
+    assert len(ttls) == 19
     longer = {key: ttl for key, ttl in ttls.items() if b"factors" in key or b":hours" in key}
     # A claim that comes before everything else keeps a session for a day.
     assert all(0 < ttl <= TTL for key, ttl in ttls.items() if S.session_id.encode() in key), ttls

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from gateway_compaction.core.conversation.messages import Message, told_text_of
 from gateway_compaction.core.planning.shared_prefix import SharedPrefix
 from gateway_compaction.core.records.compaction import Compaction, Kind, Segment
-from gateway_compaction.core.summary.acceptance import accept_summary
+from gateway_compaction.core.summary.acceptance import CUT_OFF, accept_summary
 from gateway_compaction.core.summary.identifier_check import check_identifiers
 from gateway_compaction.core.summary.prompts import (
     ShownLimit,
@@ -42,7 +42,6 @@ from gateway_compaction.core.summary.segments import (
 from gateway_compaction.core.text.language import detect_conversation_language, get_phrases
 from gateway_compaction.engine.summary_task import SummaryTask
 from gateway_compaction.errors import (
-    SummaryDenied,
     SummaryError,
     SummaryLimited,
     SummaryRefused,
@@ -61,8 +60,8 @@ PAUSE_SECONDS = 1.0
 FAILURES_TO_OPEN = 3
 """Failures in a row after which a model is not asked for a while."""
 
-OPEN_SECONDS = 30.0
-"""Seconds that such a model is left alone."""
+OPEN_SECONDS = 10.0
+"""Seconds that such a model is left alone: what it misses when it has come back is no more than that."""
 
 PROMPT_SHARE = 0.6
 """Share of the summariser's window that a question may fill: our count of foreign models is rough."""
@@ -76,11 +75,11 @@ THINKING_TOKENS = 512
 LONG_THINKING_TOKENS = 8_000
 """The same, once a model was cut off: thoughts of 630 to 2,400 tokens were seen before a summary."""
 
-CUT_OFF = frozenset(("length", "max_tokens"))
-"""Finish reasons of an answer for which there was no room."""
+CUT_OFFS_TO_BELIEVE = 3
+"""Answers in a row for which the larger room was too small as well: then what is whole of them is taken."""
 
 MOST_ROOMY = 1_000
-"""Models that are known to need more room; names of models may come from clients."""
+"""Models that are known to need more room, or to be cut off; names of models may come from clients."""
 
 LEAST_SHOWN = 200
 """Tokens that a message too large for the summariser's window is at least shown with."""
@@ -120,7 +119,12 @@ class _Attempt:
 
 @dataclass(slots=True)
 class SummaryPipeline:
-    """Makes summaries; its only state is one breaker for each summariser model, and who needs more room."""
+    """Makes summaries; its only state is one breaker for each summariser model, and who needs more room.
+
+    Attributes:
+        roomy_models: models that were cut off and then had room enough; they have it from the start.
+        cut_offs: how often in a row the larger room was too small for a model as well.
+    """
 
     summarizer: Summarizer
     models: Models
@@ -129,6 +133,7 @@ class SummaryPipeline:
     pause_seconds: float = PAUSE_SECONDS
     breakers: dict[str, _Breaker] = field(default_factory=dict)
     roomy_models: set[str] = field(default_factory=set)
+    cut_offs: dict[str, int] = field(default_factory=dict)
 
     @property
     def paused_models(self) -> tuple[str, ...]:
@@ -303,15 +308,25 @@ class SummaryPipeline:
         """
         breaker, count = self.breakers.setdefault(request.model, _Breaker()), attempt.task.count
         for number in range(TRIES):
-            if breaker.failures >= FAILURES_TO_OPEN and breaker.until > self.clock():
-                raise SummaryError(f"{request.model} failed {breaker.failures} times in a row; not asked")
+            if breaker.failures >= FAILURES_TO_OPEN:
+                if breaker.until > self.clock():
+                    raise SummaryError(f"{request.model} failed {breaker.failures} times in a row; not asked")
+                # This question alone finds out whether the model works again.
+                breaker.until = self.clock() + OPEN_SECONDS
             try:
                 answer = await self._ask_with_room(attempt, request)
-                text = accept_summary(answer, source, limit, count, _source_texts(attempt.task))
-            except (SummaryDenied, SummaryRefused, SummaryRejected):
-                # About one caller, one request or one conversation: the model itself works for others.
-                raise
+                text = accept_summary(
+                    answer,
+                    source,
+                    limit,
+                    count,
+                    _source_texts(attempt.task),
+                    may_be_cut_off=self._is_always_cut_off(request.model),
+                )
             except SummaryError as error:
+                if not error.is_outage:
+                    # About one caller, one request or one conversation: the model itself works for others.
+                    raise
                 breaker.failures += 1
                 breaker.until = self.clock() + OPEN_SECONDS
                 if isinstance(error, FINAL) or number == TRIES - 1:
@@ -329,16 +344,30 @@ class SummaryPipeline:
         helped, the model has it from the start.
         """
         roomy = replace(request, max_tokens=self._find_larger_limit(attempt, request))
-        has_room = request.model in self.roomy_models or roomy.max_tokens <= request.max_tokens
-        answer = await self._ask_once(attempt, roomy if request.model in self.roomy_models else request)
-        if answer.finish_reason not in CUT_OFF or has_room:
-            return answer
-        answer = await self._ask_once(attempt, roomy)
-        if answer.finish_reason not in CUT_OFF:
-            if len(self.roomy_models) >= MOST_ROOMY:
-                self.roomy_models.clear()
-            self.roomy_models.add(request.model)
+        needs_room = request.model in self.roomy_models or self._is_always_cut_off(request.model)
+        has_room = needs_room or roomy.max_tokens <= request.max_tokens
+        answer = await self._ask_once(attempt, roomy if needs_room else request)
+        if answer.finish_reason in CUT_OFF and not has_room:
+            answer = await self._ask_once(attempt, roomy)
+            if answer.finish_reason not in CUT_OFF:
+                if len(self.roomy_models) >= MOST_ROOMY:
+                    self.roomy_models.clear()
+                self.roomy_models.add(request.model)
+        self._count_cut_off(request.model, answer.finish_reason)
         return answer
+
+    def _is_always_cut_off(self, model: str) -> bool:
+        """Tell whether a model was cut off so often in a row that it will be again, whatever its room."""
+        return self.cut_offs.get(model, 0) >= CUT_OFFS_TO_BELIEVE
+
+    def _count_cut_off(self, model: str, finish_reason: str | None) -> None:
+        """Count how often in a row a model was cut off though it had all the room that there is."""
+        if finish_reason not in CUT_OFF:
+            self.cut_offs.pop(model, None)
+            return
+        if len(self.cut_offs) >= MOST_ROOMY:
+            self.cut_offs.clear()
+        self.cut_offs[model] = self.cut_offs.get(model, 0) + 1
 
     def _find_larger_limit(self, attempt: _Attempt, request: SummaryRequest) -> int:
         """Return the tokens of an answer for a model that needs more, as far as its window has room."""

@@ -17,11 +17,15 @@ from gateway_compaction.core.redaction.marks import mask_secrets
 from gateway_compaction.engine.parts import EngineParts
 from gateway_compaction.engine.summary_task import SummaryTask
 from gateway_compaction.errors import StoreBusy, StoreError, SummaryError
+from gateway_compaction.ports import LONGEST_PAUSE_SECONDS
 
 log = logging.getLogger("gateway_compaction")
 
 MakeSummary = Callable[[SummaryTask], Coroutine[Any, Any, Compaction]]
 """Makes the compaction that a task asks for, or raises ``SummaryError``."""
+
+OUTAGE_PAUSE_SECONDS = 10.0
+"""Longest pause of a session whose summariser does not work: it is to be used as soon as it does again."""
 
 GIVE_UP_SECONDS = 1.0
 """Seconds that work which was given up at shutdown has to end."""
@@ -151,7 +155,8 @@ class Worker:
             log.warning(
                 "summary failed: session=%s covers=%d %s", session.session_id, task.job.covers, reason
             )
-            await self._record_failure(task, token, reason, self._clock() - started)
+            pause = OUTAGE_PAUSE_SECONDS if error.is_outage else LONGEST_PAUSE_SECONDS
+            await self._record_failure(task, token, reason, self._clock() - started, pause)
             return
         except Exception as fault:
             # Counted and logged where the task ends. Without a pause it would come again with every call.
@@ -189,10 +194,19 @@ class Worker:
         event = self._report(task, "made", _reason_of(compaction), seconds, compaction)
         await self._store.append(session, event, ttl=storage.ttl, generation=task.generation)
 
-    async def _record_failure(self, task: SummaryTask, token: int, reason: str, seconds: float) -> None:
+    async def _record_failure(
+        self,
+        task: SummaryTask,
+        token: int,
+        reason: str,
+        seconds: float,
+        longest_pause: float = LONGEST_PAUSE_SECONDS,
+    ) -> None:
         """Give the claim back, with a pause for the session, and store that nothing came of it."""
         ttl = task.policy.storage.ttl
-        await self._store.release(task.session, task.job.digest, token, failure=reason, ttl=ttl)
+        await self._store.release(
+            task.session, task.job.digest, token, failure=reason, ttl=ttl, longest_pause=longest_pause
+        )
         event = self._report(task, "failed", reason, seconds)
         await self._store.append(task.session, event, ttl=ttl, generation=task.generation)
 

@@ -425,3 +425,29 @@ class TestAccept:
         except SummaryRejected:
             return
         assert summary.strip() and len(summary) <= min(limit, source)
+
+
+@pytest.mark.parametrize("reason", ["length", "max_tokens"])
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (f"<summary>{GOOD} And then the ha", GOOD),
+        (f"{GOOD}\n- the harbour li", GOOD),
+        ('They said "It is done, and well done." And th', 'They said "It is done, and well done."'),
+        ("사용자가 항구 보고서를 요청했습니다. 그리고 항", "사용자가 항구 보고서를 요청했습니다."),
+        ("利用者は港の灯の報告を求めた。そして", "利用者は港の灯の報告を求めた。"),
+        ("<think>Let me thi", None),
+        ("The user asked for version 3.1 of the rep", None),
+    ],
+)
+def test_an_answer_that_was_cut_off_counts_where_there_will_be_none_better(
+    reason: str, text: str, kept: str | None
+) -> None:
+    answer = SummaryAnswer(text, reason, "m")
+    with pytest.raises(SummaryRejected, match=f"finish_reason is {reason}"):
+        accept_summary(answer, 1_000, 1_000, len)
+    if kept is not None:
+        assert accept_summary(answer, 1_000, 1_000, len, may_be_cut_off=True) == kept
+        return
+    with pytest.raises(SummaryRejected, match="empty"):
+        accept_summary(answer, 1_000, 1_000, len, may_be_cut_off=True)

@@ -33,14 +33,14 @@ class Thinker:
     """A summariser that thinks ``tokens`` before it writes, and is cut off where there is no room."""
 
     def __init__(self, tokens: int) -> None:
-        self.tokens = tokens
+        self.tokens, self.cut_off_text = tokens, ""
         self.asked: list[int] = []
 
     async def complete(self, request: SummaryRequest) -> SummaryAnswer:
         """Answer as far as there is room."""
         self.asked.append(request.max_tokens)
         if request.max_tokens < self.tokens + 100:
-            return SummaryAnswer("", "length", request.model, cost=0.25)
+            return SummaryAnswer(self.cut_off_text, "length", request.model, cost=0.25)
         return SummaryAnswer(TEXT, "stop", request.model, cost=0.5)
 
 
@@ -89,6 +89,23 @@ class TestRoom:
             await rig.pipeline.make_summary(await task(rig))
         assert len(thinker.asked) == 2
         assert not rig.pipeline.roomy_models, "it did not help"
+
+    async def test_one_that_never_ends_in_time_is_believed_as_far_as_its_sentences_are_whole(
+        self, thinking: Thinking
+    ) -> None:
+        rig, thinker = thinking(20_000, strategy="rolling")
+        whole = "The pump in Hull is to be replaced by Friday."
+        thinker.cut_off_text = f"<summary>{whole} And then the pu"
+        for _ in range(2):
+            with pytest.raises(SummaryRejected, match="finish_reason is length"):
+                await rig.pipeline.make_summary(await task(rig))
+        assert (await rig.pipeline.make_summary(await task(rig))).text == whole
+        assert len(thinker.asked) == 6
+        assert (await rig.pipeline.make_summary(await task(rig, name="another"))).text == whole
+        assert len(thinker.asked) == 7, "it is not tried with less room first"
+        thinker.cut_off_text = "<think>It is only thought about. And never sa"
+        with pytest.raises(SummaryRejected, match="empty"):
+            await rig.pipeline.make_summary(await task(rig))
 
     async def test_more_thoughts_have_the_room_that_the_policy_gives(self, thinking: Thinking) -> None:
         rig, thinker = thinking(20_000, strategy="rolling", thinking_tokens=20_000)

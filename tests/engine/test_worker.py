@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from gateway_compaction.core.records.compaction import Compaction, Segment
 from gateway_compaction.engine.request import Planned
 from gateway_compaction.engine.summary_task import SummaryTask
 from gateway_compaction.engine.worker import Limits, Worker
-from gateway_compaction.errors import StoreError, SummaryRejected
+from gateway_compaction.errors import StoreError, SummaryError, SummaryRejected, SummaryTimeout
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Rig, events
 from tests.lab.waiting import until
@@ -172,6 +173,24 @@ class TestFailures:
         assert after.plan.job is None and len(rig.summarizer.requests) == 1
         buffer = await rig.redis.load(wanted.session, [wanted.job.digest])
         assert (buffer.in_flight, buffer.backoff) == (frozenset(), "the answer is empty")
+
+    @pytest.mark.parametrize(
+        ("error", "longest"), [(SummaryTimeout("late"), 10), (SummaryRejected("the answer is empty"), 600)]
+    )
+    async def test_an_outage_of_the_summariser_never_makes_a_session_wait_for_long(
+        self, rig: Rig, error: SummaryError, longest: float
+    ) -> None:
+        pauses = []
+        released = rig.store.release
+
+        async def release(*args: Any, **more: Any) -> None:
+            pauses.append(more.get("longest_pause"))
+            await released(*args, **more)
+
+        rig.store.release = release  # type: ignore[method-assign]
+        rig.summarizer.answers = [error]
+        await rig.call(chat(31))
+        assert pauses == [longest]
 
     async def test_a_fault_of_ours_gives_the_claim_back_and_the_session_backs_off(
         self, rigs: Callable[..., Rig]

@@ -52,7 +52,7 @@ from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.controls import is_stored, read_start
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.core.tokens.windows import LEARNED_SECONDS, LearnedWindow
-from gateway_compaction.ports import Buffer, CallRecord, Notices
+from gateway_compaction.ports import LONGEST_PAUSE_SECONDS, Buffer, CallRecord, Notices
 
 LOAD = load_script("load")
 CLAIM = load_script("claim")
@@ -139,11 +139,18 @@ class RedisStore:
         return renewed and await self._index.refresh_row(session)
 
     async def release(
-        self, session: SessionRef, digest: str, token: int, *, failure: str | None = None, ttl: float
+        self,
+        session: SessionRef,
+        digest: str,
+        token: int,
+        *,
+        failure: str | None = None,
+        ttl: float,
+        longest_pause: float = LONGEST_PAUSE_SECONDS,
     ) -> None:
         """See ``Store.release``."""
         reason = "" if failure is None else encode_text(failure or "unspecified")
-        args = [digest, token, reason, to_milliseconds(ttl)]
+        args = [digest, token, reason, to_milliseconds(ttl), longest_pause]
         if await self._run_for_number(RELEASE, session_keys(session, "claims", "session"), args):
             await self._index.refresh_row(session)
 

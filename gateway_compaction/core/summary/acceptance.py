@@ -53,8 +53,9 @@ STUTTER_WORDS = 8
 STUTTER_LETTERS = 24
 STUTTER_KINDS = 2
 
-# Reasons to end before the answer was whole, as providers name them.
-UNFINISHED = ("length", "content_filter", "tool_calls", "function_call")
+# Reasons to end before the answer was whole, as providers name them: for want of room, and others.
+CUT_OFF = frozenset(("length", "max_tokens"))
+UNFINISHED = CUT_OFF | {"content_filter", "tool_calls", "function_call"}
 # The reasons of a rejection, as logs and events show them.
 CALLS_A_TOOL = "the answer is a tool call"
 IS_EMPTY = "the answer is empty"
@@ -78,6 +79,8 @@ REFUSAL = regex.compile(ANSWER_START + pattern_of("refusals"))
 ERROR_TEXT = regex.compile(ANSWER_START + pattern_of("errors"))
 PRINTED_TEXT = regex.compile(rf"(?i)^[^\w<\[{{]*+{PRINTED}")
 
+# What is behind the last of these was cut off in the middle.
+SENTENCE_END = regex.compile(r"[.!?]++[\"'”’»)\]]*+(?=\s|$)|[。！？]++[」』”]?|\n")
 SENTENCE = regex.compile(r"[^.!?。！？\n]++[.!?。！？]*+")
 READER = regex.compile(f"(?i){pattern_of('reader')}")
 # Two or three characters of these scripts say as much as a word.
@@ -104,7 +107,13 @@ class Answer(Protocol):
 
 
 def accept_summary(
-    answer: Answer, source_tokens: int, limit: int, count: Count, source_texts: Iterable[str] = ()
+    answer: Answer,
+    source_tokens: int,
+    limit: int,
+    count: Count,
+    source_texts: Iterable[str] = (),
+    *,
+    may_be_cut_off: bool = False,
 ) -> str:
     """Return the summary in a model's answer, cut to ``limit`` tokens.
 
@@ -115,12 +124,15 @@ def accept_summary(
         count: counts the tokens of a text.
         source_texts: what the summary is to stand for, where its script is to be the summary's own; empty
             where an operator's prompt may ask for another language.
+        may_be_cut_off: take an answer for which there was no room as far as its last whole sentence: its
+            model never ends in time, and without any summary the conversation has no memory.
 
     Raises:
         SummaryRejected: empty, cut off, refused, an error text, a tool call, not clearly smaller than its
             source, a question, or no text that could stand for it.
     """
-    if answer.finish_reason in UNFINISHED:
+    is_cut_off = answer.finish_reason in CUT_OFF
+    if answer.finish_reason in UNFINISHED and not (is_cut_off and may_be_cut_off):
         raise SummaryRejected(f"finish_reason is {answer.finish_reason}")
     if answer.has_tool_calls:
         raise SummaryRejected(CALLS_A_TOOL)
@@ -129,6 +141,8 @@ def accept_summary(
     tagged = match is not None
     body = match.group(1) if match else spoken
     summary = body.encode("utf-8", "replace").decode("utf-8").strip()
+    if is_cut_off:
+        summary = _keep_whole_sentences(summary)
     if not summary:
         raise SummaryRejected(IS_EMPTY)
     if _is_no_summary(summary, tagged):
@@ -144,6 +158,12 @@ def accept_summary(
     if is_foreign_script(summary, source_texts):
         raise SummaryRejected(IS_FOREIGN)
     return short
+
+
+def _keep_whole_sentences(text: str) -> str:
+    """Return a text up to the end of its last whole sentence or line; empty where there is none."""
+    ends = [match.end() for match in SENTENCE_END.finditer(text)]
+    return text[: ends[-1]].strip() if ends else ""
 
 
 def _count_bytes(text: str) -> int:
