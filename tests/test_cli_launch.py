@@ -38,12 +38,12 @@ litellm_settings: {{callbacks: ["{CALLBACK}"]}}
 """
 
 
-def refusal(*args: str, env: dict[str, str] | None = None) -> str:
-    """What ``serve`` says when it refuses."""
+def refusal(*args: str, env: dict[str, str] | None = None, lines: int = 1) -> str:
+    """What ``serve`` says when it refuses, in so many lines."""
     result = CliRunner().invoke(app, ["serve", *args], env={**UNSET, **(env or {})})
     assert result.exit_code == 1, result.output
     assert isinstance(result.exception, SystemExit)
-    assert len(result.stderr.strip().splitlines()) == 1
+    assert len(result.stderr.strip().splitlines()) == lines
     return result.stderr.strip()
 
 
@@ -75,9 +75,9 @@ class TestRefusals:
 
     def test_a_bad_policy_file(self, config: Path, tmp_path: Path) -> None:
         policies = tmp_path / "rules.yaml"
-        policies.write_text("version: 1\ndefaults: {mode: enforced}\n")
-        said = refusal("--config", str(config), "--policies", str(policies))
-        assert str(policies) in said
+        policies.write_text("version: 1\ndefaults: {mode: enforced, recall: {max_tokens: -1}, unheard: 1}\n")
+        said = refusal("--config", str(config), "--policies", str(policies), lines=3)
+        assert said.count(f"{policies}: defaults.") == 3, "every problem, not the first alone"
         assert "mode" in said
 
     def test_a_bad_policy_file_beside_the_config(self, config: Path, tmp_path: Path) -> None:

@@ -125,14 +125,15 @@ def _load_policies(path: Path | None) -> PolicyBook:
     """Load the policies that the proxy will go by.
 
     Raises:
-        LaunchError: they cannot be used.
+        LaunchError: they cannot be used; every problem is told, so that one start shows all of them.
     """
     from gateway_compaction.adapters.policy_file import load_policy_file, read_env_overrides
 
     try:
         return load_policy_file(path, read_env_overrides(os.environ))
     except PolicyError as error:
-        raise LaunchError(f"The policies cannot be used: {error}") from error
+        problems = "\n".join(map(str, (error, *error.others)))
+        raise LaunchError(f"The policies cannot be used: {problems}") from error
 
 
 def _choose_authentication(loaded: ProxyConfig, no_auth: bool) -> tuple[tuple[str, str] | None, bool]:
