@@ -8,7 +8,7 @@ it (media, blocks of servers' tools, fields that nobody knows) has no size here,
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gateway_compaction.core.conversation.body import PlainSize
@@ -22,8 +22,13 @@ RESPONSES_TEXTS = ("input_text", "output_text", "text")
 THOUGHTS = ("thinking", "redacted_thinking")
 CHAT_FIELDS = frozenset({"role", "content", "tool_calls", "tool_call_id"})
 CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
+ROLES = ("user", "assistant", "system", "developer")
 OUTPUTS = ("function_call_output", "custom_tool_call_output")
-to_json = json.JSONEncoder(ensure_ascii=False, default=repr).encode
+
+
+Texts = list[Any]
+"""What a body says, collected to be weighed at once: that is faster than one after the other, and finds what
+is no text."""
 
 
 class _NotPlain(Exception):
@@ -32,83 +37,100 @@ class _NotPlain(Exception):
 
 def find_size(endpoint: EndpointName, body: Mapping[str, Any]) -> PlainSize | None:
     """Return the size of a body's messages; None where they have to be read to tell it."""
+    texts: Texts = []
     try:
-        return FINDERS[endpoint](body)
-    except (_NotPlain, RecursionError, ValueError):
+        messages, calls = FINDERS[endpoint](body, texts)
+        whole = "".join(texts)
+    except (_NotPlain, TypeError, ValueError, RecursionError):
         return None
+    # Python knows of each text whether its characters are bytes.
+    size = len(whole) if whole.isascii() else len(whole.encode("utf-8", "surrogatepass"))
+    return PlainSize(messages, calls, size)
 
 
-def _size_chat(body: Mapping[str, Any]) -> PlainSize:
-    calls = size = 0
-    messages = _list_of(body.get("messages"))
+def _find_in_chat(body: Mapping[str, Any], texts: Texts) -> tuple[int, int]:
+    """Collect the texts of Chat Completions; return how many messages and calls there are."""
+    messages, calls = _list_of(body.get("messages")), 0
     for message in messages:
         if type(message) is not dict or type(message.get("role")) is not str:
             raise _NotPlain
         content = message.get("content")
-        size += _bytes_of(content) if type(content) is str else _size_texts(content)
+        if type(content) is str:
+            texts.append(content)
+        else:
+            _add_content(texts, content)
         if len(message) > 2:
             if not message.keys() <= CHAT_FIELDS:
                 raise _NotPlain
             for call in _list_of(message.get("tool_calls") or []):
                 calls += 1
-                size += _size_call(call.get("function") if type(call) is dict else None, "arguments")
-    return PlainSize(len(messages), calls, size)
+                _add_call(texts, call.get("function") if type(call) is dict else None, "arguments")
+    return len(messages), calls
 
 
-def _size_messages(body: Mapping[str, Any]) -> PlainSize:
+def _find_in_messages(body: Mapping[str, Any], texts: Texts) -> tuple[int, int]:
+    """Collect the texts of Anthropic's Messages; return how many messages and calls there are at most."""
     if asks_to_manage(body):
         raise _NotPlain
-    items = _list_of(body.get("messages"))
-    messages, calls, size = 1, 0, _size_texts(body.get("system"))
-    for item in items:
+    messages = 1
+    inputs: list[Any] = []
+    _add_content(texts, body.get("system"))
+    for item in _list_of(body.get("messages")):
         role = item.get("role") if type(item) is dict else None
         if type(role) is not str or len(item) != 2:
             raise _NotPlain
         content = item.get("content")
+        messages += 1
         if type(content) is str:
-            messages += 1
-            size += _bytes_of(content)
+            texts.append(content)
             continue
-        blocks = _list_of(content)
-        messages += len(blocks) or 1
-        for block in blocks:
-            kind = block.get("type") if type(block) is dict else None
-            if kind == "text" and type(text := block.get("text")) is str:
-                size += _bytes_of(text)
+        if type(content) is not list:
+            raise _NotPlain
+        for block in content:
+            if type(block) is not dict:
+                raise _NotPlain
+            kind = block.get("type")
+            if kind == "text":
+                texts.append(block.get("text"))
             elif kind == "tool_result" and role != "assistant":
-                size += _size_texts(block.get("content"))
+                # A message of its own, and another one is what may follow it.
+                messages += 2
+                _add_content(texts, block.get("content"))
             elif kind == "tool_use" and role == "assistant":
-                calls += 1
-                size += _bytes_of(to_json(block.get("input"))) + _bytes_of(block.get("name"))
+                texts.append(block.get("name"))
+                inputs.append(block.get("input"))
             elif kind in THOUGHTS and role == "assistant":
-                size += _size_strings(block)
+                _add_strings(texts, block)
             else:
                 raise _NotPlain
-    return PlainSize(messages, calls, size)
+    # In one go, which takes a quarter of the time of one after the other.
+    texts.append(json.dumps(inputs, ensure_ascii=False, default=repr))
+    return messages, len(inputs)
 
 
-def _size_responses(body: Mapping[str, Any]) -> PlainSize:
+def _find_in_responses(body: Mapping[str, Any], texts: Texts) -> tuple[int, int]:
+    """Collect the texts of OpenAI's Responses; return how many messages and calls there are at most."""
     if body.get("context_management") or any(body.get(name) for name in KEEPING_FIELDS):
         raise _NotPlain
-    items = _list_of(body.get("input"))
-    calls, size = 0, _bytes_of(body.get("instructions") or "")
+    items, calls = _list_of(body.get("input")), 0
+    texts.append(body.get("instructions") or "")
     for item in items:
         kind = item.get("type", "message") if type(item) is dict else None
-        if kind == "message" and item.get("role") in ("user", "assistant", "system", "developer"):
-            size += _size_texts(item.get("content"), RESPONSES_TEXTS)
+        if kind == "message" and item.get("role") in ROLES:
+            _add_content(texts, item.get("content"), RESPONSES_TEXTS)
         elif kind == "function_call" or (kind == "custom_tool_call" and item.get("arguments") is None):
             calls += 1
-            size += _size_call(item, CALLS[kind])
+            _add_call(texts, item, CALLS[kind])
         elif kind in OUTPUTS:
-            size += _size_texts(item.get("output"), RESPONSES_TEXTS)
+            _add_content(texts, item.get("output"), RESPONSES_TEXTS)
         elif kind == "reasoning":
-            size += _size_strings(item)
+            _add_strings(texts, item)
         else:
             raise _NotPlain
-    return PlainSize(len(items) + 1, calls, size)
+    return len(items) + 1, calls
 
 
-FINDERS = {"chat": _size_chat, "messages": _size_messages, "responses": _size_responses}
+FINDERS = {"chat": _find_in_chat, "messages": _find_in_messages, "responses": _find_in_responses}
 
 
 def _list_of(value: Any) -> list[Any]:
@@ -117,34 +139,27 @@ def _list_of(value: Any) -> list[Any]:
     return value
 
 
-def _bytes_of(text: Any) -> int:
-    """Return the bytes of a text in UTF-8; Python knows of each whether a character is a byte."""
-    if type(text) is not str:
-        raise _NotPlain
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-
-
-def _size_texts(content: Any, types: Sequence[str] = TEXTS) -> int:
-    """Return the bytes of a content that is a text, texts or nothing."""
+def _add_content(texts: Texts, content: Any, types: Sequence[str] = TEXTS) -> None:
+    """Add a content that is a text, texts or nothing."""
     if type(content) is str:
-        return _bytes_of(content)
-    size = 0
+        texts.append(content)
+        return
     for part in () if content is None else _list_of(content):
         if type(part) is not dict or part.get("type") not in types:
             raise _NotPlain
-        size += _bytes_of(part.get("text"))
-    return size
+        texts.append(part.get("text"))
 
 
-def _size_call(call: Any, payload: str) -> int:
+def _add_call(texts: Texts, call: Any, payload: str) -> None:
     if type(call) is not dict:
         raise _NotPlain
-    return _bytes_of(call.get("name")) + _bytes_of(call.get(payload))
+    texts += (call.get("name"), call.get(payload))
 
 
-def _size_strings(value: Any) -> int:
-    """Return the bytes of all strings in what a model thought, under whatever name they stand."""
+def _add_strings(texts: Texts, value: Any) -> None:
+    """Add all strings in what a model thought, under whatever name they stand."""
     if type(value) is str:
-        return _bytes_of(value)
-    inner: Iterable[Any] = value.values() if type(value) is dict else value if type(value) is list else ()
-    return sum(map(_size_strings, inner))
+        texts.append(value)
+        return
+    for inner in value.values() if type(value) is dict else value if type(value) is list else ():
+        _add_strings(texts, inner)
