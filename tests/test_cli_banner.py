@@ -10,6 +10,7 @@ import pytest
 from gateway_compaction.adapters.policy_file import load_policy_file
 from gateway_compaction.cli.banner import ServeOptions, announce
 from gateway_compaction.cli.launch import CALLBACK, read_config
+from gateway_compaction.cli.redis_probe import find_redis_problem
 
 MODELS = """
 model_list:
@@ -45,13 +46,14 @@ def said(
     host: str = "127.0.0.1",
     open_to_all: bool = False,
     port: int = 4001,
+    redis_problem: str = "",
 ) -> tuple[dict[str, str], list[str]]:
     """The lines of the panel by their names, and the warnings."""
     config, policies = folder / "litellm.yaml", folder / "rules.yaml"
     config.write_text(text, encoding="utf-8")
     policies.write_text(WINDOWS, encoding="utf-8")
     wanted = ServeOptions(config, policies, None, host, port, 1)
-    announce(wanted, read_config(config), load_policy_file(policies), None, open_to_all)
+    announce(wanted, read_config(config), load_policy_file(policies), None, open_to_all, redis_problem)
     printed = capsys.readouterr().out
     lines = dict(re.findall(r"│ (\w+) +(.*?) +│", printed))
     return lines, [line for line in printed.splitlines() if line.startswith("Warning: ")]
@@ -99,10 +101,18 @@ def test_the_switch_for_everybody_is_told(
     assert len(warnings) == 1 and "GATEWAY_COMPACTION_ENABLED is false" in warnings[0]
 
 
+def test_it_says_that_redis_does_not_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    problem = find_redis_problem("redis://:secret@127.0.0.1:1/0")
+    assert problem and "secret" not in problem
+    _, [warning, *_] = said(tmp_path, capsys, MODELS + PLUGIN, redis_problem=problem)
+    assert problem in warning and "each process keeps its own summaries" in warning
+    assert find_redis_problem(None) == "" and find_redis_problem("no address") != ""
+
+
 @pytest.mark.parametrize(
     ("port", "text", "shown"),
     [
-        (4100, MODELS + PLUGIN, "gateway-compaction buffers ls --url http://127.0.0.1:4100"),
+        (4100, MODELS + PLUGIN, "gateway-compaction buffers ls --port 4100"),
         (4000, MODELS + PLUGIN, None),
         (4100, MODELS + "litellm_settings: {callbacks: [other]}\n", None),
     ],

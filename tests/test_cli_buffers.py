@@ -617,6 +617,12 @@ class TestSources:
             ),
             (["--url", "http://gw"], {"GATEWAY_COMPACTION_REDIS_URL": "redis://e"}, Source("http://gw")),
             ([], {"GATEWAY_COMPACTION_URL": "http://e/v1"}, Source("http://e")),
+            (["--port", "4100"], {"GATEWAY_COMPACTION_URL": "http://e"}, Source("http://localhost:4100")),
+            (
+                ["--port", "4100"],
+                {"GATEWAY_COMPACTION_REDIS_URL": "redis://e"},
+                Source("http://localhost:4100"),
+            ),
             (["--url", "http://gw"], {"GATEWAY_COMPACTION_URL": "http://e"}, Source("http://gw")),
             (
                 [],
@@ -641,6 +647,9 @@ class TestSources:
         "arguments",
         [
             ["--url", "http://a", "--redis", "redis://b"],
+            ["--port", "4100", "--redis", "redis://b"],
+            ["--port", "4100", "--url", "http://a"],
+            ["--port", "0"],
             ["--url", "ftp://a"],
             ["--url", "http://"],
             ["--key", "a\nb"],

@@ -97,7 +97,7 @@ class TestReading:
     def test_a_small_call_is_counted_by_the_provider(self) -> None:
         call = read_call(2, {"x-compaction": "none", "x-compaction-reason": "small"}, USAGE, "")
         assert (call.sent, call.received, call.answer, call.is_compacted) == (90, 90, "Yes.", False)
-        assert format_call(1, call).split() == ["1", "2", "90", "90", "–", "–", "none"]
+        assert format_call(1, call).split() == ["1", "2", "90", "90", "–", "–", "none", "(small)"]
 
     def test_a_compacted_call(self) -> None:
         told = {"": "applied", "-reason": "model", "-tokens-before": "3000", "-tokens-after": "1200"}
@@ -178,7 +178,9 @@ class TestRunning:
         rows = [line.split(maxsplit=6) for line in printed.splitlines() if re.match(r" +\d+ +\d+ ", line)]
         assert len(rows) == len(write_turns("m")) + 1 and 20 <= len(rows) <= 40
         outcomes = [row[6] for row in rows]
-        assert outcomes[0] == "none" and any(told.startswith("prepared") for told in outcomes)
+        assert outcomes[0] == "none (below every level)" and any(
+            told.startswith("prepared") for told in outcomes
+        )
         assert any("version" in told for told in outcomes) and outcomes[-1].startswith(
             ("applied", "fallback")
         )
@@ -209,7 +211,7 @@ class TestRunning:
 
     def test_a_model_that_is_not_offered(self, gateway: Gateway) -> None:
         said = refusal("--url", gateway.url, "--model", "elsewhere", code=1)
-        assert "answered 400" in said and "elsewhere" in said
+        assert "answered 400" in said and "It has no model elsewhere: name one with --model (demo" in said
 
     def test_readme_shows_what_is_printed(self, printed: str) -> None:
         assert f"a conversation of {len(write_turns('m')) + 1} calls" in README

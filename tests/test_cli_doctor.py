@@ -58,6 +58,8 @@ def run(*arguments: str, code: int = 0) -> dict[str, list[dict[str, str]]]:
     """Findings by check."""
     result = CliRunner().invoke(app, ["doctor", "--json", *arguments], catch_exceptions=False)
     assert result.exit_code == code, result.output
+    # Each step is told while it runs, beside the document.
+    assert "Asking Redis …\n" in result.stderr
     document: dict[str, Any] = json.loads(result.stdout)
     assert document["ok"] is (code == 0)
     found: dict[str, list[dict[str, str]]] = {}

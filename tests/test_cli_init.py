@@ -41,7 +41,7 @@ def run(text: str = CONFIG, *arguments: str, code: int = 0) -> Result:
 
 def without_marks(text: str) -> str:
     """The file after its reader has taken every # away that it says to take away."""
-    return re.sub(r"(?m)^#(?=  )", "", text.replace("policies: []", "policies:"))
+    return re.sub(r"(?m)^#(?=  )", "", text)
 
 
 class TestFile:
@@ -92,9 +92,11 @@ class TestFile:
         run(CONFIG, "--out", "first.yaml")
         assert Path("first.yaml").is_file() and Path("policies.yaml").read_text() == "mine"
 
-    @pytest.mark.parametrize("text", ["model_list: [", "- a list"])
+    @pytest.mark.parametrize("text", ["model_list: [", "- a list", "model_list:\n\t- a: secret"])
     def test_a_config_that_cannot_be_read(self, text: str) -> None:
-        assert "litellm.yaml" in run(text, code=1).stderr
+        told = run(text, code=1).stderr
+        assert "litellm.yaml" in told and "secret" not in told
+        assert ("line 2, column 1: a tab stands here: use spaces" in told) == ("\t" in text)
         assert not Path("policies.yaml").exists()
 
     def test_a_folder_that_is_not_there(self) -> None:
@@ -105,17 +107,18 @@ class TestRedis:
     """Found, unusable, named for LiteLLM alone, or nowhere."""
 
     def test_one_that_answers(self, quiet_server: RedisServer) -> None:
-        run(CONFIG, "--redis-url", quiet_server.url)
+        assert "answers.\n" in run(CONFIG, "--redis-url", quiet_server.url).stdout
         assert "answers." in Path("policies.yaml").read_text("utf-8")
 
     @pytest.mark.parametrize("url", ["redis://:secret@127.0.0.1:1/0", "localhost:6379"])
     def test_one_that_does_not(self, url: str) -> None:
-        run(CONFIG, "--redis-url", url)
+        told = run(CONFIG, "--redis-url", url).stdout
+        assert "cannot be used now: " in told and "secret" not in told
         text = Path("policies.yaml").read_text("utf-8")
         assert "cannot be used:" in text and "secret" not in text
 
     def test_none(self) -> None:
-        run()
+        assert "Redis: none is named. Each process keeps its own summaries" in run().stdout
         text = Path("policies.yaml").read_text("utf-8")
         assert "Redis: none is named" in text and "GATEWAY_COMPACTION_REDIS_URL=redis://host:6379/0" in text
 

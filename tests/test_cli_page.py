@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from gateway_compaction.cli.main import app
 from scripts.cli_page import COMMON, MARK, PAGE, list_commands, write_page
 
 REMEDY = "write it anew: python -m scripts.cli_page"
@@ -38,6 +40,14 @@ def test_every_command_option_and_variable_is_in_it() -> None:
             for variable in [param.envvar] if isinstance(param.envvar, str) else param.envvar or ():
                 assert f"`{variable}`" in text, variable
     assert "`GATEWAY_COMPACTION_KEY`" in text
+
+
+def test_every_command_takes_the_short_word_for_help() -> None:
+    for name, command in list_commands():
+        words = [*name.split()[1:], "-h"]
+        result = CliRunner().invoke(app, words)
+        assert result.exit_code == 0 and "Usage: " in result.stdout, name
+        assert command.name is None or command.name in result.stdout
 
 
 def test_a_page_without_its_line_is_refused() -> None:

@@ -133,7 +133,8 @@ def test_check_refuses_policies_that_contradict_each_other_together() -> None:
 def test_the_file_is_named_by_the_environment_or_is_the_usual_one() -> None:
     result = run("check")
     assert result.exit_code == 1
-    assert "config/policies.yaml: the file: cannot be read: No such file" in result.stdout
+    assert "$GATEWAY_COMPACTION_POLICIES is not set, and there is no config/policies.yaml" in result.stdout
+    assert "gateway-compaction init" in result.stdout
     write("config/policies.yaml", "version: 1\ndefaults: {mode: off}\n")
     assert "config/policies.yaml: ok, mode off" in run("check").stdout
     named = {"GATEWAY_COMPACTION_POLICIES": write("named.yaml", GOOD)}

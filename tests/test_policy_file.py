@@ -62,7 +62,7 @@ def test_overrides_lie_over_the_defaults_of_a_file(policy_path: Path) -> None:
     ("text", "path", "problem"),
     [
         ("version: 1\ndefaults: {mode: off\n", "line 3, column 1", "expected ',' or '}'"),
-        ("version: 1\n\tdefaults:\n", "line 2, column 1", "cannot start any token"),
+        ("version: 1\n\tdefaults:\n", "line 2, column 1", "a tab stands here: use spaces"),
         ("version: 1\n---\nversion: 1\n", "line 2, column 1", "expected a single document"),
         ("version: *x\n", "line 1, column 10", "undefined alias"),
         ("a: !!python/object:os.system {}\n", "line 1, column 4", "could not determine a constructor"),

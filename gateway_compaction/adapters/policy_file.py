@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from gateway_compaction.adapters.secrets import strip_quoted
+from gateway_compaction.adapters.secrets import describe_yaml_problem
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.policy.document import ENVIRONMENT_PREFIX, describe_unknown_key, raise_errors
 from gateway_compaction.core.policy.model import list_paths
@@ -223,7 +223,7 @@ def _read_yaml(text: str, source: str, whole: str = WHOLE_FILE) -> Any:
         where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else whole
         problem = " ".join(filter(None, (error.context, error.problem)))
         if not isinstance(error, _RefusedYamlError):
-            problem = strip_quoted(problem)
+            problem = describe_yaml_problem(problem)
         remedy = getattr(error, "remedy", "Write valid YAML; quotes and spaces are the usual causes")
     except yaml.reader.ReaderError as error:
         where, problem = f"character {error.position + 1}", "found a character that YAML does not allow"

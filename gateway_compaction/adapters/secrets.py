@@ -20,6 +20,10 @@ UNREADABLE = "an address that cannot be read"
 QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
 HARMLESS = re.compile(r".?|<[a-z ]+>")
 
+# As PyYAML spells a tab in its errors.
+TAB = repr("\t")
+TAB_TOLD = "a tab stands here: use spaces, YAML takes no tabs to indent"
+
 # Values shorter than this are words of every text.
 LEAST_SECRET = 4
 
@@ -60,6 +64,14 @@ def strip_quoted(text: str) -> str:
         return quoted[0] if HARMLESS.fullmatch(quoted[1] or quoted[2] or "") else "(not shown)"
 
     return QUOTED.sub(show, " ".join(text.split()))
+
+
+def describe_yaml_problem(text: str) -> str:
+    """Return what PyYAML says is wrong, without what it quotes; a tab in plain words.
+
+    It says of a tab that it "cannot start any token", which nobody takes for the invisible character.
+    """
+    return TAB_TOLD if TAB in text else strip_quoted(text)
 
 
 def strip_values(text: str, values: Mapping[str, Any]) -> str:

@@ -49,10 +49,12 @@ def announce(
     book: PolicyBook,
     key: tuple[str, str] | None,
     open_to_all: bool,
+    redis_problem: str = "",
 ) -> None:
     """Print what is started, and what is likely not to be meant.
 
-    ``key`` is the variable and value of a master key made for this run.
+    ``key`` is the variable and value of a master key made for this run, ``redis_problem`` why Redis cannot be
+    used now.
     """
     from gateway_compaction import __version__
 
@@ -67,8 +69,12 @@ def announce(
     if key is not None:
         # Outside the panel and unwrapped, so that it can be copied.
         console.print(f"Key for this run: {key[1]}", soft_wrap=True, markup=False)
-    untouched = _models_without_window(loaded, book, windows)
-    for warning in (*_find_warnings(wanted, loaded, open_to_all, os.environ), *untouched):
+    warnings = [*_find_warnings(wanted, loaded, open_to_all, os.environ)]
+    if redis_problem:
+        warnings.append(
+            f"Redis does not serve now: {redis_problem}. Until it does, each process keeps its own summaries."
+        )
+    for warning in (*warnings, *_models_without_window(loaded, book, windows)):
         console.print(f"[yellow]Warning: {escape(warning)}[/yellow]", soft_wrap=True)
 
 
@@ -85,12 +91,12 @@ def _banner_lines(
         yield "page", f"{wanted.url}/compaction/ui"
     # Without the address a command asks at the usual port.
     usual = wanted.port == USUAL_PORT
+    local = f"http://127.0.0.1:{wanted.port}" == wanted.url
+    where = "" if local and usual else f" --port {wanted.port}" if local else f" --url {wanted.url}"
     if on and any(one.name == DEMO_MODEL for one in loaded.deployments):
-        local = f"http://127.0.0.1:{wanted.port}" == wanted.url
-        where = "" if local and usual else f" --port {wanted.port}" if local else f" --url {wanted.url}"
         yield "demo", f"{program_name()} demo{where}"
     if on and not usual:
-        yield "sessions", f"{program_name()} buffers ls --url {wanted.url}"
+        yield "sessions", f"{program_name()} buffers ls{where}"
     yield "config", str(wanted.config)
     yield "models", _describe_models(windows)
     # Without the plugin there is nothing that would read them or write there.

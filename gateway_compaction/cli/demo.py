@@ -28,6 +28,8 @@ AGAIN_SECONDS = 0.1
 # Characters of a message and of its surroundings that are quoted.
 AROUND = 60
 ERROR_CHARS = 300
+# Models that are named where the one that was asked for is missing.
+MODELS_NAMED = 8
 COLUMNS = "{:>4} {:>9} {:>12} {:>10} {:>6}  {:<10}  {}"
 TITLES = ("call", "messages", "client sent", "model got", "saved", "level", "outcome")
 MISSING = "the model did not see it"
@@ -97,10 +99,27 @@ class Gateway:
             raise DemoError(f"The gateway at {self.url} does not answer: {error}.", UNREACHED) from error
         document = _read_json(answer)
         if not answer.is_success:
-            hint = " Name a key with --key." if answer.status_code in (401, 403) else ""
+            hint = self._find_hint(answer.status_code)
             told = f"{answer.status_code}: {_read_error(document)}{hint}"
             raise DemoError(f"The gateway at {self.url} answered {told}")
         return read_call(len(self.history), answer.headers, document, self.url)
+
+    def _find_hint(self, status: int) -> str:
+        """Return what to do about a refusal: which key or which model is missing."""
+        import httpx
+
+        if status in (401, 403):
+            return " Name a key with --key."
+        try:
+            listed = _read_json(self.http.get("/v1/models"))
+        except httpx.HTTPError:
+            return ""
+        entries = listed.get("data") if isinstance(listed, dict) else None
+        names = [str(one.get("id")) for one in entries or () if isinstance(one, dict)]
+        if not names or self.model in names:
+            return ""
+        shown = ", ".join(names[:MODELS_NAMED]) + (" …" if len(names) > MODELS_NAMED else "")
+        return f" It has no model {self.model}: name one with --model ({shown})."
 
     def load_last_call(self, session: str) -> Mapping[str, Any]:
         """Return what is stored of the session's last call; empty where this key may see nothing.
@@ -144,7 +163,11 @@ class Gateway:
                     start = "start one with make run, or name its address with --url or --port"
                     raise DemoError(f"No gateway at {self.url} ({error}): {start}.", UNREACHED) from error
             if not told:
-                typer.echo(f"Waiting for the gateway at {self.url} …", err=True)
+                typer.echo(
+                    f"Nothing answers at {self.url} yet; waiting up to {seconds:.0f} s for a gateway that"
+                    " starts. Another port: --port (Ctrl-C ends the wait).",
+                    err=True,
+                )
             told = True
             time.sleep(LOOK_SECONDS)
 
@@ -266,7 +289,7 @@ def read_call(messages: int, headers: Mapping[str, str], document: Any, url: str
 
 def format_call(number: int, call: Call) -> str:
     """Return a call as one line of the table."""
-    told = f"{call.outcome} ({call.reason})" if call.outcome != "none" else call.outcome
+    told = f"{call.outcome} ({call.reason})" if call.reason else call.outcome
     told += f", version {call.version}" if call.version else ""
     saved = f"{(call.sent - call.received) / call.sent:.0%}" if call.sent > call.received else "–"
     cells = (number, call.messages, f"{call.sent:,}", f"{call.received:,}", saved, call.level or "–")

@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -65,9 +65,15 @@ def doctor(
     path = policies or find_policies_beside(config)
     # As `serve` does: the tables that LiteLLM ships, and no network.
     apply_defaults(os.environ)
-    with Console(stderr=True).status("Looking"):
-        found = [*_check_config(config), *_check_environment(), *asyncio.run(_check_store(redis_url or None))]
-        found += [*_check_policies_and_models(path, config), *_check_encodings()]
+    with _tell_progress() as tell:
+        tell("Reading the config, which loads LiteLLM")
+        found = [*_check_config(config), *_check_environment()]
+        tell("Asking Redis")
+        found += asyncio.run(_check_store(redis_url or None))
+        tell("Looking up the policies, the models and their windows")
+        found += _check_policies_and_models(path, config)
+        tell("Loading the encodings")
+        found += _check_encodings()
         following = findings.find_next_step(found, config, path, _list_modes(path))
     if as_json:
         sound = all(one.result != "fail" for one in found)
@@ -77,6 +83,17 @@ def doctor(
         _print_findings(found)
         typer.echo(f"Next: {following}.")
     raise typer.Exit(int(any(one.result == "fail" for one in found)))
+
+
+@contextmanager
+def _tell_progress() -> Iterator[Callable[[str], None]]:
+    """Give a function that says on stderr what is done now: some steps take seconds, on any terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda step: typer.echo(f"{step} …", err=True)
+        return
+    with console.status("Looking") as status:
+        yield lambda step: status.update(f"{step} …")
 
 
 def _check_config(path: Path) -> Iterator[Finding]:

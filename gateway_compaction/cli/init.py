@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +23,7 @@ from gateway_compaction.cli.launch import (
     program_name,
     read_config,
 )
-from gateway_compaction.errors import StoreError
+from gateway_compaction.cli.redis_probe import find_redis_problem
 
 POLICY_FILE = "policies.yaml"
 REDIS_VARIABLE = f"{PREFIX}REDIS_URL"
@@ -51,7 +50,7 @@ defaults:
     content: summaries     # full: the messages too, so that the page shows them. none: no text at all
 """
 PILOT = """\
-# The first team to be compacted. Take the # away, and the [] above.
+# The first team to be compacted. Take the # away from its lines.
 #  - name: pilot
 #    match: {team: pilot}
 #    mode: enforce
@@ -108,13 +107,14 @@ def init(
             raise LaunchError(f"{target} is there already and stays as it is; --out names another file.")
         apply_defaults(os.environ)
         with Console(stderr=True).status("Looking up the windows of the models"):
-            groups, redis = find_windows(raw), asyncio.run(_find_redis(redis_url or None, raw))
+            groups, redis = find_windows(raw), _find_redis(redis_url or None, raw)
         _write_new(target, build_policy_file(config, groups, redis))
     except LaunchError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from error
     missing = [one.name for one in groups if one.window is None and not one.is_pattern]
     typer.echo(f"Wrote {target}: shadow mode, {len(groups)} models, {len(missing)} of them without a window.")
+    typer.echo(_describe_store(redis))
     for line in describe_next_steps(config, target, raw, loaded.has_plugin):
         typer.echo(line)
 
@@ -127,24 +127,11 @@ def find_windows(raw: Mapping[str, Any]) -> list[GroupWindow]:
     return [GroupWindow(name, models.facts(name).window) for name in models.list_groups()]
 
 
-async def _find_redis(url: str | None, raw: Mapping[str, Any]) -> RedisState:
+def _find_redis(url: str | None, raw: Mapping[str, Any]) -> RedisState:
     """Return whether the Redis that is named answers; where none is, that of LiteLLM's own config."""
-    from gateway_compaction.adapters.redis.connection import connect
-    from gateway_compaction.adapters.redis.store import RedisStore
-
     if url is None:
         return RedisState(other=find_other_redis(raw, os.environ))
-    try:
-        store = RedisStore(connect(url), timeout_seconds=1.0)
-    except StoreError as error:
-        return RedisState(hide_password(url), str(error))
-    try:
-        await store.ping()
-    except StoreError as error:
-        return RedisState(hide_password(url), str(error))
-    finally:
-        await store.aclose()
-    return RedisState(hide_password(url))
+    return RedisState(hide_password(url), find_redis_problem(url))
 
 
 def find_other_redis(raw: Mapping[str, Any], environ: Mapping[str, str]) -> str | None:
@@ -167,7 +154,7 @@ def find_other_redis(raw: Mapping[str, Any], environ: Mapping[str, str]) -> str 
 def build_policy_file(config: Path, groups: Sequence[GroupWindow], redis: RedisState) -> str:
     """Return the text of a policy file that changes nothing yet, with what was found as comments."""
     parts = [HEAD.format(config=config), "\n".join(_describe_groups(groups))]
-    parts += ["\n".join(_describe_redis(redis)), "policies: []\n" + PILOT]
+    parts += ["\n".join(_describe_redis(redis)), "policies:\n" + PILOT]
     return "\n".join([*parts, *_suggest_windows(groups)])
 
 
@@ -217,6 +204,17 @@ def _describe_redis(redis: RedisState) -> Iterator[str]:
     else:
         yield f"# Redis: {_to_comment(redis.url)} ({REDIS_VARIABLE}) answers."
     yield ""
+
+
+def _describe_store(redis: RedisState) -> str:
+    """Return where summaries will be kept, for the terminal."""
+    if redis.url is None:
+        found = f" (LiteLLM itself is told of {redis.other})" if redis.other else ""
+        own = "Each process keeps its own summaries"
+        return f"Redis: none is named{found}. {own}; {REDIS_VARIABLE} shares them."
+    if redis.problem:
+        return f"Redis: {redis.url} cannot be used now: {redis.problem}."
+    return f"Redis: {redis.url} answers."
 
 
 def _suggest_windows(groups: Sequence[GroupWindow]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from gateway_compaction.adapters.secrets import strip_quoted
+from gateway_compaction.adapters.secrets import describe_yaml_problem
 
 CALLBACK = "gateway_compaction.hook.handler"
 STARTUP_HOOK = "gateway_compaction.hook:startup"
@@ -121,7 +121,7 @@ def _describe_yaml_error(error: yaml.YAMLError) -> str:
         return "it holds a character that YAML does not allow"
     mark = error.problem_mark or error.context_mark
     where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-    return where + strip_quoted(" ".join(filter(None, (error.context, error.problem))))
+    return where + describe_yaml_problem(" ".join(filter(None, (error.context, error.problem))))
 
 
 def apply_defaults(env: MutableMapping[str, str]) -> None:

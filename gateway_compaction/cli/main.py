@@ -25,6 +25,8 @@ app = typer.Typer(
     help="Keep long conversations inside the context window, at the LiteLLM proxy.",
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
+    # Click hands it down to every command.
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(serve)
 app.command()(demo)

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from gateway_compaction.adapters.policy_file import load_policy_file, read_env_overrides
 from gateway_compaction.cli.findings import describe_default_mode, describe_modes
-from gateway_compaction.cli.launch import POLICIES, find_policies_beside
+from gateway_compaction.cli.launch import POLICIES, find_policies_beside, program_name
 from gateway_compaction.core.endpoints.wire import EndpointName
 from gateway_compaction.core.policy.book import ExplainedValue, Identity, MatchReport, PolicyBook
 from gateway_compaction.core.policy.document import build_policy_schema
@@ -47,7 +47,11 @@ def check(
         overrides = read_env_overrides(os.environ)
     except PolicyError as error:
         sound = _print_errors(error)
-    for file in files or [_find_policy_file(config) or config.parent / "policies.yaml"]:
+    found = files or [path for path in [_find_policy_file(config)] if path is not None]
+    if not found:
+        typer.echo(f"{_describe_missing(config)} Name a file, or write one with: {program_name()} init")
+        sound = False
+    for file in found:
         try:
             book = load_policy_file(file, overrides)
         except PolicyError as error:
@@ -93,8 +97,7 @@ def explain(
     )
     path = file or _find_policy_file(config)
     if path is None:
-        looked = config.parent / "policies.yaml"
-        typer.echo(f"No policy file: ${POLICIES} is not set, and there is no {looked}.", err=True)
+        typer.echo(_describe_missing(config), err=True)
     try:
         book = load_policy_file(path, read_env_overrides(os.environ))
         matches, values = book.report_matches(identity), book.explain(identity)
@@ -117,6 +120,11 @@ def _find_policy_file(config: Path) -> Path | None:
     """Return the file that ``serve`` would take."""
     named = os.environ.get(POLICIES)
     return Path(named) if named else find_policies_beside(config)
+
+
+def _describe_missing(config: Path) -> str:
+    looked = config.parent / "policies.yaml"
+    return f"No policy file: ${POLICIES} is not set, and there is no {looked}."
 
 
 def _parse_json_option(name: str, text: str | None) -> Any:

@@ -29,6 +29,7 @@ from gateway_compaction.cli.launch import (
     proxy_environment,
     read_config,
 )
+from gateway_compaction.cli.redis_probe import find_redis_problem
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.errors import PolicyError
 
@@ -80,7 +81,7 @@ def serve(
     except LaunchError as error:
         Console(stderr=True).print(f"[red]{escape(str(error))}[/red]", soft_wrap=True, highlight=False)
         raise typer.Exit(1) from error
-    announce(wanted, loaded, book, key, open_to_all)
+    announce(wanted, loaded, book, key, open_to_all, find_redis_problem(wanted.redis_url))
     launch = Launch(
         policies=wanted.policies,
         redis_url=wanted.redis_url,

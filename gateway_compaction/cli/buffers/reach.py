@@ -24,7 +24,8 @@ from gateway_compaction.errors import ActionRefused, ArchiveError, StoreError
 T = TypeVar("T")
 Opener = Callable[["Source"], AbstractAsyncContextManager[Archive]]
 
-DEFAULT_URL, URL_VARIABLE = "http://localhost:4000", "GATEWAY_COMPACTION_URL"
+USUAL_PORT, URL_VARIABLE = 4000, "GATEWAY_COMPACTION_URL"
+DEFAULT_URL = f"http://localhost:{USUAL_PORT}"
 REFUSED, UNREACHED = 1, 3
 GREETING_SECONDS = 4.0
 PAGE = 200
@@ -37,6 +38,15 @@ _Url = Annotated[
         envvar=URL_VARIABLE,
         show_default=DEFAULT_URL,
         metavar="URL",
+    ),
+]
+_Port = Annotated[
+    int | None,
+    typer.Option(
+        help="The gateway's port on this machine, instead of --url.",
+        show_default=False,
+        min=1,
+        max=65_535,
     ),
 ]
 _Key = Annotated[
@@ -148,13 +158,19 @@ def with_archive_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def typed(
-        *, ctx: typer.Context, url: str | None, key: str | None, redis: str | None, **given: Any
+        *,
+        ctx: typer.Context,
+        url: str | None,
+        port: int | None,
+        key: str | None,
+        redis: str | None,
+        **given: Any,
     ) -> None:
         for stream in (sys.stdout, sys.stderr):
             # A terminal that is not UTF-8 gets escapes, not an exception.
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")
-        source, in_json = _resolve_source(ctx, url, key, redis), given.pop("as_json")
+        source, in_json = _resolve_source(ctx, _choose_url(ctx, url, port), key, redis), given.pop("as_json")
         command(Invocation(source, in_json, ctx.obj or open_archive), **given)
 
     own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
@@ -168,9 +184,26 @@ def with_archive_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _shared_options(
-    url: _Url = None, key: _Key = None, redis: _Redis = None, as_json: _AsJson = False
+    url: _Url = None,
+    port: _Port = None,
+    key: _Key = None,
+    redis: _Redis = None,
+    as_json: _AsJson = False,
 ) -> None:
     """Return the options that every command has."""
+
+
+def _choose_url(ctx: typer.Context, url: str | None, port: int | None) -> str | None:
+    """Return the gateway's address: a port that is typed is stronger than an address of the environment.
+
+    Raises:
+        typer.BadParameter: address and port are both on the command line.
+    """
+    if port is None:
+        return url
+    if _is_typed(ctx, "url"):
+        raise typer.BadParameter("either an address or a port, not both", param_hint="--url, --port")
+    return f"http://localhost:{port}"
 
 
 def _resolve_source(ctx: typer.Context, url: str | None, key: str | None, redis: str | None) -> Source:
@@ -180,11 +213,11 @@ def _resolve_source(ctx: typer.Context, url: str | None, key: str | None, redis:
         typer.BadParameter: both are on the command line, or one of them cannot be used.
     """
     if url and redis:
-        typed = [name for name in ("url", "redis") if _is_typed(ctx, name)]
-        if len(typed) > 1:
+        to_gateway, to_redis = _is_typed(ctx, "url") or _is_typed(ctx, "port"), _is_typed(ctx, "redis")
+        if to_gateway and to_redis:
             raise typer.BadParameter("either the gateway or Redis, not both", param_hint="--url, --redis")
         # Of two variables, that of the gateway is there for these commands alone.
-        url, redis = (None, redis) if typed == ["redis"] else (url, None)
+        url, redis = (None, redis) if to_redis else (url, None)
     if key and not (key.isascii() and key.isprintable()):
         raise typer.BadParameter("a key has printable ASCII characters only", param_hint="--key")
     base = (url or DEFAULT_URL).rstrip("/").removesuffix("/v1").rstrip("/")
