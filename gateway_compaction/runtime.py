@@ -21,6 +21,7 @@ from gateway_compaction.adapters.policy_watcher import PolicySource, PolicyState
 from gateway_compaction.adapters.redis.archive import RedisArchive
 from gateway_compaction.adapters.redis.connection import connect
 from gateway_compaction.adapters.redis.store import RedisStore
+from gateway_compaction.adapters.vault import Vault, read_keys
 from gateway_compaction.archive import Archive
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.tokens.counter import TokenCounter
@@ -145,7 +146,7 @@ def build(
     """
     telemetry = telemetry or NoTelemetry()
     use_bundled_encodings()
-    connection = connect(settings.redis_url)
+    connection = connect(settings.redis_url, open_vault(settings))
     store = RedisStore(connection, timeout_seconds=settings.redis_timeout_seconds)
     # A request never waits for the work of the background.
     front = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gateway-compaction-front")
@@ -173,6 +174,16 @@ def build(
         windows=WindowPoller(store, parts.windows, settings.calibration_seconds),
         notice_poller=NoticePoller(store, worker, compactor, parts.local, [archive.clear]),
     )
+
+
+def open_vault(settings: Settings) -> Vault:
+    """Return the vault of the keys that the environment names.
+
+    Raises:
+        StoreError: one of them cannot be used.
+    """
+    keys = settings.encryption_keys
+    return Vault(read_keys(keys.get_secret_value() if keys else None, settings.encryption_key_file))
 
 
 def log_to_stderr() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from gateway_compaction.core.planning.context import INDEX_TOKENS
@@ -22,6 +22,10 @@ class Settings(BaseSettings):
 
     enabled: bool = Field(True, description="false: compaction is off for everybody, whatever policies say.")
     redis_url: str | None = Field(None, description="redis:// or rediss:// URL; unset: inside the process.")
+    encryption_keys: SecretStr | None = Field(
+        None, description="Keys in base64; the first one seals what is stored, all of them open it."
+    )
+    encryption_key_file: Path | None = Field(None, description="A file that holds them, in their place.")
     redis_timeout_seconds: float = Field(0.05, gt=0, description="Longest wait for Redis on a request.")
     policies: Path | None = Field(None, description="The policy file; unset: observe, no model calls.")
     lease_seconds: float = Field(15.0, gt=0, description="How long a claim holds before it must be renewed.")

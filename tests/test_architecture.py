@@ -271,6 +271,7 @@ class TestOutside:
             ({"litellm"}, r"hook\.py|adapters/.*|admin/[a-z_]+\.py"),
             ({"fastapi"}, r"admin/.*"),
             ({"redis", "fakeredis"}, r"adapters/redis/connection\.py"),
+            ({"cryptography"}, r"adapters/vault\.py"),
             ({"tiktoken"}, r"core/tokens/counter\.py"),
             ({"prometheus_client"}, r"adapters/prometheus\.py"),
             ({"typer"}, r"cli/.*"),

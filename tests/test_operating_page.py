@@ -126,4 +126,4 @@ class TestCompose:
 
     def test_redis_evicts(self) -> None:
         command = COMPOSE["services"]["redis"]["command"]
-        assert command[command.index("--maxmemory-policy") + 1] == "allkeys-lru"
+        assert command[command.index("--maxmemory-policy") + 1] == "volatile-lru"

@@ -35,6 +35,7 @@ from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.errors import PolicyError, StoreError
 
 REDIS_REMEDY = "Write redis://host:6379/0, or rediss:// for TLS; percent-encode the password"
+ENCRYPTION_REMEDY = "See GATEWAY_COMPACTION_ENCRYPTION_KEYS and _KEY_FILE in docs/security.md"
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 # For each encoding that is counted with, a model that it counts for.
 ENCODINGS = {"o200k_base": "gpt-4o", "cl100k_base": "gpt-4"}
@@ -138,9 +139,19 @@ def _check_environment() -> Iterator[Finding]:
 async def _check_store(url: str | None) -> list[Finding]:
     from gateway_compaction.adapters.redis.connection import connect
     from gateway_compaction.adapters.redis.store import RedisStore
+    from gateway_compaction.adapters.vault import Vault
+    from gateway_compaction.runtime import open_vault
+    from gateway_compaction.settings import Settings
 
     try:
-        store = RedisStore(connect(url), timeout_seconds=1.0)
+        vault = open_vault(Settings())
+    except StoreError as error:
+        return [Finding("encryption", "fail", str(error), ENCRYPTION_REMEDY)]
+    except ValueError:
+        # Told with the environment's other variables.
+        vault = Vault()
+    try:
+        store = RedisStore(connect(url, vault), timeout_seconds=1.0)
     except StoreError as error:
         return [Finding("redis", "fail", str(error), REDIS_REMEDY)]
     try:
@@ -155,7 +166,11 @@ async def _check_store(url: str | None) -> list[Finding]:
 
 
 async def _ask_store(store: Any, url: str | None) -> AsyncIterator[Finding]:
-    from gateway_compaction.adapters.redis.probe import fetch_server_facts, measure_round_trip
+    from gateway_compaction.adapters.redis.probe import (
+        count_sealing_keys,
+        fetch_server_facts,
+        measure_round_trip,
+    )
     from gateway_compaction.settings import Settings
 
     await store.ping()
@@ -170,6 +185,11 @@ async def _ask_store(store: Any, url: str | None) -> AsyncIterator[Finding]:
     facts = await fetch_server_facts(store.connection)
     for one in findings.check_server(hide_password(url), seconds, allowed, facts):
         yield one
+    for one in findings.check_address(url):
+        yield one
+    yield findings.check_encryption(
+        store.connection.vault.key_names, await count_sealing_keys(store.connection)
+    )
     for one in findings.check_learned_windows(await store.windows(), time.time()):
         yield one
     for one in findings.check_policy_problems(await store.policy_problems()):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from gateway_compaction.cli.launch import (
     CALLBACK,
@@ -324,7 +326,53 @@ def _describe_memory(facts: Mapping[str, str]) -> Finding:
         return Finding("redis memory", "warn", "the server does not say what it does when it is full", remedy)
     if limit == "0":
         return Finding("redis memory", "ok", "no limit", "Set maxmemory where the machine is shared")
+    if rule.startswith("allkeys"):
+        found = f"{int(limit):,} bytes, then {rule}: it may evict one key of a session and keep the others"
+        remedy = "Set maxmemory-policy to volatile-lru: everything of ours expires, so it has enough to evict"
+        return Finding("redis memory", "warn", found, remedy)
     if rule.endswith(EVICTING):
         return Finding("redis memory", "ok", f"{int(limit):,} bytes, then {rule}")
     found = f"{int(limit):,} bytes, then {rule}: no summary is stored once it is full"
-    return Finding("redis memory", "warn", found, "Set maxmemory-policy to allkeys-lru or volatile-lru")
+    return Finding("redis memory", "warn", found, "Set maxmemory-policy to volatile-lru")
+
+
+def check_address(url: str) -> Iterator[Finding]:
+    """Tell what everybody on the way to a Redis server, or beside it, can read."""
+    parts = urlsplit(url)
+    if parts.scheme == "unix":
+        return
+    if not parts.password:
+        remedy = "Give it a user of its own (docs/redis.md), and write redis://user:password@…"
+        yield Finding("redis password", "warn", "it lets everybody in who reaches it", remedy)
+    if parts.scheme != "rediss" and not _is_this_host(parts.hostname or "localhost"):
+        found = "summaries travel to another host in clear"
+        yield Finding("redis tls", "warn", found, "Write rediss://, and switch TLS on at the server")
+
+
+def _is_this_host(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def check_encryption(keys: Sequence[str], records: Mapping[str, int]) -> Finding:
+    """Tell whether stored texts are sealed, and whether those that are can be opened.
+
+    Args:
+        keys: names of the keys that are given, the one that seals first.
+        records: number of the records looked at by the key that sealed them, empty for those in clear.
+    """
+    lost = {name: count for name, count in records.items() if name and name not in keys}
+    if lost:
+        shown = ", ".join(f"{count:,} with key {name}" for name, count in sorted(lost.items()))
+        found = f"of the records looked at these cannot be opened and count as absent: {shown}"
+        remedy = f"Add the key behind the first one of {PREFIX}ENCRYPTION_KEYS; without it they expire"
+        return Finding("encryption", "warn", found, remedy)
+    if not keys:
+        found = "off: summaries stand in Redis in clear"
+        return Finding("encryption", "ok", found, f"{PREFIX}ENCRYPTION_KEYS seals them (docs/security.md)")
+    older = f"; also opened with {', '.join(keys[1:])}" if keys[1:] else ""
+    plain = records.get("", 0)
+    rest = f"; {plain:,} of the records looked at are from before, in clear" if plain else ""
+    return Finding("encryption", "ok", f"on: texts are sealed with key {keys[0]}{older}{rest}")

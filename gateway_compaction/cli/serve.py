@@ -108,12 +108,14 @@ def _check_settings(redis_url: str | None) -> None:
 
     from gateway_compaction.adapters.redis.connection import connect
     from gateway_compaction.errors import StoreError
+    from gateway_compaction.runtime import open_vault
     from gateway_compaction.settings import PREFIX, Settings
 
     try:
         settings = Settings()
         if url := redis_url or settings.redis_url:
             connect(url)
+        open_vault(settings)
     except ValidationError as error:
         fault = error.errors()[0]
         name = f"{PREFIX}{'_'.join(map(str, fault['loc']))}".upper()

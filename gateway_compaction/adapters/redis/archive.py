@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from gateway_compaction.adapters.redis.codec import encode_event, encode_text
+from gateway_compaction.adapters.redis.codec import decode_texts, encode_event, encode_text
 from gateway_compaction.adapters.redis.connection import RedisConnection, connect
 from gateway_compaction.adapters.redis.detail import NO_SESSION, fetch_detail, fetch_fields
 from gateway_compaction.adapters.redis.erase import erase_session, erase_tenant, note_voided
@@ -38,8 +38,10 @@ from gateway_compaction.adapters.redis.rows import (
     to_session_row,
 )
 from gateway_compaction.adapters.redis.scripts import Command, Script, load_script
+from gateway_compaction.adapters.redis.sealing import PIN, open_parts
 from gateway_compaction.adapters.redis.transfer import build_document
 from gateway_compaction.adapters.redis.transfer_checks import LONGEST_PIN, MOST_PINS
+from gateway_compaction.adapters.vault import Vault
 from gateway_compaction.archive import Hour, Query, Scope, SessionDetail, SessionPage, SessionRow
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
@@ -105,13 +107,13 @@ class RedisArchive:
         self._owns_connection = False
 
     @classmethod
-    def open(cls, url: str) -> Self:
+    def open(cls, url: str, vault: Vault | None = None) -> Self:
         """Return an archive with a connection of its own, as a context manager that closes it.
 
         Raises:
             StoreError: the URL cannot be used.
         """
-        archive = cls(connect(url))
+        archive = cls(connect(url, vault))
         archive._owns_connection = True
         return archive
 
@@ -173,13 +175,15 @@ class RedisArchive:
         pin = mask_secrets(_to_one_line(text))
         if not 0 < len(pin) <= LONGEST_PIN:
             raise ActionRefused(f"A pin has 1 to {LONGEST_PIN} characters")
-        action = _Action(STEER, "pin", f"{len(pin)} characters", ["pin", pin, MOST_PINS])
+        stored = await self._find_stored_pin(session, pin)
+        action = _Action(STEER, "pin", f"{len(pin)} characters", ["pin", stored, MOST_PINS])
         await self._act(scope, session, action)
 
     async def unpin(self, scope: Scope, session: SessionRef, text: str) -> None:
         """See ``Archive.unpin``."""
         pin = mask_secrets(_to_one_line(text))
-        action = _Action(STEER, "unpin", f"{len(pin)} characters", ["unpin", pin, 0])
+        stored = await self._find_stored_pin(session, pin)
+        action = _Action(STEER, "unpin", f"{len(pin)} characters", ["unpin", stored, 0])
         await self._act(scope, session, action)
 
     async def reset(self, scope: Scope, session: SessionRef) -> None:
@@ -220,7 +224,8 @@ class RedisArchive:
         questions = [build_part_query(session, part) for part in EXPORTED_PARTS]
         life: Command = ("PTTL", *session_keys(session, "session"))
         *answers, milliseconds = await self._connection.send(*questions, life)
-        stored = dict(zip(EXPORTED_PARTS, answers, strict=True))
+        parts = dict(zip(EXPORTED_PARTS, answers, strict=True))
+        stored = await asyncio.to_thread(open_parts, parts, session, self._connection.vault)
         return await asyncio.to_thread(build_document, session, stored, milliseconds / 1000)
 
     async def load(self, scope: Scope, document: Mapping[str, Any]) -> SessionRef:
@@ -272,6 +277,14 @@ class RedisArchive:
                 await self._connection.send(build_request_notice(session, left / 1000))
         await self._index.refresh_row(session)
         log.info("%s: session=%s by=%s", action.name, session.session_id, _format_actor(scope))
+
+    async def _find_stored_pin(self, session: SessionRef, pin: str) -> str:
+        """Return a pin as it is stored: in the form that is there, which another key may have sealed."""
+        vault = self._connection.vault
+        [raw] = await self._connection.send(("HGET", *session_keys(session, "session"), "pins"))
+        known = decode_texts((raw or b"").decode("utf-8", "replace"))
+        same = (stored for stored in known if vault.open(stored, session, PIN) == pin)
+        return next(same, vault.seal(pin, session, PIN))
 
     async def _build_part_error(self, scope: Scope, session: SessionRef, version: int | None) -> NotFound:
         """Build what to say of a version, or (without one) a pin, that a session does not have."""

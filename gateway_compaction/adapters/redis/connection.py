@@ -31,6 +31,7 @@ from redis.exceptions import TimeoutError as SlowError
 from gateway_compaction.adapters.redis.breaker import Breaker, deadline
 from gateway_compaction.adapters.redis.scripts import Command, Script
 from gateway_compaction.adapters.secrets import find_address_fault
+from gateway_compaction.adapters.vault import Vault
 from gateway_compaction.errors import StoreError
 
 log = logging.getLogger("gateway_compaction")
@@ -64,10 +65,10 @@ RENEWAL_SECONDS = 1.0
 FAULTS = (RedisError, OSError, EOFError, ValueError, TypeError, LookupError, AttributeError, RuntimeError)
 
 
-def connect(url: str | None) -> RedisConnection:
+def connect(url: str | None, vault: Vault | None = None) -> RedisConnection:
     """Return a connection to ``redis://``, ``rediss://`` or ``unix://``, or to an in-process server.
 
-    Nothing is sent yet.
+    Nothing is sent yet. Texts of conversations are sealed with the vault's key, where it has one.
 
     Raises:
         StoreError: the URL cannot be used.
@@ -77,7 +78,7 @@ def connect(url: str | None) -> RedisConnection:
         from fakeredis import FakeAsyncRedis, FakeServer
 
         client = FakeAsyncRedis(server=FakeServer(), protocol=2, max_connections=CONNECTIONS)
-        return RedisConnection(client, embedded=True)
+        return RedisConnection(client, embedded=True, vault=vault)
     options: dict[str, Any] = {
         **_parse_url(url),
         "max_connections": CONNECTIONS,
@@ -99,7 +100,7 @@ def connect(url: str | None) -> RedisConnection:
         # The driver's own error, which comes with the first call, repeats a part of the URL.
         problem = "an option behind its ? is unknown, or has no such value"
         raise StoreError(f"the Redis URL cannot be used: {problem}") from None
-    return RedisConnection(Redis.from_pool(pool))
+    return RedisConnection(Redis.from_pool(pool), vault=vault)
 
 
 def _parse_url(url: str) -> Mapping[str, Any]:
@@ -132,15 +133,17 @@ class RedisConnection:
         client: a redis-py client with undecoded answers and at least 32 connections; it is the connection's
             own from now on, and ``aclose`` closes it.
         embedded: the client talks to an in-process server.
+        vault: seals and opens the texts of whoever uses the connection.
 
     Attributes:
         embedded: as above; such a server drops expired keys only when it is reminded of them.
         round_trips: how often the server was asked since the start.
     """
 
-    def __init__(self, client: Redis, *, embedded: bool = False) -> None:
+    def __init__(self, client: Redis, *, embedded: bool = False, vault: Vault | None = None) -> None:
         self._client: Any = client  # the driver's own annotations are incomplete
         self.embedded = embedded
+        self.vault = vault or Vault()
         self.round_trips = 0
         # Waiting here can be cancelled safely; the driver's pools raise when full, or lose connections.
         self._gate = asyncio.Semaphore(CONNECTIONS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gateway_compaction.adapters.redis.codec import (
@@ -25,7 +25,9 @@ from gateway_compaction.adapters.redis.rows import (
     to_session_row,
 )
 from gateway_compaction.adapters.redis.scripts import Command
+from gateway_compaction.adapters.redis.sealing import PIN, open_parts
 from gateway_compaction.adapters.redis.transfer_checks import find_snapshot_fault, is_sound
+from gateway_compaction.adapters.vault import Vault
 from gateway_compaction.archive import Scope, SessionDetail
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.errors import NotFound
@@ -101,12 +103,13 @@ async def fetch_detail(connection: RedisConnection, scope: Scope, session: Sessi
     )
     records = (*stored["compactions"].values(), *stored["retired"].values(), stored["last"] or b"")
     if sum(map(len, records)) > LARGE_BYTES:
-        return await asyncio.to_thread(_build_detail, session, found)
-    return _build_detail(session, found)
+        return await asyncio.to_thread(_build_detail, session, found, connection.vault)
+    return _build_detail(session, found, connection.vault)
 
 
-def _build_detail(session: SessionRef, found: _Found) -> SessionDetail:
-    fields, now, stored, last = found.fields, found.now, found.stored, found.stored["last"]
+def _build_detail(session: SessionRef, found: _Found, vault: Vault) -> SessionDetail:
+    fields, now, stored = found.fields, found.now, open_parts(found.stored, session, vault)
+    last, controls = stored["last"], decode_controls(found.controls)
     leases = [
         (digest.decode("utf-8", "replace"), _read_deadline(raw)) for digest, raw in stored["claims"].items()
     ]
@@ -118,7 +121,7 @@ def _build_detail(session: SessionRef, found: _Found) -> SessionDetail:
         retired=_sort_records(retired),
         claims=tuple((digest, deadline) for digest, deadline in leases if deadline > now),
         events=tuple(event for raw in stored["events"] if (event := decode_event(raw))),
-        steering=decode_controls(found.controls),
+        steering=replace(controls, pins=vault.open_all(controls.pins, session, PIN)),
         bypass=read_pause(fields, "bypass", now),
         backoff=read_pause(fields, "backoff", now),
         last_call=None if last is None or find_snapshot_fault(last) else decode_snapshot(last),

@@ -23,6 +23,7 @@ from gateway_compaction.adapters.redis.index import (
 )
 from gateway_compaction.adapters.redis.keys import SESSION_KEYS, SESSION_PARTS, owner_key, session_keys
 from gateway_compaction.adapters.redis.scripts import load_script
+from gateway_compaction.adapters.redis.sealing import seal_items
 from gateway_compaction.adapters.redis.transfer import Document, build_import_items, read_document
 from gateway_compaction.archive import Owner, Scope
 from gateway_compaction.core.records.compaction import SessionRef
@@ -54,7 +55,8 @@ async def import_session(
     session = checked.ref
     names, unproven = await _find_owner(connection, scope, checked)
     owner = encode_owner(names)
-    items = await asyncio.to_thread(build_import_items, checked, owner, unproven, trusted=scope.everything)
+    plain = await asyncio.to_thread(build_import_items, checked, owner, unproven, trusted=scope.everything)
+    items = await asyncio.to_thread(seal_items, plain, session, connection.vault)
     args: list[Any] = [to_milliseconds(checked.ttl), encode_event(event)]
     for part, values in items.items():
         args += [part, SESSION_KEYS[part].write, SESSION_KEYS[part].item_size, len(values), *values]

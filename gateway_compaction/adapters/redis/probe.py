@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from statistics import median
 from time import perf_counter, time
+from typing import Any
 
 from gateway_compaction.adapters.redis.connection import RedisConnection
 from gateway_compaction.adapters.redis.index import build_erasure, build_tenant_removal
-from gateway_compaction.adapters.redis.keys import tenant_key
+from gateway_compaction.adapters.redis.keys import TENANTS, session_keys, tenant_key
 from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.core.conversation.digest import fingerprint
 from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
@@ -23,6 +26,10 @@ PROBE_SECONDS = 2.0
 # Seconds that the probe's keys live, should erasing them fail.
 PROBE_TTL = 1.0
 
+# Tenants, sessions of each and records of each that are looked at for how they are sealed, the latest first.
+LOOKED_AT = 10
+SEALING_KEY = re.compile(rb'^\{"v":\d+,"sealed":"([0-9a-f]{8})",')
+
 # Reads whose median is reported: the first one also connects, and one may meet a pause of the server.
 LOADS = 5
 
@@ -34,6 +41,31 @@ async def fetch_server_facts(connection: RedisConnection) -> Mapping[str, str]:
     except StoreError:
         return {}
     return {str(name): str(value) for name, value in info.items()}
+
+
+async def count_sealing_keys(connection: RedisConnection) -> Mapping[str, int]:
+    """Return with which keys the latest stored records are sealed, by name; empty for those in clear.
+
+    Looks at the latest sessions of the latest tenants only: a server holds other people's keys, and many.
+    """
+    [tenants] = await connection.send(("ZREVRANGE", TENANTS, 0, LOOKED_AT - 1), seconds=PROBE_SECONDS)
+    names = [tenant.decode("utf-8", "replace") for tenant in tenants]
+    lists = [("ZREVRANGE", tenant_key(name, "sessions"), 0, LOOKED_AT - 1) for name in names]
+    listed = await connection.send(*lists, seconds=PROBE_SECONDS) if lists else []
+    sessions = [
+        SessionRef(name, key.decode("utf-8", "replace"))
+        for name, keys in zip(names, listed, strict=True)
+        for key in keys
+    ]
+    scans = [("HSCAN", *session_keys(one, "compactions"), 0, "COUNT", LOOKED_AT) for one in sessions]
+    answers = await connection.send(*scans, seconds=PROBE_SECONDS) if scans else []
+    records = [record for _, found in answers for record in _values_of(found)]
+    return Counter(match[1].decode() if (match := SEALING_KEY.search(record)) else "" for record in records)
+
+
+def _values_of(found: Any) -> Iterable[bytes]:
+    """Return the values that HSCAN found: the driver gives pairs as a dict, the server as a list."""
+    return found.values() if isinstance(found, Mapping) else found[1::2]
 
 
 async def measure_round_trip(store: RedisStore) -> float:

@@ -8,14 +8,12 @@ from typing import Any, Literal
 
 from gateway_compaction.adapters.redis.breaker import Breaker
 from gateway_compaction.adapters.redis.codec import (
-    RECORD_PREFIX,
     decode_buffer,
     decode_counts,
     decode_factors,
     decode_scores,
     decode_windows,
     encode_event,
-    encode_record,
     encode_snapshot,
     encode_text,
     encode_window,
@@ -48,6 +46,14 @@ from gateway_compaction.adapters.redis.keys import (
     session_keys,
 )
 from gateway_compaction.adapters.redis.scripts import Command, Script, load_script
+from gateway_compaction.adapters.redis.sealing import (
+    conceal_failure,
+    encode_sealed_record,
+    find_record_prefix,
+    open_buffer,
+    seal_snapshot,
+)
+from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.controls import is_stored, read_start
 from gateway_compaction.core.records.event import CompactionEvent
@@ -95,6 +101,7 @@ class RedisStore:
         breaker: Breaker | None = None,
     ) -> None:
         self.connection = connection
+        self._vault = connection.vault
         self._timeout_seconds = timeout_seconds
         self._background_seconds = background_seconds
         self._breaker = breaker or Breaker()
@@ -114,7 +121,7 @@ class RedisStore:
             LOAD,
             session_keys(session, "compactions", "claims", "session"),
             [f"\n{names}\n"],
-            lambda answer: decode_buffer(answer, frozenset(digests)),
+            lambda answer: open_buffer(decode_buffer(answer, frozenset(digests)), session, self._vault),
             seconds=self._timeout_seconds,
             breaker=self._breaker,
         )
@@ -125,7 +132,8 @@ class RedisStore:
         """See ``Store.claim``; 0 also while the session backs off."""
         others = "\n".join(chain)
         lease, life = to_milliseconds(seconds), to_milliseconds(max(DAY_SECONDS, seconds))
-        args = [digest, f"\n{others}\n", lease, life, RECORD_PREFIX, _to_expected(generation)]
+        prefix = find_record_prefix(self._vault)
+        args = [digest, f"\n{others}\n", lease, life, prefix, _to_expected(generation)]
         if await self._is_erased(session, generation):
             return 0
         keys = session_keys(session, "compactions", "claims", "session")
@@ -149,7 +157,8 @@ class RedisStore:
         longest_pause: float = LONGEST_PAUSE_SECONDS,
     ) -> None:
         """See ``Store.release``."""
-        reason = "" if failure is None else encode_text(failure or "unspecified")
+        told = self._vault.conceal_reason(failure or "") or "unspecified"
+        reason = "" if failure is None else encode_text(told)
         args = [digest, token, reason, to_milliseconds(ttl), longest_pause]
         if await self._run_for_number(RELEASE, session_keys(session, "claims", "session"), args):
             await self._index.refresh_row(session)
@@ -166,7 +175,8 @@ class RedisStore:
     ) -> int:
         """See ``Store.put``; 16 records at most along one line of parents."""
         keys = session_keys(session, "compactions", "used", "claims", "session")
-        args: list[Any] = [compaction.digest, encode_record(compaction), compaction.kind]
+        record = encode_sealed_record(compaction, session, self._vault)
+        args: list[Any] = [compaction.digest, record, compaction.kind]
         args += [compaction.parent or "", "" if token is None else token]
         args += [max(1, limit), MOST_ANCESTORS, to_milliseconds(ttl), _to_expected(generation)]
         # A token is proof enough: its lease is gone where the session was erased.
@@ -192,7 +202,10 @@ class RedisStore:
         if call.compact:
             to_set = [*to_set, "compact", 1]
         # Up to 2 MB: on a thread, so that other requests go on.
-        snapshot = b"" if call.snapshot is None else await asyncio.to_thread(encode_snapshot, call.snapshot)
+        snapshot = b""
+        if call.snapshot is not None:
+            snapshot = await asyncio.to_thread(self._encode_snapshot, session, call.snapshot)
+        event = conceal_failure(event, self._vault)
         args: list[Any] = [to_milliseconds(ttl), encode_event(event), call.used or ""]
         args += [_to_expected(generation), call.view or "", snapshot]
         for parts in (names, owner, to_set, to_count):
@@ -298,6 +311,9 @@ class RedisStore:
         args = [kind, text, pause, life, _to_expected(generation)]
         if await self._run_for_number(PAUSE, session_keys(session, "session"), args):
             await self._index.refresh_row(session, generation)
+
+    def _encode_snapshot(self, session: SessionRef, snapshot: CallSnapshot) -> bytes:
+        return seal_snapshot(encode_snapshot(snapshot), session, self._vault)
 
     async def _is_erased(self, session: SessionRef, generation: str) -> bool:
         """Tell whether a session was erased since a request asked for it and found none, or got no answer.

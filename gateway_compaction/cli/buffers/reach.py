@@ -238,8 +238,10 @@ async def open_archive(source: Source) -> AsyncIterator[Archive]:
     """Connect, and close in the end; what is slow to import is imported here."""
     if source.redis:
         from gateway_compaction.adapters.redis.archive import RedisArchive
+        from gateway_compaction.runtime import open_vault
+        from gateway_compaction.settings import Settings
 
-        async with RedisArchive.open(source.redis) as archive:
+        async with RedisArchive.open(source.redis, open_vault(Settings())) as archive:
             await _ping(archive)
             yield archive
     else:

@@ -1,0 +1,139 @@
+"""The values of a session that hold text, sealed on their way into Redis and opened on their way out of it.
+
+These are records of compactions (their texts), the last call (all of it) and pins. A sealed record names its
+key behind its schema, so that scripts and ``doctor`` can tell with which it was sealed without opening it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from gateway_compaction.adapters.redis.codec import (
+    RECORD_PREFIX,
+    decode_event,
+    decode_texts,
+    encode_event,
+    encode_record,
+)
+from gateway_compaction.adapters.vault import SEALED, Vault
+from gateway_compaction.core.records.compaction import Compaction, SessionRef
+from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.ports import Buffer
+
+# Places of texts that a session has one or a list of.
+PIN, LAST_CALL = "pin", "last call"
+# Fields of a session that hold its pins and why something failed, and the parts of it that hold records.
+PINS = "pins"
+REASONS = ("backoff_reason", "bypass_reason")
+RECORD_PARTS = ("compactions", "retired")
+_MARK = SEALED.encode()
+
+
+def find_record_prefix(vault: Vault) -> str:
+    """Return how a record begins that this process writes; scripts look past those that nobody can read."""
+    return f'{RECORD_PREFIX}"sealed":"{vault.key_names[0]}",' if vault.is_sealing else RECORD_PREFIX
+
+
+def encode_sealed_record(compaction: Compaction, session: SessionRef, vault: Vault) -> bytes:
+    """Return a compaction as ``encode_record`` does, with its texts sealed where there is a key."""
+    plain, prefix = encode_record(vault.seal_record(compaction, session)), find_record_prefix(vault)
+    return prefix.encode() + plain.removeprefix(RECORD_PREFIX.encode())
+
+
+def open_record(raw: bytes, session: SessionRef, vault: Vault) -> bytes | None:
+    """Return a stored record in clear, to the byte as it was before it was sealed; None where that fails."""
+    if _MARK not in raw:
+        return raw
+    try:
+        stored = Compaction.from_dict(json.loads(raw))
+    except (ValueError, ArithmeticError, RecursionError):
+        return None
+    opened = vault.open_record(stored, session)
+    return None if opened is None else encode_record(opened) + b"%d}" % opened.version
+
+
+def seal_snapshot(raw: bytes, session: SessionRef, vault: Vault) -> bytes:
+    """Return the encoded last call as it is stored."""
+    return vault.seal(raw.decode(), session, LAST_CALL).encode() if raw else raw
+
+
+def open_snapshot(raw: bytes | None, session: SessionRef, vault: Vault) -> bytes | None:
+    """Return the last call in clear; None where there is none or it cannot be opened."""
+    if raw is None or not raw.startswith(_MARK):
+        return raw
+    text = vault.open(raw.decode("utf-8", "replace"), session, LAST_CALL)
+    return None if text is None else text.encode()
+
+
+def open_buffer(buffer: Buffer, session: SessionRef, vault: Vault) -> Buffer:
+    """Return what a request loaded, with its texts in clear and without those that cannot be opened."""
+    opened = (vault.open_record(one, session) for one in buffer.compactions)
+    pins = vault.open_all(buffer.controls.pins, session, PIN)
+    return replace(
+        buffer,
+        compactions=tuple(one for one in opened if one is not None),
+        controls=replace(buffer.controls, pins=pins),
+    )
+
+
+def open_parts(stored: Mapping[str, Any], session: SessionRef, vault: Vault) -> dict[str, Any]:
+    """Return the parts of a session, as ``build_part_query`` reads them, in clear."""
+    parts = dict(stored)
+    for part in RECORD_PARTS:
+        if part in parts:
+            opened = {name: open_record(raw, session, vault) for name, raw in parts[part].items()}
+            parts[part] = {name: raw for name, raw in opened.items() if raw is not None}
+    parts["last"] = open_snapshot(parts.get("last"), session, vault)
+    raw = parts.get("session", {}).get(PINS.encode(), b"")
+    if _MARK in raw:
+        text = raw.decode("utf-8", "replace")
+        pins = _write_pins(vault.open_all(decode_texts(text), session, PIN))
+        parts["session"] = {**parts["session"], PINS.encode(): pins.encode()}
+    return parts
+
+
+def seal_items(
+    items: Mapping[str, Sequence[Any]], session: SessionRef, vault: Vault
+) -> dict[str, Sequence[Any]]:
+    """Return what an import writes into each part of a session, sealed where there is a key."""
+    if not vault.is_sealing:
+        return dict(items)
+    sealed = dict(items)
+    for part in RECORD_PARTS:
+        names, raws = items[part][::2], items[part][1::2]
+        records = [_seal_raw(raw, session, vault) for raw in raws]
+        sealed[part] = [value for pair in zip(names, records, strict=True) for value in pair]
+    sealed["last"] = [seal_snapshot(raw, session, vault) for raw in items["last"]]
+    fields = list(items["session"])
+    for at in range(0, len(fields), 2):
+        if fields[at] in REASONS:
+            fields[at + 1] = vault.conceal_reason(fields[at + 1])
+        if fields[at] == PINS:
+            fields[at + 1] = _write_pins([vault.seal(p, session, PIN) for p in decode_texts(fields[at + 1])])
+    sealed["session"] = fields
+    sealed["events"] = [_conceal_event(raw, vault) for raw in items["events"]]
+    return sealed
+
+
+def conceal_failure(event: CompactionEvent, vault: Vault) -> CompactionEvent:
+    """Return an event as it is stored: without what a provider's error may repeat, where texts are sealed."""
+    is_failure = event.type == "summary" and event.outcome == "failed"
+    return replace(event, reason=vault.conceal_reason(event.reason)) if is_failure else event
+
+
+def _conceal_event(raw: bytes, vault: Vault) -> bytes:
+    event = decode_event(raw)
+    concealed = event and conceal_failure(event, vault)
+    return raw if concealed is None or concealed == event else encode_event(concealed).encode()
+
+
+def _seal_raw(raw: bytes, session: SessionRef, vault: Vault) -> bytes:
+    record = Compaction.from_dict(json.loads(raw))
+    return encode_sealed_record(record, session, vault) + b"%d}" % record.version
+
+
+def _write_pins(pins: Sequence[str]) -> str:
+    return json.dumps(list(pins), ensure_ascii=False)
