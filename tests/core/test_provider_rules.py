@@ -140,6 +140,35 @@ class TestTable:
         assert not find_broken({**body, "messages": [{"role": "user", "content": "As JSON."}]})
         assert not find_broken({**body, "response_format": {"type": "text"}})
 
+    @pytest.mark.parametrize(
+        ("beside", "messages", "broken"),
+        [
+            (
+                {"system": marked(SHORT)["content"]},
+                [LONG],
+                ["cache_marks_by_lifetime"],
+            ),
+            ({"system": marked(LONG)["content"]}, [SHORT], []),
+            (
+                {"system": marked(PLAIN)["content"]},
+                [PLAIN] * 4,
+                ["few_cache_marks"],
+            ),
+            ({"system": "a"}, [PLAIN] * 4, []),
+            ({"system": 7}, [PLAIN] * 4, []),
+            ({"cache_control": LONG}, [SHORT], ["cache_marks_by_lifetime"]),
+            # It is the one of the last part, where that has the same.
+            ({"cache_control": PLAIN}, [PLAIN] * 4, []),
+            ({"cache_control": SHORT}, [PLAIN] * 4, ["few_cache_marks"]),
+        ],
+    )
+    def test_marks_beside_the_messages_count(
+        self, beside: dict[str, Any], messages: list[Any], broken: list[str]
+    ) -> None:
+        found = find_broken({**beside, "messages": [marked(mark) for mark in messages]})
+        assert [name for name in found if "cache" in name] == broken
+        assert not [name for name in find_broken({**beside, "messages": []}) if "cache" in name]
+
     def test_marks_of_tools_come_first(self) -> None:
         tool = {"type": "function", "function": {"name": "look"}, "cache_control": SHORT}
         body = {"messages": [marked(LONG)], "tools": [tool, "odd"]}

@@ -189,10 +189,19 @@ def _find_divided_thinking(body: Body) -> Iterator[str]:
 
 
 def _marks_of(body: Body) -> list[Any]:
-    """Return the cache marks of a request in the order in which providers read it."""
+    """Return the cache marks of a request in the order in which providers read it: tools, system, messages.
+
+    One of the body itself stands on the last part of all, and is no further one where that has the same.
+    """
     tools = [tool for field in TOOL_FIELDS for tool in body.get(field) or () if isinstance(tool, Mapping)]
     on_tools = [cache_mark_of(tool) or cache_mark_of(tool.get("function")) for tool in tools]
-    return [m for m in on_tools if m] + [m for message in _messages_of(body) for m in cache_marks_of(message)]
+    # Of Anthropic Messages: a text, or a list of parts like a message's.
+    system = cache_marks_of({"role": "system", "content": body.get("system")})
+    messages = _messages_of(body)
+    marks = [m for m in on_tools if m] + system + [m for message in messages for m in cache_marks_of(message)]
+    whole = cache_mark_of(body)
+    last = next(iter(parts_of(messages[-1])[-1:]), None) if messages else None
+    return [*marks, whole] if whole and whole != cache_mark_of(last) else marks
 
 
 def _find_too_many_marks(body: Body) -> Iterator[str]:
