@@ -15,7 +15,7 @@ from gateway_compaction.adapters.http_archive import HttpArchive
 from gateway_compaction.adapters.litellm.probes import load_config_models
 from gateway_compaction.adapters.policy_file import load_policy_file
 from gateway_compaction.adapters.redis.connection import connect
-from gateway_compaction.adapters.secrets import UNREADABLE, find_address_fault, hide_password
+from gateway_compaction.adapters.secrets import UNREADABLE, find_address_fault, hide_password, strip_values
 from gateway_compaction.archive import Query, Scope
 from gateway_compaction.cli.launch import LaunchError, read_config
 from gateway_compaction.cli.main import app
@@ -90,6 +90,9 @@ class TestRedis:
             f"redis://localhost/0?socket_timeout={BEGINNING}",
             f"{BEGINNING}://{END}",
             f"unix://me:{BEGINNING}#{END}@/run/redis.sock",
+            f"unix:///:{BEGINNING}@/run/redis.sock",
+            f"unix:///me:{BEGINNING}/{END}@/run/redis.sock",
+            f"unix:///{BEGINNING}@/run/redis.sock",
         ],
     )
     def test_nor_of_the_rest_of_an_address(self, url: str) -> None:
@@ -112,9 +115,37 @@ class TestRedis:
         assert find_address_fault(url) is None
         assert connect(url).round_trips == 0
 
+    @pytest.mark.parametrize("user", [":", "me:", ""])
+    def test_one_before_the_path_of_a_socket_is_not_shown(self, user: str) -> None:
+        url = f"unix:///{user}{BEGINNING}@/run/redis.sock"
+        assert "percent-encode" in str(find_address_fault(url)) and hide_password(url) == UNREADABLE
+
     def test_a_password_alone_is_taken_for_one(self) -> None:
         assert hide_password(f"redis://{BEGINNING}@cache/0") == "redis://***@cache/0"
         assert hide_password(f"redis://:{BEGINNING}#{END}@cache/0") == UNREADABLE
+
+
+class TestValues:
+    """What a library repeats of values that it was given."""
+
+    @pytest.mark.parametrize(
+        "values",
+        [
+            {"api_key": BEGINNING},
+            {"extra_headers": {"Authorization": f"Bearer {BEGINNING}"}},
+            {"credentials": [{"parts": (BEGINNING, None, True)}]},
+            {"api_key": "a-b.c/" + BEGINNING},
+        ],
+    )
+    def test_nested_ones_are_not_told(self, values: Any) -> None:
+        assert hides(strip_values(f"cannot use {BEGINNING}: {values}", values))
+
+    def test_whole_ones_of_short_pieces_and_numbers(self) -> None:
+        text = strip_values("ab-cd-ef and 20262027, True", {"key": "ab-cd-ef", "pin": 20262027, "on": True})
+        assert text == "(not shown) and (not shown), True"
+
+    def test_a_longer_one_goes_before_a_part_of_it(self) -> None:
+        assert strip_values("secret-and-more", ["secret", "secret-and-more"]) == "(not shown)"
 
 
 class TestGateway:

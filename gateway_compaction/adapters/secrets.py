@@ -8,7 +8,7 @@ error text of a library about an address, or about a file that may hold keys, is
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -23,6 +23,9 @@ HARMLESS = re.compile(r".?|<[a-z ]+>")
 # As PyYAML spells a tab in its errors.
 TAB = repr("\t")
 TAB_TOLD = "a tab stands here: use spaces, YAML takes no tabs to indent"
+
+# What is meant for a user and a password in the path of a socket: unix:///:password@/run/redis.sock.
+BEFORE_SOCKET = re.compile(r":[^@]*@|@/")
 
 # Values shorter than this are words of every text.
 LEAST_SECRET = 4
@@ -40,7 +43,9 @@ def find_address_fault(url: str) -> str | None:
     except ValueError:
         return f"its host and port cannot be read; {ENCODE}"
     loose = "@" in parts.path or any("@" in item.partition("=")[0] for item in parts.query.split("&"))
-    if "#" in url or (loose and parts.scheme != "unix"):
+    # The path of a socket may hold one; where it has a user or a password, they stand before the path.
+    misplaced = bool(BEFORE_SOCKET.search(parts.path)) if parts.scheme == "unix" else loose
+    if "#" in url or misplaced:
         return f"a # in it, or an @ behind its host: {ENCODE}"
     return None
 
@@ -74,10 +79,25 @@ def describe_yaml_problem(text: str) -> str:
     return TAB_TOLD if TAB in text else strip_quoted(text)
 
 
-def strip_values(text: str, values: Mapping[str, Any]) -> str:
-    """Return an error text of a library without any of some values, nor what they are made of."""
-    for value in values.values():
-        for piece in re.findall(r"\w+", value) if isinstance(value, str) else ():
-            if len(piece) >= LEAST_SECRET:
-                text = text.replace(piece, "(not shown)")
+def strip_values(text: str, values: Any) -> str:
+    """Return an error text of a library without some values, nested ones too, nor what they are made of.
+
+    The longest go first: a part of one would leave the rest of it standing.
+    """
+    whole = {value for value in _list_scalars(values) if len(value) >= LEAST_SECRET}
+    pieces = {piece for value in whole for piece in re.findall(r"\w+", value) if len(piece) >= LEAST_SECRET}
+    for secret in sorted(whole | pieces, key=len, reverse=True):
+        text = text.replace(secret, "(not shown)")
     return text
+
+
+def _list_scalars(value: Any) -> Iterator[str]:
+    """List the texts and numbers in a value, as they are written."""
+    if isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _list_scalars(inner)
+    elif isinstance(value, list | tuple | set):
+        for inner in value:
+            yield from _list_scalars(inner)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
