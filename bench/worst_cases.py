@@ -25,10 +25,11 @@ from gateway_compaction.core.summary.acceptance import accept_summary
 from gateway_compaction.core.summary.block import FrameSettings, build_frame, build_summary_message
 from gateway_compaction.core.summary.identifier_check import check_identifiers
 from gateway_compaction.core.summary.prompts import ShownLimit, render_messages
+from gateway_compaction.core.text.calls_in_text import calls_tool
 from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.identifiers import find_identifiers, forget_identifiers, is_spelled_in
 from gateway_compaction.core.text.language import detect_language, get_phrases
-from gateway_compaction.core.text.provenance import calls_tool, find_brought_in
+from gateway_compaction.core.text.provenance import find_brought_in
 from gateway_compaction.core.text.sentences import find_sentence_spans
 from gateway_compaction.core.text.shorten import clear_result, shorten
 from gateway_compaction.core.text.terms import extract_terms, forget_terms

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import islice
 from operator import itemgetter
 
 from gateway_compaction.core.conversation.messages import (
@@ -32,9 +32,10 @@ from gateway_compaction.core.pins.anchor_words import (
     UNDECIDED,
 )
 from gateway_compaction.core.pins.own_words import QUOTED_LINE
+from gateway_compaction.core.text.calls_in_text import find_answers
 from gateway_compaction.core.text.fences import find_fences
 from gateway_compaction.core.text.identifiers import find_identifiers
-from gateway_compaction.core.text.provenance import answers_call, find_brought_in, merge_spans
+from gateway_compaction.core.text.provenance import find_brought_in, merge_spans
 from gateway_compaction.core.text.questions import is_question
 from gateway_compaction.core.text.sentences import find_sentence_spans, split_sentences
 from gateway_compaction.core.text.terms import extract_terms
@@ -152,10 +153,11 @@ def choose_anchors(
     """
     if most <= 0 or max_tokens <= LABEL_TOKENS:
         return ()
+    answers = find_answers(messages)
     candidates = (
         anchor
-        for i, (before, m) in enumerate(pairwise([None, *messages]))
-        if m is not None and not (role_of(m) == "user" and answers_call(before))
+        for i, m in enumerate(messages)
+        if i not in answers
         for anchor in _find_candidates(i, m, scoring)
     )
     chosen: list[Anchor] = []

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import regex
 
@@ -18,8 +17,8 @@ from gateway_compaction.core.pins.own_words import blank_quotations, is_document
 from gateway_compaction.core.pins.quoting_words import LISTED
 from gateway_compaction.core.pins.rule_changes import extract_content_words, may_change_rule
 from gateway_compaction.core.pins.rules import is_imposture, is_rule, is_rules_heading
+from gateway_compaction.core.text.calls_in_text import find_answers
 from gateway_compaction.core.text.lexicon import pattern_of
-from gateway_compaction.core.text.provenance import answers_call
 from gateway_compaction.core.text.questions import is_question
 from gateway_compaction.core.text.sentences import find_sentence_spans
 from gateway_compaction.core.text.shorten import shorten
@@ -250,8 +249,9 @@ def _place_rules(covered: Sequence[Message], rules_of: FindRules) -> list[_Place
     """Return the rules of all messages in order; of changes only those that share a word with a rule."""
     rules: list[_PlacedRule] = []
     numbers: dict[str, list[int]] = {}
-    for before, message in pairwise([None, *covered]):
-        if message is None or declared_role(message) != "user" or answers_call(before):
+    answers = find_answers(covered)
+    for index, message in enumerate(covered):
+        if declared_role(message) != "user" or index in answers:
             continue
         for rule in rules_of(message):
             words = extract_content_words(rule.text)

@@ -3,11 +3,12 @@
 Harnesses without native tool calls write the results of tools into messages of the role ``user``, and people
 forward mails and paste conversations. An order in such a text is not the user's: pinned as a rule it would be
 an injection that stays for good. It is told by its form, not by the names of harnesses: by a line that labels
-its source, by the wrapper around it, or by the call that it answers.
+its source, or by the wrapper around it; what answers a call in text is told in ``calls_in_text``.
 
-Words of labels are those that programs write, which are not translated. Where form does not tell, the text is
-taken for the user's; where a source is labelled, everything behind the label is its, up to the end of the
-message, since whoever wrote the source can write any mark that would end it.
+Words of labels are mostly those that programs write, which are not translated; the lexicon has the commonest
+of other languages. A prompt of a retrieval names its material and its question. Where form does not tell, the
+text is taken for the user's; where a source is labelled, everything behind the label is its, up to the end of
+the message, since whoever wrote the source can write any mark that would end it.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ from collections.abc import Mapping, Sequence
 
 import regex
 
-from gateway_compaction.core.conversation.messages import Message, role_of, text_of, told_texts_of
+from gateway_compaction.core.conversation.messages import Message, role_of, told_texts_of
 from gateway_compaction.core.text.fences import Span
 from gateway_compaction.core.text.lexicon import pattern_of
 
 # In characters: longer lines label nothing, and of a line no more is looked at.
 LONGEST_LABEL = 160
+# In words: the longest name of a speaker, with what he does.
+MOST_SPEAKER_WORDS = 5
 # A line with more words than this labels nothing; names and paths in it are not counted.
 MOST_WORDS = 14
-# Characters at the end of an assistant's message in which a call is looked for.
-READ_END = 3_000
 # Lines that make the head of a mail: with an address among them, or with none but an empty line behind.
 HEAD_LINES, HEAD_LINES_APART = 2, 3
 # Lines with a speaker's name that make a conversation.
@@ -58,6 +59,14 @@ CAME = frozenset(
     "got returned printed produced ran executed retrieved attached fetched uploaded scraped extracted"
     " forwarded loaded read quoted cited copied pasted".split()
 )
+# What a template of messages calls the part of a tool, in its tokens: <|im_start|>tool, <|observation|>.
+TEMPLATE_WORDS = frozenset(
+    "tool tools function functions observation ipython environment output outputs result results"
+    " response".split()
+)
+# What somebody does whose words follow, and those of whom a user tells in his own words.
+SAYS = frozenset("said says replied answered responded reported wrote writes".split())
+SELF = frozenset("i we you he she they it as like my our me us your who already just always never".split())
 # Words that label a source without saying which: nothing else is called so.
 ALONE = frozenset("observation observations stdout stderr".split())
 # Those that do so where nothing else stands on their line.
@@ -79,7 +88,7 @@ OWN = frozenset(
 )
 
 # Every label holds one of these; most lines hold none, and are not looked at further.
-HINT = regex.compile(f"(?i){'|'.join(sorted(RESULTS | WRITTEN | MATERIAL))}")
+HINT = regex.compile(f"(?i){'|'.join(sorted(RESULTS | WRITTEN | MATERIAL | SAYS))}")
 WORD = regex.compile(r"[\p{L}]+|\d+")
 CAMEL = regex.compile(r"(?<=\p{Ll})(?=\p{Lu})")
 # Names, paths and quotations in a label. What they say does not count, only that something is named.
@@ -92,7 +101,7 @@ DECORATED = regex.compile(r"^(?:[#>*_=\-\s]|\[\[)*+")
 # A line without a colon labels nothing unless it begins with one of these.
 MARKS = ("[", "#", "*", "_", "=", "-", "$")
 HEADING = regex.compile(r"\s{0,3}(?:#{1,6}\s|\*\*|__|[=\-]{3,}|\[)")
-BRACKETED = regex.compile(r"\s{0,3}\[{1,2}(?!\s?[xX ]?\])([^\[\]\n]{2,150})\]{1,2}(?!\()[ \t]*([^\n]{0,60})")
+BRACKETED = regex.compile(r"\s{0,8}\[{1,2}(?!\s?[xX ]?\])([^\[\]\n]{2,150})\]{1,2}(?!\()[ \t]*([^\n]{0,60})")
 PATH = regex.compile(r"[`'\"*]*(?:\S*/\S+|[\w.-]+\.[A-Za-z]\w{0,7})[`'\"*]*")
 PATH_HEADING = regex.compile(
     rf"[ \t]*(?:#{{1,6}} |-{{3,}} ?|={{3,}} ?|\*\*)[ \t]*(?:file:? )?{PATH.pattern}"
@@ -125,28 +134,40 @@ SPEAKS = regex.compile(
     r"[ \t]*(\p{Lu}[\p{L}.'’\-]{0,20}(?: \p{Lu}[\p{L}.'’\-]{0,20}){0,2})[ \t,\[(]+"
     r"(?:\p{L}+ (?:at )?)?\d{1,2}[:.]\d\d(?: ?[AaPp]\.?[Mm]\.?)?[\])]?:?[ \t]*$"
 )
+# The label of a tool's part in a transcript: "tool: read_file", "Tool (read_file): ...".
+ROLE = regex.compile(
+    r"(?i)[#*>\s]*+(?:(?:tool|ipython)(?: ?[(\[][^()\[\]\n]*+[)\]])?\**:(?:\s|$)|function: ?[\w.]++[ \t]*$)"
+)
+# A token of a chat template, and the word behind it.
+TOKEN = regex.compile(
+    r"[ \t]*+((?:<[|｜][^<>|｜\n]{1,40}+[|｜]>|<\w+_of_\w+>|\[[A-Z]+(?:_[A-Z]+)+\])"
+    r"[\w.]{0,40}+)"
+)
+TOKEN_WORD = regex.compile(r"\p{L}+")
+# The object of a program as it prints it: ToolMessage(content='...'), CompletedProcess(args=...).
+PRINTED = regex.compile(r"[ \t]*\[?[A-Z]\w*\(\w+=")
+LOCAL_LABEL = regex.compile(rf"(?i)[#*>\[\s]*+(?:{pattern_of('source_labels')})[^:：\n]{{0,60}}[:：]")
+# A prompt of a retrieval: what is to be answered, and the line that names the material it is answered from.
+ASKS_OF_MATERIAL = regex.compile(
+    r"(?mi)\banswer(?:ing|s)? (?:(?!my\b|me\b|our\b)[\w'’]++ ){0,4}?(?:questions?|query)\b|question-answering"
+    r"|^[ \t#*]*+(?:question|query|q|user(?:'s)? (?:question|query|input))[ \t*]*+(?::|$)"
+)
+QUESTION_WORDS = ("uestion", "uery", "Q:", "QUERY")
+KINDS_OF_MATERIAL = (
+    r"(?:context|information|documents?|passages?|sources?|excerpts?|search results|results|pieces|chunks?"
+    r"|snippets?|articles?|references|paragraphs?)"
+)
+NAMES_MATERIAL = regex.compile(
+    rf"(?i)(?:following|below|these|provided|retrieved|given|(?P<above>above))\b"
+    rf"(?:[^.:\n]{{0,40}}?\s|\s){KINDS_OF_MATERIAL}\b"
+    rf"|\b{KINDS_OF_MATERIAL}\b[^.:\n]{{0,30}}?\s(?:below|following|(?P<before>above))\b"
+    rf"|[ \t#*\[]*+{KINDS_OF_MATERIAL}(?: ?\d+)?[ \t*\]]*+(?P<label>:|$)"
+)
+OF_USER = regex.compile(r"(?i)\b(?:my|me|i|our|we)\b")
 ELEMENT = regex.compile(r"<([A-Za-z][\w:-]{1,40})(?:\s[^<>\n]{0,200})?>")
 OPEN_TAG = regex.compile(r"[ \t]*<([A-Za-z][\w:-]{1,40})(?:\s[^<>\n]{0,200})?>[ \t]*$")
 OPENING = ("{", "[")
 JSON_START = regex.compile(r"[ \t]*(?:\{\s*(?:\"|$)|\[\s*(?:[{\"\[]|$))")
-
-# The end of a message that calls a tool in its text: a tag of calls, an element that is no text mark-up,
-# "Action:" with its input, or an object that names a tool and what it is called with.
-CALL_MARK = regex.compile(
-    r"(?i)</?\|?(?:tool|function|antml:?|action)[_ \-:]?(?:calls?|code|invoke|use)\|?>|\[TOOL_CALLS?\]"
-    r"|<invoke name=|<function=|<\|?python_tag\|?>"
-)
-CALL_ELEMENT = regex.compile(r"</([A-Za-z]\w*(?:[_\-]\w+)+)>$")
-CALL_ACTION = regex.compile(
-    r"(?mi)^[ \t*#]*action[ \t*]*:[^\n]*(?:\n[ \t]*)*(?:[ \t*#]*action[ _]?input[ \t*]*:|```|\{)"
-)
-CALL_NAME = regex.compile(
-    r"\"(?:tool|tool_name|function|function_name|action|command)\"\s*:\s*(?:\"[\w.:\-]+\"|\{)"
-    r"|\"name\"\s*:\s*\"[\w.:\-]+\"\s*,\s*\"(?:arguments|args)\""
-)
-CALL_INPUT = regex.compile(
-    r"\"(?:args|arguments|parameters|params|input|tool_input|action_input|kwargs)\"\s*:"
-)
 
 
 def find_brought_in(text: str) -> list[Span]:
@@ -158,28 +179,11 @@ def find_brought_in(text: str) -> list[Span]:
     shown = [text[a : min(b, a + LONGEST_LABEL)] for a, b in lines]
     first = next((i for i in range(len(lines)) if _is_source(shown, i)), len(lines))
     first = min(first, _find_left_open(text, shown, lines))
+    first, material = _find_material(text, shown, lines, first)
     limit = lines[first][0] if first < len(lines) else len(text)
-    spans = [*_find_objects(text, lines, first), *_find_conversation(shown, lines, first)]
+    spans = [*material, *_find_objects(text, lines, first), *_find_conversation(shown, lines, first)]
+    spans += [lines[i] for i in range(first) if "(" in shown[i] and PRINTED.match(shown[i])]
     return merge_spans([*spans, (limit, len(text))] if limit < len(text) else spans)
-
-
-def calls_tool(text: str) -> bool:
-    """Tell whether a message ends by calling a tool in its text, so that no person answers it."""
-    end = text[-READ_END:].rstrip()
-    if ("<" in end or "[T" in end) and CALL_MARK.search(end):
-        return True
-    if "action" in end.lower() and CALL_ACTION.search(end):
-        return True
-    element = CALL_ELEMENT.search(end) if end.endswith(">") else None
-    if element is not None:
-        return f"<{element[1]}>" in text or f"<{element[1]} " in text
-    is_object = end.endswith(("}", "]")) and CALL_NAME.search(end) is not None
-    return is_object and CALL_INPUT.search(end) is not None
-
-
-def answers_call(before: Message | None) -> bool:
-    """Tell whether what follows a message answers a call in its text: no user does, a harness does."""
-    return before is not None and role_of(before) == "assistant" and calls_tool(text_of(before))
 
 
 def source_role(message: Message) -> str:
@@ -222,10 +226,16 @@ def _is_source(lines: Sequence[str], i: int) -> bool:
     """Tell whether a line labels the text behind it as somebody else's."""
     line = lines[i]
     first = line.lstrip()[:1]
-    if ":" not in line and first not in MARKS:
+    if first == "<" or (first == "[" and line.lstrip()[1:2].isupper()):
+        token = TOKEN.match(line)
+        if token is not None:
+            return not TEMPLATE_WORDS.isdisjoint(TOKEN_WORD.findall(token[1].lower().replace("_", " ")))
+    if ":" not in line and "：" not in line and first not in MARKS:
         return False
     return (
         _is_label(line)
+        or ROLE.match(line) is not None
+        or LOCAL_LABEL.match(line) is not None
         or PATH_LABEL.match(line) is not None
         or PATH_HEADING.match(line) is not None
         or ("$" in line and PROMPT.match(line) is not None)
@@ -243,6 +253,9 @@ def _is_label(line: str) -> bool:
         names = _find_words(inside, names=True)
         if OWN.intersection(names):
             return False
+        if len({name for name in names if name.isdigit()}) == 1 and MATERIAL.issuperset(names[:-1]):
+            # "[Document 1]"
+            return True
         says = len(label) > 1 and not RESULTS.isdisjoint(_find_words(label[0]))
         return says or _are_label_words(names, is_named=NAMED.search(inside) is not None)
     parts = COLON.split(line, 2)
@@ -262,6 +275,11 @@ def _is_label_text(label: str, *, is_alone: bool) -> bool:
         return False
     named = {word for word in words if not word.isdigit()}
     if len(named) == 1 and named <= (ALONE_ON_LINE if is_alone else ALONE):
+        return True
+    if words[-1] in SAYS and 1 < len(words) <= MOST_SPEAKER_WORDS and SELF.isdisjoint(words):
+        return True
+    if is_alone and "context" in words and words[0] in FIRST and SELF.isdisjoint(words[:3]):
+        # "This is the context you're working with:"
         return True
     return _are_label_words(words, is_named=NAMED.search(label) is not None)
 
@@ -299,6 +317,27 @@ def _find_words(label: str, *, names: bool = False) -> list[str]:
     while found and found[0].isdigit():
         found.pop(0)
     return found
+
+
+def _find_material(
+    text: str, shown: Sequence[str], lines: Sequence[Span], first: int
+) -> tuple[int, list[Span]]:
+    """Find the material of a retrieval's prompt: a line names it, and a question is to be answered from it.
+
+    Returns:
+        The first line from which on all is brought in, ``first`` if that is earlier; and what stands before
+        the line where that says that the material is above it.
+    """
+    if not any(word in text for word in QUESTION_WORDS) or ASKS_OF_MATERIAL.search(text) is None:
+        return first, []
+    for i in range(first):
+        named = NAMES_MATERIAL.search(shown[i])
+        if named is None or OF_USER.search(shown[i]):
+            continue
+        if named["above"] or named["before"]:
+            return first, [(0, lines[i][0])]
+        return (i if named["label"] == ":" else min(i + 1, first)), []
+    return first, []
 
 
 def _is_mail_head(lines: Sequence[str], i: int) -> bool:

@@ -39,6 +39,15 @@ DUTCH = Lexicon(
     name="Dutch",
     common_words=("het een is ik niet van dat met voor op zijn je hoe kan mijn wat we de kunt naar"),
     months=("januari februari maart april juni juli september oktober november december"),
+    source_labels=(
+        Entry(
+            r"(?:resulta(?:at|ten)|uitvoer|antwoord|inhoud|rapport)\b[^:\n]{1,30}\b(?:tool"
+            r"|hulpmiddel|commando|opdracht|functie|bestand|programma|agent|zoekopdracht)\b"
+            r"|waarneming\b",
+            "Uitvoer van het commando",
+            "Resultaat",
+        ),
+    ),
     nothing=(Entry(r"begrepen|fout", "begrepen", "Het havenkantoor gaat om negen open."),),
     refusals=(
         Entry(

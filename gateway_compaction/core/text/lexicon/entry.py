@@ -157,6 +157,7 @@ class Lexicon:
         rule_headings: what heads a list of rules.
         cases: how a line begins that names a case in which rules hold.
         mail_headers: names of the headers of a mail.
+        source_labels: labels of what a tool printed; the English ones are told in ``provenance``.
         speakers: names of speakers in a recorded conversation.
         clause_numbers: words before the number of a clause of a contract or a law.
         nothing: answers that say nothing.
@@ -216,6 +217,7 @@ class Lexicon:
     rule_headings: Entries = ()
     cases: Entries = ()
     mail_headers: Entries = ()
+    source_labels: Entries = ()
     speakers: Entries = ()
     clause_numbers: Entries = ()
     nothing: Entries = ()

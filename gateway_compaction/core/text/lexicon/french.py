@@ -116,6 +116,14 @@ FRENCH = Lexicon(
     cases=(Entry(r"quand|si", "quand", "Le bureau du port ouvre à neuf heures."),),
     mail_headers=(Entry(r"De|Objet", "Objet", "Le bureau du port ouvre à neuf heures."),),
     clause_numbers=(Entry(r"Art|Article|Section", "Article", "Le bureau du port ouvre à neuf heures."),),
+    source_labels=(
+        Entry(
+            r"(?:résultats?|sortie|réponse|contenu|rapport)\b[^:\n]{1,30}\b(?:outil|commande"
+            r"|fonction|fichier|programme|agent|recherche)\b|observation\b",
+            "Résultat de l'outil",
+            "Résultat",
+        ),
+    ),
     nothing=(
         Entry(
             r"oui|non|compris|d['’]accord|bien sûr|merci|erreur|aucune?",

@@ -127,6 +127,16 @@ GERMAN = Lexicon(
     cases=(Entry(r"wenn|beim", "beim", "Das Hafenbüro öffnet um neun."),),
     mail_headers=(Entry(r"Von|An|Betreff|Gesendet", "Gesendet", "Das Hafenbüro öffnet um neun."),),
     clause_numbers=(Entry(r"Artikel|Abschnitt", "Abschnitt", "Das Hafenbüro öffnet um neun."),),
+    source_labels=(
+        Entry(
+            r"(?:ergebnis(?:se)?|ausgabe|rückgabe|antwort|inhalt"
+            r"|bericht)\b[^:\n]{1,30}\b(?:werkzeugs?|tools?|befehls?|kommandos?|funktion|datei"
+            r"|programms?|agenten|suche)\b|(?:werkzeug|tool|befehls|funktions|such"
+            r"|programm)-?(?:ergebnis(?:se)?|ausgabe|antwort)\b|beobachtung\b",
+            "Ergebnis des Werkzeugs",
+            "Ergebnis",
+        ),
+    ),
     nothing=(
         Entry(
             r"ja|nein|verstanden|alles klar|gut|danke|fehler|keine?s?",

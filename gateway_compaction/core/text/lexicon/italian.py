@@ -36,6 +36,14 @@ ITALIAN = Lexicon(
     name="Italian",
     common_words=("il di è che una per con non sono come del gli della un mi le posso qual nel lo quale mio"),
     months=("gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre"),
+    source_labels=(
+        Entry(
+            r"(?:risultat[oi]|output|risposta|contenuto|rapporto)\b[^:\n]{1,30}\b(?:strumento"
+            r"|comando|funzione|file|programma|agente|ricerca)\b|osservazione\b",
+            "Risultato dello strumento",
+            "Risultato",
+        ),
+    ),
     nothing=(Entry(r"certo|capito|va bene|grazie|errore", "va bene", "L'ufficio del porto apre alle nove."),),
     refusals=(
         Entry(r"mi dispiace\b", "mi dispiace", "L'ufficio del porto apre alle nove."),

@@ -13,6 +13,14 @@ TURKISH = Lexicon(
     name="Turkish",
     common_words=("ve bir bu için ile çok mi var gibi daha nasıl değil olarak bana benim ne mı"),
     rules=TURKISH_RULES,
+    source_labels=(
+        Entry(
+            r"(?:araç|komut|fonksiyon|işlev|dosya|arama|ajan)(?:ın|in|un|ün)? (?:çıktısı|sonucu"
+            r"|sonuçları|yanıtı|içeriği)\b|gözlem\b",
+            "Araç çıktısı",
+            "Sonuç",
+        ),
+    ),
     nothing=(Entry(r"anladım|tamam|evet|hayır|hata", "anladım", "Liman ofisi dokuzda açılıyor."),),
     refusals=(
         Entry(r"üzgünüm\b", "üzgünüm", "Liman ofisi dokuzda açılıyor."),
@@ -32,6 +40,14 @@ POLISH = Lexicon(
     name="Polish",
     common_words=("nie na się że to jest do jak ale co dla czy mogę mój jestem proszę mam w"),
     rules=POLISH_RULES,
+    source_labels=(
+        Entry(
+            r"(?:wyniki?|wyjście|odpowiedź|zawartość|raport)\s(?:[^:\n]{0,20}\s)?(?:narzędzia"
+            r"|polecenia|funkcji|pliku|programu|agenta|wyszukiwania)\b|obserwacja\b",
+            "Wynik narzędzia",
+            "Wynik",
+        ),
+    ),
     nothing=(Entry(r"rozumiem|tak|błąd", "rozumiem", "Biuro portu otwiera się o dziewiątej."),),
     refusals=(
         Entry(r"nie jestem w stanie\b", "nie jestem w stanie", "Biuro portu otwiera się o dziewiątej."),
@@ -76,6 +92,14 @@ RUSSIAN = Lexicon(
     script="Cyrillic",
     abbreviations=("т.е т.к г ул"),
     rules=RUSSIAN_RULES,
+    source_labels=(
+        Entry(
+            r"(?:результаты?|вывод|ответ|содержимое|отч[её]т)\s(?:[^:\n]{0,20}\s)?(?:инструмента"
+            r"|команды|функции|файла|программы|агента|поиска)\b|наблюдение\b",
+            "Результат инструмента",
+            "Результат",
+        ),
+    ),
     nothing=(
         Entry(r"да|нет|понял|понятно|хорошо|ошибка", "понятно", "Портовая контора открывается в девять."),
     ),
@@ -113,6 +137,14 @@ ARABIC = Lexicon(
     name="Arabic",
     script="Arabic",
     rules=ARABIC_RULES,
+    source_labels=(
+        Entry(
+            r"(?:نتيجة|نتائج|مخرجات|محتوى|رد) (?:الأداة|الأمر|الدالة|الملف|البرنامج|الوكيل|البحث)"
+            r"|الملاحظة",
+            "نتيجة الأداة",
+            "النتيجة",
+        ),
+    ),
     nothing=(Entry(r"نعم|لا|حسنا|خطأ", "حسنا", "يفتح مكتب الميناء في التاسعة."),),
     refusals=(
         Entry(r"عذر|آسف|أعتذر|للأسف|لا أستطيع|لا يمكنني", "لا أستطيع", "يفتح مكتب الميناء في التاسعة."),

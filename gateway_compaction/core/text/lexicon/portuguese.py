@@ -34,6 +34,14 @@ PORTUGUESE = Lexicon(
     conjunctions=(Entry(r"e|mas|ou|então|por isso|portanto|logo|por favor", "e", "era"),),
     name="Portuguese",
     common_words=("os é que uma para com não se as como do um o meu você posso qual está mais por eu isso"),
+    source_labels=(
+        Entry(
+            r"(?:resultados?|saída|resposta|conteúdo|relatório)\b[^:\n]{1,30}\b(?:ferramenta"
+            r"|comando|função|arquivo|ficheiro|programa|agente|pesquisa|busca)\b|observação\b",
+            "Saída da ferramenta",
+            "Resultado",
+        ),
+    ),
     nothing=(Entry(r"sim|não|obrigado|erro", "obrigado", "O escritório do porto abre às nove."),),
     refusals=(
         Entry(r"desculpe", "desculpe", "O escritório do porto abre às nove."),

@@ -112,6 +112,14 @@ SPANISH = Lexicon(
     rule_headings=(Entry(r"reglas", "reglas", "La oficina del puerto abre a las nueve."),),
     cases=(Entry(r"si|cuando", "cuando", "La oficina del puerto abre a las nueve."),),
     mail_headers=(Entry(r"De|Asunto", "Asunto", "Nordlicht 7"),),
+    source_labels=(
+        Entry(
+            r"(?:resultados?|salida|respuesta|contenido|informe)\b[^:\n]{1,30}\b(?:herramienta"
+            r"|comando|función|archivo|programa|agente|búsqueda)\b|observación\b",
+            "Resultado de la herramienta",
+            "Resultado",
+        ),
+    ),
     nothing=(
         Entry(
             r"sí|si|entendido|vale|claro|gracias|error|ninguno",
