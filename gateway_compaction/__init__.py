@@ -24,6 +24,7 @@ from gateway_compaction.errors import (
     SummaryRefused,
     SummaryRejected,
     SummaryTimeout,
+    SummaryTooLong,
     TranscriptError,
 )
 from gateway_compaction.ports import (
@@ -72,6 +73,7 @@ __all__ = [
     "SummaryRejected",
     "SummaryRequest",
     "SummaryTimeout",
+    "SummaryTooLong",
     "TranscriptError",
     "__version__",
 ]

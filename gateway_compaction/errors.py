@@ -14,6 +14,7 @@ CompactionError
     ├── SummaryRejected   the model answered, the answer is not a summary
     ├── SummaryDenied     the caller may not use (or has no budget for) the summariser model
     ├── SummaryRefused    the provider refuses the request itself: the same one would be refused again
+    │   └── SummaryTooLong    because the question is too long: a shorter one may be answered
     ├── SummaryLimited    the summariser is rate limited: trying again would hurt live calls
     └── SummaryTimeout    the summariser did not answer in time
 """
@@ -39,6 +40,7 @@ __all__ = [
     "SummaryRefused",
     "SummaryRejected",
     "SummaryTimeout",
+    "SummaryTooLong",
     "TranscriptError",
 ]
 
@@ -135,6 +137,14 @@ class SummaryRefused(SummaryError):
     """The summariser's provider or the router refused the request itself; it is not sent again as it was."""
 
     is_outage = False
+
+
+class SummaryTooLong(SummaryRefused):
+    """The question is too long for the summariser; ``limit`` is the window that the provider told, if any."""
+
+    def __init__(self, text: str, limit: int | None = None) -> None:
+        super().__init__(text)
+        self.limit = limit
 
 
 class SummaryLimited(SummaryError):

@@ -287,6 +287,7 @@ class Summarizer(Protocol):
             SummaryDenied: the caller may not use the model. That says nothing against the model.
             SummaryRefused: the request itself is refused. The adapter may first have sent it once more,
                 changed as the refusal asks for.
+            SummaryTooLong: the same, because the question is too long; a shorter one is asked.
             SummaryLimited: a rate limit; the adapter does not ask again, and nor does the engine.
             SummaryTimeout: no answer in time; nor is this question asked again.
             SummaryError: any other failure; the question is asked up to three times. No other exception

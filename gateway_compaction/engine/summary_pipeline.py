@@ -40,6 +40,7 @@ from gateway_compaction.core.summary.segments import (
     split_into_pieces,
 )
 from gateway_compaction.core.text.language import detect_conversation_language, get_phrases
+from gateway_compaction.core.tokens.windows import LearnedWindow, WindowBook
 from gateway_compaction.engine.summary_task import SummaryTask
 from gateway_compaction.errors import (
     SummaryError,
@@ -47,6 +48,7 @@ from gateway_compaction.errors import (
     SummaryRefused,
     SummaryRejected,
     SummaryTimeout,
+    SummaryTooLong,
 )
 from gateway_compaction.ports import Models, Summarizer, SummaryAnswer, SummaryRequest
 
@@ -84,6 +86,9 @@ MOST_ROOMY = 1_000
 LEAST_SHOWN = 200
 """Tokens that a message too large for the summariser's window is at least shown with."""
 
+MOST_SHORTENED = 2
+"""How often one text is asked for anew, in shorter questions, after a summariser refused one as too long."""
+
 FINAL = (SummaryLimited, SummaryTimeout)
 """Failures after which the same model is not asked again for a task: that would hurt live calls."""
 
@@ -119,11 +124,13 @@ class _Attempt:
 
 @dataclass(slots=True)
 class SummaryPipeline:
-    """Makes summaries; its only state is one breaker for each summariser model, and who needs more room.
+    """Makes summaries; its only state is what is known of each summariser model.
 
     Attributes:
         roomy_models: models that were cut off and then had room enough; they have it from the start.
         cut_offs: how often in a row the larger room was too small for a model as well.
+        windows: the windows that refused questions taught, by model group: which deployment of it refused is
+            not known.
     """
 
     summarizer: Summarizer
@@ -134,6 +141,7 @@ class SummaryPipeline:
     breakers: dict[str, _Breaker] = field(default_factory=dict)
     roomy_models: set[str] = field(default_factory=set)
     cut_offs: dict[str, int] = field(default_factory=dict)
+    windows: WindowBook = field(default_factory=WindowBook)
 
     @property
     def paused_models(self) -> tuple[str, ...]:
@@ -264,10 +272,28 @@ class SummaryPipeline:
         return replace_run(kept, run, await self._check_identifiers(attempt, text, (), before, limit))
 
     async def _ask_in_parts(self, attempt: _Attempt, piece: Piece, previous: str) -> str:
+        """Ask for one text; in shorter questions, and a shorter one, where one is refused as too long.
+
+        Raises:
+            SummaryError: the model gave none.
+        """
+        for _ in range(MOST_SHORTENED):
+            window = self._find_window(attempt.model)
+            try:
+                return await self._ask_part_by_part(attempt, piece, previous)
+            except SummaryTooLong:
+                learned = self._find_window(attempt.model)
+                if learned >= window:
+                    raise
+                answer = (learned - int(learned * PROMPT_SHARE) - _find_thinking(attempt.task)) // 2
+                piece = replace(piece, limit=max(MIN_SEGMENT_TOKENS, min(piece.limit, answer)))
+        return await self._ask_part_by_part(attempt, piece, previous)
+
+    async def _ask_part_by_part(self, attempt: _Attempt, piece: Piece, previous: str) -> str:
         """Ask for one text, part by part where the messages exceed the summariser's own window."""
         task, before, start, limit = attempt.task, previous, piece.start, piece.limit
         source = piece.before
-        window = self.models.facts(attempt.model).window or UNKNOWN_WINDOW
+        window = self._find_window(attempt.model)
         room = int(window * PROMPT_SHARE) - piece.limit
         shown = ShownLimit.from_policy(task.policy, max(LEAST_SHOWN, room // 4))
         parts = await self._run_apart(split_messages, piece.messages, room, task.policy, task.count)
@@ -293,9 +319,8 @@ class SummaryPipeline:
     def _build_request(self, attempt: _Attempt, prompts: tuple[str, str], limit: int) -> SummaryRequest:
         """Build a request, of a system and a user prompt, for a text of ``limit`` tokens."""
         # A longer text is shortened afterwards; the model must not cut it off.
-        summary = attempt.task.policy.summary
-        thinking = THINKING_TOKENS if summary.thinking_tokens == "auto" else summary.thinking_tokens
-        max_tokens, timeout = 2 * limit + thinking, summary.timeout_seconds
+        max_tokens = 2 * limit + _find_thinking(attempt.task)
+        timeout = attempt.task.policy.summary.timeout_seconds
         return SummaryRequest(attempt.model, *prompts, max_tokens, timeout, attempt.task.caller)
 
     async def _ask_until_accepted(
@@ -371,23 +396,45 @@ class SummaryPipeline:
 
     def _find_larger_limit(self, attempt: _Attempt, request: SummaryRequest) -> int:
         """Return the tokens of an answer for a model that needs more, as far as its window has room."""
-        thinking = attempt.task.policy.summary.thinking_tokens
-        usual = THINKING_TOKENS if thinking == "auto" else thinking
+        thinking, usual = attempt.task.policy.summary.thinking_tokens, _find_thinking(attempt.task)
         more = LONG_THINKING_TOKENS if thinking == "auto" else max(2 * thinking, LONG_THINKING_TOKENS)
-        window = self.models.facts(request.model).window or UNKNOWN_WINDOW
+        window = self._find_window(request.model)
         free = int(window * (1 - PROMPT_SHARE))
         return max(request.max_tokens, min(request.max_tokens - usual + more, free))
 
     async def _ask_once(self, attempt: _Attempt, request: SummaryRequest) -> SummaryAnswer:
-        """Ask, and note who answered and what it cost."""
-        answer = await self.summarizer.complete(request)
+        """Ask, and note who answered and what it cost, or that the question was too long."""
+        try:
+            answer = await self.summarizer.complete(request)
+        except SummaryTooLong as error:
+            await self._learn_window(attempt, request, error.limit)
+            raise
         attempt.answered = answer.model
         attempt.cost = answer.cost if attempt.cost is None else attempt.cost + (answer.cost or 0.0)
         return answer
 
+    def _find_window(self, model: str) -> int:
+        """Return the tokens that a summariser reads: no more than its refusals have taught."""
+        declared = self.models.facts(model).window
+        return self.windows.window(model, declared, self.clock()) or UNKNOWN_WINDOW
+
+    async def _learn_window(self, attempt: _Attempt, request: SummaryRequest, told: int | None) -> None:
+        """Learn from a question that was refused as too long; behind a prefix only what the provider told."""
+        sent = None
+        if not request.prefix:
+            text = f"{request.system}\n{request.user}"
+            sent = await self._run_apart(attempt.task.count, text) + request.max_tokens
+        self.windows.refuse(request.model, told, sent, self.clock(), LearnedWindow(model=request.model))
+
     async def _run_apart(self, work: Callable[..., T], *args: Any) -> T:
         """Run what takes long on the thread of the background, so that requests are not held up."""
         return await asyncio.get_running_loop().run_in_executor(self.executor, work, *args)
+
+
+def _find_thinking(task: SummaryTask) -> int:
+    """Return the tokens on top of a summary's length for a model that thinks."""
+    thinking = task.policy.summary.thinking_tokens
+    return THINKING_TOKENS if thinking == "auto" else thinking
 
 
 def _build_compaction(task: SummaryTask, kind: Kind, segments: tuple[Segment, ...]) -> Compaction:

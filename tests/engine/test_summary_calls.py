@@ -14,7 +14,7 @@ from gateway_compaction.adapters.litellm.models import RouterSummarizer
 from gateway_compaction.adapters.litellm.parameters import LIMIT, NEW_LIMIT, Correction
 from gateway_compaction.call_state import CallState, request_of
 from gateway_compaction.core.endpoints.chat import read_chat
-from gateway_compaction.errors import SummaryError, SummaryRefused, SummaryRejected
+from gateway_compaction.errors import SummaryError, SummaryRefused, SummaryRejected, SummaryTooLong
 from gateway_compaction.ports import Caller, SummaryAnswer, SummaryRequest
 from tests.engine.rig import Fixed, Rig
 from tests.engine.test_models import entry, router_of
@@ -227,6 +227,21 @@ class TestRefusals:
             await ask()
         assert str(caught.value) == "small: BadRequestError; it names no parameter that was sent"
         assert len(upstream.requests) == 1
+
+    @pytest.mark.parametrize(
+        ("text", "limit"),
+        [
+            ("This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.", 4096),
+            ("Input is too long for requested model.", None),
+        ],
+    )
+    async def test_one_that_is_too_long_is_not_asked_again_here(
+        self, ask: Ask, upstream: Upstream, text: str, limit: int | None
+    ) -> None:
+        upstream.scripts[MODEL] = refusing((lambda body: True, text))
+        with pytest.raises(SummaryTooLong) as caught:
+            await ask()
+        assert caught.value.limit == limit and len(upstream.requests) == 1
 
     async def test_what_did_not_help_is_not_remembered(self, ask: Ask, upstream: Upstream) -> None:
         upstream.scripts[MODEL] = refusing((lambda body: True, RENAMED))

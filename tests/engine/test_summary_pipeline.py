@@ -19,8 +19,9 @@ from gateway_compaction.errors import (
     SummaryLimited,
     SummaryRejected,
     SummaryTimeout,
+    SummaryTooLong,
 )
-from gateway_compaction.ports import SummaryAnswer
+from gateway_compaction.ports import SummaryAnswer, SummaryRequest
 from tests.engine.histories import chat, grown
 from tests.engine.rig import Fixed, Rig
 
@@ -40,6 +41,46 @@ async def task(rig: Rig, messages: int = 31, name: str = "chat") -> SummaryTask:
 def asked(rig: Rig) -> list[str]:
     """The models that were asked, in order."""
     return [request.model for request in rig.summarizer.requests]
+
+
+class Narrow:
+    """A summariser that refuses what is longer than its window, in characters of four to a token."""
+
+    def __init__(self, window: int, *, tells: bool) -> None:
+        self.window, self.told = window, window if tells else None
+        self.refused, self.answered = list[int](), list[int]()
+
+    async def complete(self, request: SummaryRequest) -> SummaryAnswer:
+        """Answer, or refuse as a provider does."""
+        tokens = len(request.system + request.user) // 4 + request.max_tokens
+        if tokens > self.window:
+            self.refused.append(tokens)
+            raise SummaryTooLong("small: the question is too long", self.told)
+        self.answered.append(tokens)
+        return SummaryAnswer("<summary>It went well.</summary>", "stop", request.model)
+
+
+class TestTooLong:
+    """A question that is too long teaches the summariser's window, and shorter ones are asked."""
+
+    @pytest.mark.parametrize("tells", [True, False])
+    async def test_shorter_ones_are_asked_and_the_window_is_remembered(self, rig: Rig, tells: bool) -> None:
+        model = Narrow(2_000, tells=tells)
+        pipeline = SummaryPipeline(model, rig.models, rig.executor, rig.clock, 0.0)
+        wanted = await task(rig)
+        assert (await pipeline.make_summary(wanted)).text == "It went well."
+        assert 1 <= len(model.refused) <= 2 and model.answered
+        before = len(model.refused)
+        await pipeline.make_summary(wanted)
+        assert len(model.refused) == before
+        assert not pipeline.paused_models
+
+    async def test_it_does_not_go_on_for_ever(self, rig: Rig) -> None:
+        model = Narrow(10, tells=False)
+        pipeline = SummaryPipeline(model, rig.models, rig.executor, rig.clock, 0.0)
+        with pytest.raises(SummaryTooLong):
+            await pipeline.make_summary(await task(rig))
+        assert len(model.refused) <= 3 and sorted(model.refused, reverse=True) == model.refused
 
 
 class TestRetries:

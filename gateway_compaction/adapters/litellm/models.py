@@ -22,14 +22,17 @@ from litellm.llms.anthropic.pass_through.utils import proxy_sub_call_metadata
 from litellm.router_utils.fallback_event_handlers import get_fallback_model_group_for_lookup_groups
 from litellm.types.router import RouterErrors
 
+from gateway_compaction.adapters.litellm.ask_again import describe_error
 from gateway_compaction.adapters.litellm.auto_routers import is_auto_router, list_choices
 from gateway_compaction.adapters.litellm.parameters import Correction, Corrections, list_sent
+from gateway_compaction.core.tokens.refusal import LengthRefusal, read_refusal
 from gateway_compaction.errors import (
     SummaryDenied,
     SummaryError,
     SummaryLimited,
     SummaryRefused,
     SummaryTimeout,
+    SummaryTooLong,
 )
 from gateway_compaction.ports import Caller, ModelFacts, SummaryAnswer, SummaryRequest
 
@@ -230,13 +233,18 @@ async def _complete(question: _Question, corrections: Corrections) -> SummaryAns
     """Ask; where the provider refuses a parameter and names it, ask once more with that changed or left out.
 
     Raises:
-        SummaryTimeout, SummaryLimited, SummaryRefused, SummaryError: as in ``ports.Summarizer``.
+        SummaryTimeout, SummaryLimited, SummaryRefused, SummaryTooLong, SummaryError: as in
+            ``ports.Summarizer``.
     """
     model = question.request.model
     correction = corrections.find(model)
     try:
         answer = await _ask(question, correction)
     except _RefusedError as refused:
+        if (too_long := _read_length(refused.cause)) is not None:
+            # No parameter helps; the engine asks something shorter.
+            limit = too_long.limit if too_long.in_tokens else None
+            raise SummaryTooLong(f"{model}: the question is too long", limit) from refused.cause
         sent = (*question.sent, *question.request.tools)
         corrected = correction.correct(str(refused.cause), sent)
         if corrected is None:
@@ -249,6 +257,12 @@ async def _complete(question: _Question, corrections: Corrections) -> SummaryAns
             raise SummaryRefused(f"{model}: {kind}{_describe_change(correction, corrected)}") from again.cause
         corrections.remember(model, corrected)
     return _to_summary_answer(answer, model)
+
+
+def _read_length(error: Exception) -> LengthRefusal | None:
+    """Return what an error of LiteLLM's says about the question's length, or None."""
+    told = describe_error(error)
+    return read_refusal(told.status, told.text, context_exceeded=told.context_exceeded)
 
 
 def _describe_change(before: Correction, after: Correction) -> str:
@@ -292,7 +306,7 @@ async def _ask(question: _Question, correction: Correction) -> Any:
     except RateLimitError as error:
         raise SummaryLimited(f"{request.model} is rate limited") from error
     except Exception as error:  # a provider's library may raise anything
-        if getattr(error, "status_code", None) in REFUSALS:
+        if getattr(error, "status_code", None) in REFUSALS or _read_length(error) is not None:
             raise _RefusedError(error) from error
         if isinstance(error, ValueError) and RouterErrors.no_deployments_with_tag_routing.value in str(error):
             raise SummaryRefused(f"no deployment of {request.model} takes the request's tags") from error
