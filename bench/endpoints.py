@@ -2,7 +2,8 @@
 
 Two figures. "decide": read the body, decide, write what is sent, before the call. "whole": all hooks of the
 call as LiteLLM calls them (before it, for the deployment, for the answer's headers, after it) and what
-follows in the background: the event, the store (one within the process), the index.
+follows in the background: learning from the reported usage, the event, the store (a Redis server, whose own
+time does not count), the index.
 
 Each conversation is an agent's. The process is warm, as in a gateway that has seen the call before; the
 endpoints take turns within each round, and of all rounds the least counts, since other work on the machine
@@ -27,15 +28,18 @@ import litellm
 from litellm.proxy._types import UserAPIKeyAuth
 
 from gateway_compaction.adapters.litellm.models import ProxyModels
+from gateway_compaction.call_state import KEY, tenant_of
 from gateway_compaction.core.endpoints.read import read_conversation
 from gateway_compaction.core.endpoints.wire import EndpointName
 from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.engine.request import Request
 from gateway_compaction.hook import CompactionHook
 from gateway_compaction.ports import Caller, ModelFacts
-from gateway_compaction.replay import FixedModels, NoSummarizer, build_replay_runtime
-from gateway_compaction.runtime import Runtime, use_bundled_encodings
+from gateway_compaction.replay import NoSummarizer
+from gateway_compaction.runtime import Runtime, build, use_bundled_encodings
+from gateway_compaction.settings import Settings
 from tests.lab.endpoints import to_anthropic, to_responses
+from tests.lab.redis_server import RedisServer
 from tests.policy_books import book
 
 MODEL, ROUNDS = "gpt-4o", 60
@@ -89,7 +93,7 @@ async def _decide(runtime: Runtime, endpoint: EndpointName, body: dict[str, Any]
     wire = read_conversation(endpoint, body)
     identity, caller = Identity(model=MODEL, endpoint=endpoint), Caller(MODEL)
     request = Request(
-        wire.messages, wire.body, MODEL, "t" * 32, identity, caller, endpoint=endpoint, size=wire.size
+        wire.messages, wire.body, MODEL, tenant_of(AUTH), identity, caller, endpoint=endpoint, size=wire.size
     )
     decision = await runtime.compactor.compact(request)
     if decision.messages is not None:
@@ -112,7 +116,11 @@ async def _whole_call(
     kwargs = {**data, "model": MODEL}
     await hook.async_pre_call_deployment_hook(kwargs, kind)
     headers = await hook.async_post_call_response_headers_hook(data, AUTH, "an answer")
-    await hook.async_log_success_event(dict(details.model_call_details), None, None, None)
+    decision = details.model_call_details[KEY].decision
+    # The provider's report: it counts about as we do.
+    usage = SimpleNamespace(prompt_tokens=(decision.tokens_after or 1_000) - 500)
+    logged = dict(details.model_call_details)
+    await hook.async_log_success_event(logged, SimpleNamespace(usage=usage), None, None)
     await runtime.worker.drain(60.0)
     for executor in runtime.executors:
         await asyncio.wrap_future(executor.submit(int))
@@ -135,10 +143,11 @@ async def _least_seconds(
     return least
 
 
-async def _measure(rounds: int, window: int) -> None:
-    defaults = {"summary": {"model": "extractive"}}
-    runtime = build_replay_runtime(FixedModels(window, MODEL), NoSummarizer(), book(defaults))
-    hook = CompactionHook(runtime, OneModel(window))
+async def _measure(rounds: int, window: int, redis_url: str) -> None:
+    policies, models = book({"summary": {"model": "extractive"}}), OneModel(window)
+    settings = Settings(redis_url=redis_url, redis_timeout_seconds=5.0)
+    runtime = build(settings, models, NoSummarizer(), lambda: policies)
+    hook = CompactionHook(runtime, models)
     # The tasks of a process would measure themselves beside us.
     hook._started, litellm.callbacks = True, [hook]
     bodies = {endpoint: _body(endpoint, _talk(rounds)) for endpoint in CALL_TYPES}
@@ -164,8 +173,9 @@ async def _measure(rounds: int, window: int) -> None:
 def main() -> None:
     """Print a line for each endpoint and conversation."""
     use_bundled_encodings()
-    for rounds, window in CASES:
-        asyncio.run(_measure(rounds, window))
+    with RedisServer() as server:
+        for rounds, window in CASES:
+            asyncio.run(_measure(rounds, window, server.url))
 
 
 if __name__ == "__main__":

@@ -243,7 +243,7 @@ class Compactor:
     ) -> RequestContext:
         """Hash and count the messages, and build all that a plan depends on, without the session."""
         history, counter = transcript.history, self._parts.counter
-        is_large = is_large_history(history)
+        is_large = is_large_history(history, request.size)
         digests = await self._offload.run(is_large, digest_history, history)
         uncounted = 0 if is_large else counter.uncached_characters(history, digests, model.name)
         is_large = is_large or uncounted > LARGE_UNCOUNTED_CHARS

@@ -11,8 +11,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from typing import Any, TypeVar
 
+from gateway_compaction.core.conversation.body import PlainSize
 from gateway_compaction.core.conversation.digest import count_characters
-from gateway_compaction.core.conversation.messages import Message, plain_text_of
+from gateway_compaction.core.conversation.messages import Message
 
 T = TypeVar("T")
 
@@ -47,9 +48,8 @@ class Offloader:
         return await asyncio.get_running_loop().run_in_executor(self._executor, work, *args)
 
 
-def is_large_history(history: Sequence[Message]) -> bool:
-    """Tell whether hashing these messages would hold up other requests."""
+def is_large_history(history: Sequence[Message], size: PlainSize | None = None) -> bool:
+    """Tell whether hashing these messages would hold up other requests; by their size where it is known."""
     if len(history) > LARGE_HISTORY:
         return True
-    texts = ((message, plain_text_of(message)) for message in history)
-    return sum(count_characters(m) if text is None else len(text) for m, text in texts) > LARGE_CHARS
+    return (sum(map(count_characters, history)) if size is None else size.bytes) > LARGE_CHARS

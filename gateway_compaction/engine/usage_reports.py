@@ -80,15 +80,19 @@ class UsageReports:
     ) -> tuple[SessionRef, Report]:
         """Count what was sent, and find the session of a request that was sent without being hashed."""
         request, counter = decision.request, self._parts.counter
+        names: dict[int, bytes] = {}
         if isinstance(decision, Untouched):
             opening = parse_transcript(request.messages).history[:OPENING]
             chain = build_digest_chain(digest_history(opening))
         else:
-            chain = decision.context.chain
+            chain, history = decision.context.chain, decision.context.transcript.history
+            # The transcript keeps its messages alive, so that an id names one of them and nothing else. What
+            # somebody edited in place since is not followed.
+            names = dict(zip(map(id, history), decision.context.digests, strict=True))
         room = model.window - reserved_tokens(request.body, model.window, decision.policy)
         report = Report(
             reported=reported or room,
-            counted=counter.raw_prompt_tokens(decision.sent, request.body, model.name),
+            counted=counter.raw_prompt_tokens(decision.sent, request.body, model.name, names),
             media=counter.estimated_tokens(decision.sent, model.name),
             compacted=decision.messages is not None,
             at_least=not reported,

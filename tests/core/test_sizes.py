@@ -100,6 +100,8 @@ class TestBound:
             ("messages", {**of_user("Go on."), "context_management": {"edits": [{"type": "compact"}]}}),
             ("messages", of_assistant(RESULT)),
             ("messages", of_user([USE])),
+            ("messages", of_user({"type": "text"})),
+            ("messages", of_user(["Go on."])),
             ("messages", of_user([{"type": "image", "source": {}}])),
             ("messages", of_user([{**RESULT, "content": [{"type": "tool_reference"}]}])),
             ("messages", of_assistant(USE, id="msg_1")),

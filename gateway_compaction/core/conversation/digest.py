@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -33,8 +34,7 @@ def fingerprint(*parts: str) -> str:
 
 def digest_message(message: Message) -> bytes:
     """Return the digest of one message (16 bytes)."""
-    fields: list[bytes] = []
-    _add_field(fields, b"r", str(message.get("role")))
+    fields = [_encode_role(str(message.get("role")))]
     text = plain_text_of(message)
     if text is not None:
         if text:
@@ -102,6 +102,14 @@ def count_characters(value: Any) -> int:
 
 def _hash(fields: Iterable[bytes]) -> bytes:
     return blake2b(b"".join(fields), digest_size=SIZE).digest()
+
+
+@lru_cache(maxsize=64)
+def _encode_role(role: str) -> bytes:
+    """Return the field of a role; there are few, and every message has one."""
+    fields: list[bytes] = []
+    _add_field(fields, b"r", role)
+    return b"".join(fields)
 
 
 def _add_field(fields: list[bytes], tag: bytes, text: str) -> None:

@@ -160,7 +160,13 @@ class TokenCounter:
         fixed = self._calibrate(PER_REQUEST + self._count_schemas(body, model), model) + reserve
         names = digests or [digest_message(m) for m in transcript.history]
         factor = self.calibration.factor(model)
-        counts = (self._count(m, n, model) for m, n in zip(transcript.history, names, strict=True))
+        pairs, known = zip(transcript.history, names, strict=True), self._cache.get
+        way = family_of(model).key
+        # Nearly all were counted before, and most have nothing beside their content.
+        counts = (
+            (known((way, n)) if plain_text_of(m) is not None else None) or self._count(m, n, model)
+            for m, n in pairs
+        )
         history = accumulate((math.ceil(count * factor) for count in counts), initial=0)
         preamble = sum(self.calibrated_tokens(m, model) for m in transcript.preamble)
         return Measure(fixed, preamble, tuple(history))
@@ -196,14 +202,27 @@ class TokenCounter:
         count = self._cache.get((family_of(model).key, key))
         return count if count is not None else self._encode(key, (text,), model)
 
-    def raw_message_tokens(self, message: Message, model: str) -> int:
-        """Return the tokens of a message, before calibration."""
-        return self._count(message, digest_message(message), model)
+    def raw_message_tokens(self, message: Message, model: str, digest: bytes | None = None) -> int:
+        """Return the tokens of a message, before calibration; its digest is computed if it is not at hand."""
+        return self._count(message, digest or digest_message(message), model)
 
-    def raw_prompt_tokens(self, messages: Sequence[Message], body: Mapping[str, Any], model: str) -> int:
-        """Return the tokens of a prompt before calibration: what a provider's report is compared with."""
-        total = PER_REQUEST + self._count_schemas(body, model)
-        return total + sum(self.raw_message_tokens(m, model) for m in messages)
+    def raw_prompt_tokens(
+        self,
+        messages: Sequence[Message],
+        body: Mapping[str, Any],
+        model: str,
+        names: Mapping[int, bytes] | None = None,
+    ) -> int:
+        """Return the tokens of a prompt before calibration: what a provider's report is compared with.
+
+        Args:
+            messages: the messages of the prompt.
+            body: its other fields.
+            model: the model whose encoding counts.
+            names: digests of messages by their ``id``, where at hand; the others are computed.
+        """
+        total, names = PER_REQUEST + self._count_schemas(body, model), names or {}
+        return total + sum(self.raw_message_tokens(m, model, names.get(id(m))) for m in messages)
 
     def has_media(self, messages: Sequence[Message]) -> bool:
         """Tell whether images, audio or files are among the messages: their price is a rule of thumb."""
