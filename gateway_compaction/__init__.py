@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from gateway_compaction.core.records.compaction import Clip, Compaction, Segment, SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.records.exchange import Exchange, KeptConversation
 from gateway_compaction.errors import (
     ActionRefused,
     ArchiveError,
     CompactionError,
+    ConversationRefused,
     InvalidDocument,
     NotFound,
     PartNotFound,
@@ -28,12 +30,16 @@ from gateway_compaction.errors import (
     TranscriptError,
 )
 from gateway_compaction.ports import (
+    Addition,
+    Appended,
     Buffer,
     Caller,
     CallRecord,
+    ConversationStore,
     ModelFacts,
     Models,
     Notices,
+    OpenedConversation,
     ProviderError,
     Store,
     Summarizer,
@@ -43,6 +49,8 @@ from gateway_compaction.ports import (
 
 __all__ = [
     "ActionRefused",
+    "Addition",
+    "Appended",
     "ArchiveError",
     "Buffer",
     "CallRecord",
@@ -51,11 +59,16 @@ __all__ = [
     "Compaction",
     "CompactionError",
     "CompactionEvent",
+    "ConversationRefused",
+    "ConversationStore",
+    "Exchange",
     "InvalidDocument",
+    "KeptConversation",
     "ModelFacts",
     "Models",
     "NotFound",
     "Notices",
+    "OpenedConversation",
     "PartNotFound",
     "PolicyError",
     "ProviderError",

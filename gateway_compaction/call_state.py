@@ -14,8 +14,10 @@ from gateway_compaction.core.conversation.digest import digest_history, fingerpr
 from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.endpoints.read import read_conversation
 from gateway_compaction.core.endpoints.wire import EndpointName, WireConversation
+from gateway_compaction.core.planning.placement import BRANCH_HEADER, ID_HEADER, VERSION_HEADER
 from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.core.records.savings import CacheUse
+from gateway_compaction.engine.kept_conversations import KeptCall
 from gateway_compaction.engine.post_call import Ending
 from gateway_compaction.engine.request import Decision, Request, Untouched
 from gateway_compaction.errors import TranscriptError
@@ -60,6 +62,7 @@ class CallState:
         refused: the provider's refusal was recorded.
         released: the proxy has let the answer go.
         followed: what follows a call was started.
+        kept: the call of a conversation that the gateway keeps; None where the client keeps it.
     """
 
     auth: Any
@@ -80,6 +83,7 @@ class CallState:
     refused: bool = False
     released: bool = False
     followed: bool = False
+    kept: KeptCall | None = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CallState:
         # Loggers copy call details; there is one state for each call.
@@ -189,14 +193,40 @@ def request_of(state: CallState, conversation: WireConversation) -> Request:
         tenant=tenant_of(auth),
         identity=replace(identity_of(auth, model, metadata), endpoint=state.endpoint),
         caller=Caller(model, {**metadata, **_tag_filtering(first), "user_api_key_auth": auth}),
-        headers={str(k).lower(): _decode_header(str(v)) for k, v in (sent.get("headers") or {}).items()},
-        body_labels=_body_labels(sent.get("body")),
+        headers=headers_of(first),
+        body_labels=_body_labels(sent.get("body")) + ((state.kept.id,) if state.kept else ()),
         endpoint=state.endpoint,
         left_alone=conversation.left_alone,
         managed=conversation.managed,
         size=conversation.size,
         about={name: value for name, value in asdict(owner_of(auth)).items() if value},
+        conversation=state.kept.session.key if state.kept else "",
     )
+
+
+def headers_of(data: Mapping[str, Any]) -> dict[str, str]:
+    """Return the client's headers, with names in lower case."""
+    sent = data.get("proxy_server_request") or {}
+    return {str(k).lower(): _decode_header(str(v)) for k, v in (sent.get("headers") or {}).items()}
+
+
+def find_conversation_id(data: Mapping[str, Any]) -> str:
+    """Return the id that a client names its conversation by in the body's metadata; empty for none."""
+    body = (data.get("proxy_server_request") or {}).get("body")
+    metadata = body.get("metadata") if isinstance(body, Mapping) else None
+    named = metadata.get("conversation_id") if isinstance(metadata, Mapping) else None
+    return named.strip() if isinstance(named, str) else ""
+
+
+def list_items(value: Any) -> list[Any]:
+    """Return the entries of a body's field of messages; of Responses one text is one message."""
+    return [{"role": "user", "content": value}] if isinstance(value, str) else list(value)
+
+
+def list_sent(state: CallState) -> list[Any]:
+    """Return all that a call of a kept conversation sent, as guardrails left it, before compaction."""
+    assert state.kept is not None
+    return list_items(state.values[0]) if state.values else state.kept.placement.sent
 
 
 def _tag_filtering(data: Mapping[str, Any]) -> dict[str, bool]:
@@ -277,16 +307,29 @@ def _prompt_cache_of(usage: Any) -> CacheUse | None:
 
 def build_response_headers(state: CallState) -> dict[str, str]:
     """Return the headers that tell the client what was done."""
-    decision = state.decision
+    decision, kept = state.decision, _describe_kept(state)
     if decision is None and state.failed:
-        return {"x-compaction": "failed", "x-compaction-reason": "a fault in the gateway"}
+        return {"x-compaction": "failed", "x-compaction-reason": "a fault in the gateway", **kept}
     if decision is None:
-        return {}
-    headers = {"x-compaction": decision.outcome}
+        return kept
+    headers = {"x-compaction": decision.outcome, **kept}
     headers |= {
         f"x-compaction-{name.replace('_', '-')}": value for name, value in _describe(decision).items()
     }
     return {name: _to_header(value) for name, value in headers.items() if value not in (None, "", 0)}
+
+
+def _describe_kept(state: CallState) -> dict[str, str]:
+    """Return the headers of a kept conversation: its id, and its version once this call has ended well."""
+    if state.kept is None:
+        return {}
+    call, headers = state.kept, {ID_HEADER: state.kept.id}
+    if call.appended is not None:
+        headers[VERSION_HEADER] = str(call.appended.version)
+        headers[BRANCH_HEADER] = str(call.appended.number)
+    elif not call.is_over:
+        headers[VERSION_HEADER] = str(call.version + 1)
+    return headers
 
 
 def build_uncovered_headers(call: UncoveredCall, covered: Sequence[str]) -> dict[str, str]:

@@ -5,6 +5,7 @@ CompactionError
 ├── TranscriptError    a message list that cannot be read as a conversation
 ├── StoreError         the store did not answer, or answered nonsense
 │   └── StoreBusy      not asked at all: the breaker is open
+├── ConversationRefused   a call of a kept conversation that cannot be answered: status, code and why
 ├── ArchiveError       an operator asked for what cannot be given or done
 │   ├── NotFound            no such session, version or pin, or not this operator's to see
 │   │   └── PartNotFound       no such version or pin of a session that may be seen: what there is
@@ -28,6 +29,7 @@ __all__ = [
     "ActionRefused",
     "ArchiveError",
     "CompactionError",
+    "ConversationRefused",
     "InvalidDocument",
     "NotFound",
     "PartNotFound",
@@ -73,6 +75,17 @@ class StoreError(CompactionError):
 
 class StoreBusy(StoreError):
     """The breaker is open: the store was not asked."""
+
+
+class ConversationRefused(CompactionError):
+    """A call of a kept conversation that cannot be answered; the client is told so with an HTTP status.
+
+    It is the one error of ours that reaches a caller: an answer without the conversation would be wrong.
+    """
+
+    def __init__(self, status: int, code: str, problem: str) -> None:
+        self.status, self.code, self.problem = status, code, problem
+        super().__init__(problem)
 
 
 class ArchiveError(CompactionError):

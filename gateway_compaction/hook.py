@@ -20,12 +20,13 @@ from typing import Any, ParamSpec, TypeVar
 
 import litellm
 from litellm.integrations.custom_logger import CustomLogger
-from litellm.proxy._types import UserAPIKeyAuth
+from litellm.proxy._types import ProxyException, UserAPIKeyAuth
 from openai import OpenAIError
 
 from gateway_compaction.adapters.litellm import ask_again
 from gateway_compaction.adapters.litellm.callbacks import can_block_later, has_pre_call_hook, is_guard
 from gateway_compaction.adapters.litellm.doors import COVERED, UNCOVERED, endpoint_of
+from gateway_compaction.adapters.litellm.kept_streams import KeptStreams, to_body
 from gateway_compaction.adapters.litellm.models import ProxyModels, RouterSummarizer
 from gateway_compaction.adapters.prometheus import get_telemetry
 from gateway_compaction.admin.mount import mount
@@ -38,22 +39,29 @@ from gateway_compaction.call_state import (
     build_uncovered_headers,
     ending_of,
     field_of,
+    find_conversation_id,
     find_state,
     has_decision_for,
+    headers_of,
     holds_messages,
+    identity_of,
     is_edited,
+    list_items,
+    list_sent,
     metadata_of,
     read_body,
     request_of,
     set_span_attributes,
     set_spend_metadata,
+    tenant_of,
     write_decision,
 )
+from gateway_compaction.core.endpoints.answers import read_answer
 from gateway_compaction.core.pins.rules import compile_grammars
 from gateway_compaction.core.text.language import load_classifier
 from gateway_compaction.engine.post_call import Ending
 from gateway_compaction.engine.request import Decision
-from gateway_compaction.errors import CompactionError
+from gateway_compaction.errors import CompactionError, ConversationRefused
 from gateway_compaction.ports import ModelFacts
 from gateway_compaction.runtime import Runtime, build, log_to_stderr, policy_source_from
 from gateway_compaction.settings import Settings
@@ -70,12 +78,17 @@ A request that iterates over an older list of callbacks does not know that we ar
 
 
 def fail_open(entry: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R | None]]:
-    """Let a fault of ours in a hook be logged once and change nothing for the caller."""
+    """Let a fault of ours in a hook be logged once and change nothing for the caller.
+
+    What refuses a call of a kept conversation is no fault, and reaches the caller.
+    """
 
     @wraps(entry)
     async def guarded(*args: P.args, **kwargs: P.kwargs) -> R | None:
         try:
             return await entry(*args, **kwargs)
+        except ProxyException:
+            raise
         except CompactionError as error:
             log.warning("%s: %s", entry.__name__, error)
         except Exception:
@@ -94,6 +107,7 @@ class CompactionHook(CustomLogger):
         self._started = False
         self._moved_at = -SETTLED_SECONDS
         self._refusals = CallRefusals(runtime)
+        self._streams = KeptStreams(self.append_answer)
 
     @property
     def refusals(self) -> CallRefusals:
@@ -116,10 +130,11 @@ class CompactionHook(CustomLogger):
         state = CallState(user_api_key_dict, dict(data), endpoint)
         details[KEY] = state
         self.start()
+        await self._open_conversation(state, data)
         if self._should_defer():
             # The deployment hook comes after all of them.
             state.deferred = True
-            return None
+            return data if state.kept is not None else None
         await self._decide(state, data)
         return data
 
@@ -174,6 +189,8 @@ class CompactionHook(CustomLogger):
                 build_uncovered_headers(uncovered, COVERED) if isinstance(uncovered, UncoveredCall) else None
             )
         if response is not None:
+            if data.get("stream") is not True:
+                await self.append_answer(state, to_body(response))
             state.released = True
             self._follow(state)
             self._release(state, streamed=data.get("stream") is True)
@@ -210,6 +227,32 @@ class CompactionHook(CustomLogger):
         deployment = state.deployment.key if state.deployment else ""
         self._runtime.post_call.follow(state.decision, replace(ending, deployment=deployment))
 
+    async def async_post_call_failure_hook(
+        self,
+        request_data: dict[str, Any],
+        original_exception: Exception,
+        user_api_key_dict: UserAPIKeyAuth,
+        traceback_str: str | None = None,
+    ) -> None:
+        """Append nothing of a call that failed or was refused, whoever refused it."""
+        state = find_state(request_data.get("litellm_logging_obj"))
+        if state is not None and state.kept is not None:
+            self._runtime.conversations.give_up(state.kept)
+
+    @fail_open
+    async def append_answer(self, state: CallState, body: Mapping[str, Any] | None) -> None:
+        """Append to a kept conversation what a call brought and was answered; None: it did not end well.
+
+        It is awaited before the client sees the end of the answer, so that its next call finds it.
+        """
+        if state.kept is None:
+            return
+        answer = read_answer(state.endpoint, body) if body is not None and not state.altered else None
+        if answer is None:
+            self._runtime.conversations.give_up(state.kept)
+        else:
+            await self._runtime.conversations.append(state.kept, list_sent(state), answer)
+
     def start(self) -> None:
         """Start background reading, once in each process, and let the shutdown wait for our work."""
         if self._started:
@@ -238,6 +281,36 @@ class CompactionHook(CustomLogger):
             await shutdown(*args, **kwargs)
 
         proxy_server.proxy_shutdown_event = drain_first
+
+    async def _open_conversation(self, state: CallState, data: dict[str, Any]) -> None:
+        """Put the conversation before the new messages of a call, where the policy has the gateway keep it.
+
+        Raises:
+            ProxyException: the call cannot be answered; in OpenAI's form.
+        """
+        first, model = state.data, str(state.data.get("model"))
+        identity = replace(identity_of(state.auth, model, metadata_of(first)), endpoint=state.endpoint)
+        policy = self._runtime.compactor.resolve_policy(identity)
+        if policy.conversation.keep != "gateway" or state.endpoint not in policy.endpoints:
+            return
+        field = field_of(state.endpoint)
+        try:
+            state.kept = await self._runtime.conversations.open(
+                tenant_of(state.auth),
+                headers_of(first),
+                find_conversation_id(first),
+                list_items(data[field]),
+                state.endpoint,
+                policy,
+            )
+        except ConversationRefused as refused:
+            kind = "invalid_request_error" if refused.status < 500 else "api_error"
+            raise ProxyException(
+                refused.problem, kind, "conversation", refused.status, openai_code=refused.code
+            ) from refused
+        data[field] = state.kept.placement.sent
+        if data.get("stream") is True:
+            self._streams.listen()
 
     async def _has_changed(self, state: CallState, value: Any) -> bool:
         """Tell whether another hook left something else for this deployment than what was decided about."""

@@ -14,16 +14,21 @@ from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.records.exchange import Exchange, KeptConversation
 from gateway_compaction.core.records.savings import Savings
 from gateway_compaction.core.tokens.windows import LearnedWindow
 
 __all__ = [
+    "Addition",
+    "Appended",
     "Buffer",
     "CallRecord",
     "Caller",
+    "ConversationStore",
     "ModelFacts",
     "Models",
     "Notices",
+    "OpenedConversation",
     "ProviderError",
     "Store",
     "Summarizer",
@@ -229,6 +234,79 @@ class Store(Protocol):
 
     async def aclose(self) -> None:
         """Close connections."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedConversation:
+    """The answer of a store that was asked for a kept conversation.
+
+    Attributes:
+        status: ``none`` where there is no such conversation, ``busy`` where another call holds it.
+        kept: the conversation; empty unless it is open.
+    """
+
+    status: Literal["open", "busy", "none"]
+    kept: KeptConversation = field(default_factory=KeptConversation)
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """An exchange that is to be appended.
+
+    Attributes:
+        exchange: the exchange.
+        form: the endpoint in whose form its messages are.
+        version: the version of the conversation that its call read.
+        replaces: number of the exchange whose place it takes, 0 for none.
+        branch: it becomes a branch of its own where the conversation has gone on since.
+    """
+
+    exchange: Exchange
+    form: str
+    version: int
+    replaces: int = 0
+    branch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """An exchange that was appended: its number, and the version that the conversation has now."""
+
+    number: int
+    version: int
+
+
+class ConversationStore(Protocol):
+    """Keeps conversations, shared by all replicas; each is a part of its session, and is erased with it.
+
+    A *lease* lets one call at a time go on with a conversation; whoever holds it names it by a token. As in
+    ``Store`` every call has a deadline and raises ``StoreError``, and everything written expires.
+    """
+
+    async def open(
+        self, session: SessionRef, *, token: str, seconds: float, begin: float | None = None
+    ) -> OpenedConversation:
+        """Read a conversation in one round trip, and take its lease for some seconds.
+
+        Args:
+            token: names the lease; empty to read without one.
+            begin: seconds that a conversation is kept which begins with this call; None to begin none.
+        """
+        ...
+
+    async def hold(self, session: SessionRef, token: str, seconds: float) -> bool:
+        """Prolong a lease, or give it back with 0 seconds; False where it is no longer this token's."""
+        ...
+
+    async def append(
+        self, session: SessionRef, addition: Addition, *, token: str, ttl: float
+    ) -> Appended | None:
+        """Append an exchange to the version that its call read, and give back the lease.
+
+        Returns None, and writes nothing, where the conversation was forgotten, or has gone on since and the
+        exchange may be no branch.
+        """
         ...
 
 

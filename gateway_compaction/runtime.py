@@ -21,11 +21,13 @@ from gateway_compaction.adapters.policy_watcher import PolicySource, PolicyState
 from gateway_compaction.adapters.redis.archive import RedisArchive
 from gateway_compaction.adapters.redis.connection import connect
 from gateway_compaction.adapters.redis.store import RedisStore
+from gateway_compaction.adapters.redis_conversations import RedisConversations
 from gateway_compaction.adapters.vault import Vault, read_keys
 from gateway_compaction.archive import Archive
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.engine.compactor import Compactor, CompactorSettings
+from gateway_compaction.engine.kept_conversations import KeptConversations
 from gateway_compaction.engine.learned_models import LearnedModels
 from gateway_compaction.engine.length_refusals import LengthRefusals
 from gateway_compaction.engine.notices import NoticePoller
@@ -63,6 +65,7 @@ class Runtime:
     archive: Archive
     notice_poller: NoticePoller
     windows: WindowPoller
+    conversations: KeptConversations
 
     @property
     def policy_state(self) -> PolicyState | None:
@@ -107,6 +110,7 @@ class Runtime:
     async def aclose(self) -> None:
         """Finish background work, then close connections."""
         await self.worker.drain(self.settings.drain_seconds)
+        await self.conversations.aclose()
         close_summarizer = getattr(self.summary_pipeline.summarizer, "aclose", None)
         if close_summarizer is not None:
             await close_summarizer()
@@ -171,6 +175,7 @@ def build(
         policies=policies,
         telemetry=telemetry,
         archive=archive,
+        conversations=KeptConversations(RedisConversations(connection), settings.lease_seconds),
         windows=WindowPoller(store, parts.windows, settings.calibration_seconds),
         notice_poller=NoticePoller(store, worker, compactor, parts.local, [archive.clear]),
     )

@@ -8,13 +8,15 @@ from typing import Any
 
 from gateway_compaction.adapters.redis.archive import RedisArchive
 from gateway_compaction.adapters.redis.store import RedisStore
+from gateway_compaction.adapters.redis_conversations import RedisConversations
 from gateway_compaction.archive import Query, Scope
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction, Kind, Segment, SessionRef
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.records.exchange import Exchange
 from gateway_compaction.core.tokens.windows import LearnedWindow
-from gateway_compaction.ports import Buffer, CallRecord
+from gateway_compaction.ports import Addition, Buffer, CallRecord
 
 __all__ = [
     "TTL",
@@ -99,6 +101,12 @@ async def fill(store: RedisStore) -> None:
         ttl=TTL,
         call=CallRecord(used=digest("a"), labels=labels, about=about, view=digest("a"), snapshot=last),
     )
+    conversations = RedisConversations(store.connection)
+    await conversations.open(session(), token="t", seconds=60, begin=TTL)
+    message = {"role": "user", "content": "what is kept"}
+    addition = Addition(Exchange(0, 0, (message,), brought=1), "chat", version=0)
+    await conversations.append(session(), addition, token="t", ttl=TTL)
+    await conversations.open(session(), token="t", seconds=60)
     await store.save_factor("gpt", 1.1)
     await store.save_window("a deployment", LearnedWindow(told=3_000, at=(await now(store),)))
     await store.add_policy_problem("team metadata of Legal: mode", 3)

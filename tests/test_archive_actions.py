@@ -20,11 +20,13 @@ from gateway_compaction.adapters.redis.index import build_erasure
 from gateway_compaction.adapters.redis.keys import EXPORTED_PARTS, build_part_query
 from gateway_compaction.adapters.redis.scripts import Command
 from gateway_compaction.adapters.redis.store import RedisStore
+from gateway_compaction.adapters.redis_conversations import RedisConversations
 from gateway_compaction.archive import Owner, Query, Scope
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.core.records.exchange import Exchange
 from gateway_compaction.errors import ActionRefused, InvalidDocument, NotFound, PartNotFound
-from gateway_compaction.ports import CallRecord
+from gateway_compaction.ports import Addition, CallRecord
 from tests.store_contract import TTL, digest, event, knows_nothing, raw, record, session, stored
 from tests.test_archive import ADMIN, TEAM, USER, call, listed, talk
 
@@ -574,6 +576,10 @@ class TestDocuments:
         await store.append(
             S, call(), ttl=TTL, call=CallRecord(labels=["Ärzte"], about=TEAM, used=A, view=A, snapshot=last)
         )
+        conversations = RedisConversations(store.connection)
+        await conversations.open(S, token="", seconds=60, begin=TTL)
+        kept = Exchange(0, 0, ({"role": "user", "content": "lone \ud83d 한국어"},), 1)
+        assert await conversations.append(S, Addition(kept, "chat", 0), token="", ttl=TTL)
         await archive.rollback(OWN, S, 2)
         await archive.compact(OWN, S)
         # An import changes the session's own fields and its events; all else comes back as it was.

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from gateway_compaction.core.policy.book import Identity, PolicyBook
-from gateway_compaction.core.policy.model import find_conflicts, flatten, list_paths
+from gateway_compaction.core.policy.model import Policy, find_conflicts, flatten, list_paths
 from gateway_compaction.errors import CompactionError, PolicyError
 from tests.policy_books import SOURCE, book, entry, errors_of, tree
 
@@ -50,6 +51,11 @@ WRONG: dict[str, list[Any]] = {
     "storage.ttl": [59, "59s", "7 days", "7w", "d", 3.5, None, True, "9999d"],
     "storage.content": ["all", None],
     "storage.max_compactions": [0, "many"],
+    "storage.max_messages": [0, "many", None],
+    "storage.max_bytes": [0, 1.5, None],
+    "conversation.keep": ["server", None, True],
+    "conversation.parallel": ["queue", None],
+    "conversation.wait_seconds": [-1, 3601, *NUMBERISH],
     "restore.summary_chars": [-1, "long", None],
     "restore.recent_tokens": [-1, 1.5, None],
     "redact.secrets": ["yes", 1, None],
@@ -306,3 +312,37 @@ def test_any_input_gives_a_policy_or_a_policy_error(defaults: Any, item: Any, bl
     assert not find_conflicts(flatten(policy))
     explained = {one.path: one.value for one in made.explain(Identity(team_id="a", team_block=block))}
     assert explained == flatten(policy)
+
+
+KEEPS = {"conversation": {"keep": "gateway"}}
+
+
+@pytest.mark.parametrize(
+    ("defaults", "entries", "place"),
+    [
+        (KEEPS, [], "defaults.conversation.keep"),
+        (
+            {**KEEPS, "storage": {"content": "full"}},
+            [entry("a", {"team": "a"}, storage={"content": "none"})],
+            "policies[0].storage.content",
+        ),
+        (
+            {},
+            [
+                entry("a", {"team": "a"}, storage={"content": "full"}, **KEEPS),
+                entry("b", {"key": "k"}, storage={"content": "none"}),
+            ],
+            "policies[1].storage.content",
+        ),
+    ],
+)
+def test_what_keeps_conversations_must_store_their_text(
+    defaults: dict[str, Any], entries: list[Any], place: str
+) -> None:
+    [error, *_] = errors_of(defaults, *entries)
+    assert "conversation.keep: gateway needs storage.content: full" in str(error) and place in str(error)
+
+
+def test_so_does_a_policy_that_is_made_of_values() -> None:
+    with pytest.raises(ValidationError, match=r"conversation\.keep: gateway needs storage\.content: full"):
+        Policy.model_validate(KEEPS)

@@ -151,7 +151,7 @@ class Compactor:
         measured = await self.measure_request(request, policy, model)
         if not isinstance(measured, RequestContext):
             return measured
-        session = find_session(request.tenant, measured.chain)
+        session = find_session(request, measured.chain)
         state = await self.load_session(session, measured)
         if wish == "now":
             state = replace(state, controls=replace(state.controls, compact=True))
@@ -217,9 +217,9 @@ class Compactor:
 
         Most requests end at a bound that needs no tokeniser, and most of the others at their count: they must
         cost no round trip. One that an operator or its client asked for goes on however small it is, and so
-        do all where the policy notes every conversation.
+        do all where the policy notes every conversation, and those whose conversation the gateway keeps.
         """
-        is_noted = policy.note == "all" or read_wish(request, policy) == "now"
+        is_noted = policy.note == "all" or bool(request.conversation) or read_wish(request, policy) == "now"
         small = None if is_noted else self._find_small_unread(request, policy, model)
         if small is not None:
             return small
@@ -228,7 +228,7 @@ class Compactor:
             transcript = await self._offload.run(is_large, parse_transcript, request.messages)
         except TranscriptError as error:
             return Untouched(request, policy, "none", str(error), model)
-        is_requested = is_noted or self._is_requested(request.tenant, transcript)
+        is_requested = is_noted or self._is_requested(request, transcript)
         least = self._find_least(request, policy, model, len(transcript.turn_starts))
         if not is_requested and self._is_small(request, model, transcript, least):
             return Untouched(request, policy, "none", "below every level", model, least)
@@ -337,12 +337,12 @@ class Compactor:
 
     # Parts of the steps.
 
-    def _is_requested(self, tenant: str, transcript: Transcript) -> bool:
+    def _is_requested(self, request: Request, transcript: Transcript) -> bool:
         """Tell whether an operator asked for the session of these messages, which are not hashed yet."""
         if not self._requested:
             return False
         chain = build_digest_chain(digest_history(transcript.history[:OPENING]))
-        return find_session(tenant, chain).session_id in self._requested
+        return find_session(request, chain).session_id in self._requested
 
     def _find_small_unread(self, request: Request, policy: Policy, model: SizedModel) -> Untouched | None:
         """Tell of most requests that they are below every level before their messages are even read.
@@ -375,7 +375,7 @@ class Compactor:
         if not surpluses.has_larger(request.tenant):
             return True
         chain = build_digest_chain(digest_history(transcript.history[:OPENING]))
-        return not surpluses.is_larger(find_session(request.tenant, chain), model.name)
+        return not surpluses.is_larger(find_session(request, chain), model.name)
 
     def _count_messages(
         self,
@@ -391,7 +391,7 @@ class Compactor:
         reserve = reserved_tokens(request.body, model.window, policy)
         measure = counter.measure(transcript, request.body, name, reserve, digests)
         chain = build_digest_chain(digests)
-        surplus = self._parts.surpluses.find(find_session(request.tenant, chain), name)
+        surplus = self._parts.surpluses.find(find_session(request, chain), name)
         correction = NO_CORRECTION
         if surplus is not None:
             factor = counter.calibration.factor(name)

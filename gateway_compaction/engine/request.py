@@ -52,6 +52,7 @@ class Request:
         size: what is known of the messages before they are read, or None. With a size nothing is left alone.
         may_wait: False where no policy may let the request wait for a summary, because somebody may still
             block it: the summariser would read, and the store keep, what is blocked a moment later.
+        conversation: the session's name, where the gateway keeps the conversation; empty elsewhere.
     """
 
     messages: Sequence[Any]
@@ -68,6 +69,7 @@ class Request:
     managed: str | None = None
     size: PlainSize | None = None
     may_wait: bool = True
+    conversation: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,14 +237,16 @@ def read_wish(request: Request, policy: Policy) -> str:
     return wish if wish in ("off", "now") else ""
 
 
-def find_session(tenant: str, chain: Sequence[str]) -> SessionRef:
-    """Return the session of a conversation: of one tenant, and named by how the conversation opens.
+def find_session(request: Request, chain: Sequence[str]) -> SessionRef:
+    """Return the session of a request: of one tenant, and named by how its conversation opens.
+
+    A conversation that the gateway keeps has a name of its own, whatever it opens with.
 
     Args:
-        tenant: the hashed name of who is calling; two tenants never share a session.
+        request: two tenants never share a session.
         chain: the digest chain of the history; entry k names its first k messages.
     """
-    return SessionRef(tenant, chain[min(OPENING, len(chain) - 1)])
+    return SessionRef(request.tenant, request.conversation or chain[min(OPENING, len(chain) - 1)])
 
 
 def lineage_of(context: RequestContext, covers: int | None = None) -> Lineage:

@@ -97,4 +97,4 @@ class UsageReports:
             compacted=decision.messages is not None,
             at_least=not reported,
         )
-        return find_session(request.tenant, chain), report
+        return find_session(request, chain), report

@@ -51,6 +51,7 @@ SESSION_KEYS: Mapping[str, Part] = {
     "used": Part(("ZRANGE", 0, -1, "WITHSCORES"), "ZADD", 2),
     "retired": Part(("HGETALL",), "HSET", 2),
     "last": Part(("GET",), "SET", 1),
+    "kept": Part(("HGETALL",), "HSET", 2),
 }
 SESSION_PARTS = tuple(SESSION_KEYS)
 

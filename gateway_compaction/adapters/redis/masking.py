@@ -16,7 +16,9 @@ from gateway_compaction.adapters.redis.codec import (
     encode_record,
     encode_snapshot,
 )
+from gateway_compaction.adapters.redis.sealing import EXCHANGE_FIELD
 from gateway_compaction.adapters.redis.transfer_checks import decode_exact_record
+from gateway_compaction.core.records.exchange import Exchange
 from gateway_compaction.core.redaction.marks import mask_compaction, mask_message, mask_secrets
 
 # The field of a session that holds texts of operators.
@@ -52,6 +54,19 @@ def mask_snapshot(raw: bytes) -> bytes:
         if (client, model) == (call.client, call.model)
         else encode_snapshot(replace(call, client=client, model=model))
     )
+
+
+def mask_exchange(name: bytes, raw: bytes) -> bytes:
+    """Return a field of a kept conversation without secrets; what is no exchange is as it was."""
+    if not name.startswith(EXCHANGE_FIELD.encode()):
+        return raw
+    exchange = Exchange.decode(raw.decode("utf-8", "surrogatepass"))
+    messages, preamble = (
+        None if items is None else tuple(mask_message(m) if isinstance(m, dict) else m for m in items)
+        for items in (exchange.messages, exchange.preamble)
+    )
+    masked = replace(exchange, messages=messages or (), preamble=preamble)
+    return raw if masked == exchange else masked.encode().encode("utf-8", "surrogatepass")
 
 
 def mask_field(name: str, text: str) -> str:

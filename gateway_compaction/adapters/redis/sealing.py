@@ -24,7 +24,9 @@ from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.ports import Buffer
 
 # Places of texts that a session has one or a list of.
-PIN, LAST_CALL = "pin", "last call"
+PIN, LAST_CALL, EXCHANGE = "pin", "last call", "exchange"
+# How the fields of exchanges begin in a kept conversation; the number stands behind it.
+EXCHANGE_FIELD = "x:"
 # Fields of a session that hold its pins and why something failed, and the parts of it that hold records.
 PINS = "pins"
 REASONS = ("backoff_reason", "bypass_reason")
@@ -68,6 +70,21 @@ def open_snapshot(raw: bytes | None, session: SessionRef, vault: Vault) -> bytes
     return None if text is None else text.encode()
 
 
+def seal_exchange(raw: bytes, session: SessionRef, vault: Vault) -> bytes:
+    """Return the encoded exchange of a kept conversation as it is stored."""
+    if not vault.is_sealing:
+        return raw
+    return vault.seal(raw.decode("utf-8", "surrogatepass"), session, EXCHANGE).encode()
+
+
+def open_exchange(raw: bytes, session: SessionRef, vault: Vault) -> bytes | None:
+    """Return a field of a kept conversation in clear; None for an exchange that cannot be opened."""
+    if not raw.startswith(_MARK):
+        return raw
+    text = vault.open(raw.decode("utf-8", "replace"), session, EXCHANGE)
+    return None if text is None else text.encode("utf-8", "surrogatepass")
+
+
 def open_buffer(buffer: Buffer, session: SessionRef, vault: Vault) -> Buffer:
     """Return what a request loaded, with its texts in clear and without those that cannot be opened."""
     opened = (vault.open_record(one, session) for one in buffer.compactions)
@@ -87,6 +104,9 @@ def open_parts(stored: Mapping[str, Any], session: SessionRef, vault: Vault) -> 
             opened = {name: open_record(raw, session, vault) for name, raw in parts[part].items()}
             parts[part] = {name: raw for name, raw in opened.items() if raw is not None}
     parts["last"] = open_snapshot(parts.get("last"), session, vault)
+    if "kept" in parts:
+        opened = {name: open_exchange(raw, session, vault) for name, raw in parts["kept"].items()}
+        parts["kept"] = {name: raw for name, raw in opened.items() if raw is not None}
     raw = parts.get("session", {}).get(PINS.encode(), b"")
     if _MARK in raw:
         text = raw.decode("utf-8", "replace")
@@ -107,6 +127,12 @@ def seal_items(
         records = [_seal_raw(raw, session, vault) for raw in raws]
         sealed[part] = [value for pair in zip(names, records, strict=True) for value in pair]
     sealed["last"] = [seal_snapshot(raw, session, vault) for raw in items["last"]]
+    sealed["kept"] = [
+        seal_exchange(value, session, vault)
+        if at % 2 and items["kept"][at - 1].startswith(EXCHANGE_FIELD)
+        else value
+        for at, value in enumerate(items["kept"])
+    ]
     fields = list(items["session"])
     for at in range(0, len(fields), 2):
         if fields[at] in REASONS:

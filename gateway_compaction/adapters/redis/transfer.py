@@ -11,19 +11,27 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gateway_compaction.adapters.redis.codec import TEXT_CHARS, decode_event, encode_event
 from gateway_compaction.adapters.redis.keys import MOST_EVENTS
-from gateway_compaction.adapters.redis.masking import mask_event, mask_field, mask_record, mask_snapshot
+from gateway_compaction.adapters.redis.masking import (
+    mask_event,
+    mask_exchange,
+    mask_field,
+    mask_record,
+    mask_snapshot,
+)
 from gateway_compaction.adapters.redis.rows import OWNER_FIELDS
 from gateway_compaction.adapters.redis.transfer_checks import (
     NO_FIELD,
     decode_exact_record,
     find_event_fault,
     find_field_fault,
+    find_kept_fault,
     find_score_fault,
     find_snapshot_fault,
     find_text_fault,
@@ -39,6 +47,9 @@ VERSION = 1
 
 # Compactions, and retired ones, of one document.
 MOST_RECORDS = 2_000
+
+# Exchanges, and what else there is, of one kept conversation.
+MOST_EXCHANGES = 20_000
 
 UNREADABLE = "it was changed, or cannot be read"
 
@@ -74,6 +85,7 @@ class Document(BaseModel):
     retired: Annotated[dict[Version, RawRecord], Field(max_length=MOST_RECORDS)]
     events: Annotated[list[RawRecord], Field(max_length=MOST_EVENTS)]
     last_call: RawRecord | None = None
+    kept: Annotated[dict[str, RawRecord], Field(max_length=MOST_EXCHANGES)] = {}
 
     @property
     def ref(self) -> SessionRef:
@@ -115,6 +127,11 @@ def build_document(session: SessionRef, stored: Mapping[str, Any], ttl: float) -
         },
         "events": [_to_json(mask_event(v)) for v in stored["events"] if find_event_fault(v) is None],
         "last_call": None if last is None or find_snapshot_fault(last) else _to_json(mask_snapshot(last)),
+        "kept": {
+            k.decode(): _to_json(mask_exchange(k, v))
+            for k, v in stored["kept"].items()
+            if find_kept_fault(k, v) is None
+        },
     }
     records = [decode_exact_record(raw) for raw in (*compactions.values(), *retired.values())]
     versions = [record.version for record in records if record]
@@ -182,6 +199,11 @@ def build_import_items(
         "used": used,
         "retired": retired,
         "last": last,
+        "kept": [
+            part
+            for name, raw in document.kept.items()
+            for part in (name, mask_exchange(name.encode(), _to_bytes(raw)))
+        ],
     }
 
 
@@ -203,6 +225,8 @@ def _find_faults(document: Document) -> Iterator[tuple[str, str | None]]:
         yield f"events.{number}", _judge(event, find_event_fault)
     if document.last_call is not None:
         yield "last_call", _judge(document.last_call, find_snapshot_fault)
+    for name, raw in document.kept.items():
+        yield f"kept.{name[:80]}", _judge(raw, partial(find_kept_fault, name.encode("utf-8", "replace")))
 
 
 def _judge(raw: RawRecord, find_fault: Callable[[bytes], str | None]) -> str | None:

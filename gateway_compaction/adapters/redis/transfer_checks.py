@@ -22,6 +22,7 @@ from gateway_compaction.adapters.redis.codec import (
 from gateway_compaction.adapters.redis.keys import MOST_LABELS
 from gateway_compaction.adapters.redis.rows import LARGEST_NUMBER
 from gateway_compaction.core.records.compaction import Compaction
+from gateway_compaction.core.records.exchange import Exchange
 
 # Tells whether a value can be what it is said to be.
 Check = Callable[[Any], bool]
@@ -180,6 +181,15 @@ SNAPSHOT: Mapping[str, Check] = {
 }
 
 
+# Fields of a kept conversation but for its exchanges. A lease is nobody's in a copy.
+KEPT_FIELDS: Mapping[str, Check] = {
+    **dict.fromkeys(("v", "version", "head", "count", "size"), _check_whole(LATEST_VERSION)),
+    "created": _check_whole(LATEST_SECOND),
+    "form": lambda v: v in ("chat", "messages", "responses"),
+}
+KEPT_EXCHANGE = re.compile(r"x:[1-9][0-9]{0,9}")
+
+
 def find_text_fault(value: str, most: int) -> str | None:
     """Return what is wrong with a text, or None."""
     if len(value) > most:
@@ -270,3 +280,18 @@ def _parse_json(raw: bytes | str) -> Any:
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(name)
+
+
+def find_kept_fault(name: bytes, value: bytes) -> str | None:
+    """Return what is wrong with a field of a kept conversation, or None; a lease is nobody's elsewhere."""
+    field = name.decode("utf-8", "replace")
+    if KEPT_EXCHANGE.fullmatch(field):
+        try:
+            Exchange.decode(value.decode("utf-8", "surrogatepass"))
+        except ValueError:
+            return "it is no exchange that can be read"
+        return None
+    check = KEPT_FIELDS.get(field)
+    if check is None:
+        return NO_FIELD
+    return None if check(value.decode("utf-8", "replace")) else "it has no such value"

@@ -14,7 +14,15 @@ from typing import Any
 
 from gateway_compaction.core.policy.document import Origin
 from gateway_compaction.core.policy.fields import is_prompt_file
-from gateway_compaction.core.policy.model import Conflict, Policy, PolicyBody, find_conflicts, flatten
+from gateway_compaction.core.policy.model import (
+    Conflict,
+    Need,
+    Policy,
+    PolicyBody,
+    find_conflicts,
+    find_unmet_needs,
+    flatten,
+)
 from gateway_compaction.core.policy.presets import PRESETS
 from gateway_compaction.errors import PolicyError
 
@@ -96,7 +104,9 @@ def find_faults(settings: Mapping[str, Setting], prompts: Mapping[str, str]) -> 
         prompts: the texts of the prompt files that the policy file names. A metadata block may name one of
             them and no other: a team must not read files of the gateway.
     """
-    errors = [_build_conflict_error(pair, settings) for pair in find_conflicts(_drop_origins(settings))]
+    values = _drop_origins(settings)
+    errors = [_build_conflict_error(pair, settings) for pair in find_conflicts(values)]
+    errors += [_build_need_error(need, settings) for need in find_unmet_needs(values)]
     prompt = settings["summary.prompt"]
     if is_prompt_file(prompt.value) and prompt.value not in prompts:
         errors.append(
@@ -142,4 +152,15 @@ def _build_conflict_error(pair: Conflict, settings: Mapping[str, Setting]) -> Po
         f"which is {other.value} ({other.label})",
         f"Write {later_path} {relation} {other.value}, "
         f"or write {other_path} {reverse} {later.value} in the same place",
+    )
+
+
+def _build_need_error(need: Need, settings: Mapping[str, Setting]) -> PolicyError:
+    """Build the error of a value whose need is not met; it stands at the one that was written later."""
+    wanting, other = settings[need.path], settings[need.needed_path]
+    later = wanting if wanting.rank >= other.rank else other
+    return later.origin.build_error(
+        later.path,
+        f"{need.text}, which is {other.value} ({other.label})",
+        f"Write {need.needed_path}: {need.needed_value} in the same place, or leave {need.path} out",
     )

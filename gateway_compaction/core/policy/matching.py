@@ -16,7 +16,7 @@ from typing import Any
 
 from gateway_compaction.core.policy.document import Match
 from gateway_compaction.core.policy.layers import Layer, find_faults, stack_layers
-from gateway_compaction.core.policy.model import ORDERED_PAIRS, find_conflicts
+from gateway_compaction.core.policy.model import NEEDS, ORDERED_PAIRS, find_conflicts, find_unmet_needs
 from gateway_compaction.errors import PolicyError
 
 
@@ -43,7 +43,13 @@ RANKS = {
     "user": Rank.KEY,
 }
 # The paths in which two entries can contradict each other; a preset may set any of them.
-ORDERED_PATHS = frozenset({"preset", *(path for pair in ORDERED_PAIRS for path in (pair.low, pair.high))})
+ORDERED_PATHS = frozenset(
+    {
+        "preset",
+        *(path for pair in ORDERED_PAIRS for path in (pair.low, pair.high)),
+        *(path for need in NEEDS for path in (need.path, need.needed_path)),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +90,7 @@ def find_clashes(
         key = tuple(tuple(layer.values.items()) for layer in pair)
         if key not in known_conflicts:
             values = {path: setting.value for path, setting in stack_layers([*below, *pair]).items()}
-            known_conflicts[key] = bool(find_conflicts(values))
+            known_conflicts[key] = bool(find_conflicts(values) or find_unmet_needs(values))
         if known_conflicts[key] and can_match_same_request(first.match, second.match):
             for error in find_faults(stack_layers([*base, first.layer, second.layer]), prompts):
                 problem = f"where {first.name!r} and {second.name!r} match one request, {error.problem}"

@@ -209,6 +209,8 @@ class Storage(Section):
         default="summaries", description="full: source messages too; summaries; none: no text at all."
     )
     max_compactions: Count = Field(default=2000, description="Most compactions kept of one session.")
+    max_messages: Count = Field(default=2000, description="Most messages of a conversation that is kept.")
+    max_bytes: Count = Field(default=8_000_000, description="Most bytes of it, with all its branches.")
 
 
 class Restore(Section):
@@ -230,6 +232,19 @@ class Restore(Section):
         description="Tokens of its last messages; auto: 800, and up to four times as many for windows above"
         " 32,768 tokens. Never more than a fifth of the window.",
     )
+
+
+class Conversation(Section):
+    """Who keeps a conversation: the client, which sends all of it, or the gateway."""
+
+    keep: Annotated[Literal["client", "gateway"], Expects("client or gateway")] = Field(
+        default="client",
+        description="client: it sends its whole history; gateway: it sends its new messages and an id.",
+    )
+    parallel: Annotated[Literal["refuse", "wait", "branch"], Expects("refuse, wait or branch")] = Field(
+        default="refuse", description="A second call at once gets 409, waits, or makes a branch."
+    )
+    wait_seconds: Wait = Field(default=30, description="How long it waits before it gets 409 after all.")
 
 
 class Redact(Section):
@@ -307,6 +322,7 @@ class PolicyBody(Section):
     recall: Recall = Field(default=Recall(), description="Excerpts that the question needs.")
     labels: Labels = Field(default=Labels(), description="Ids that clients send.")
     storage: Storage = Field(default=Storage(), description="What is stored, and for how long.")
+    conversation: Conversation = Field(default=Conversation(), description="Who keeps a conversation.")
     restore: Restore = Field(default=Restore(), description="What a later conversation is told.")
     redact: Redact = Field(default=Redact(), description="Which secrets are masked in what is kept.")
     bypass: Bypass = Field(default=Bypass(), description="A client's way to switch off.")
@@ -325,8 +341,11 @@ class Policy(PolicyBody):
 
     @model_validator(mode="after")
     def _check_order(self) -> Policy:
-        for conflict in find_conflicts(flatten(self)):
+        values = flatten(self)
+        for conflict in find_conflicts(values):
             raise ValueError(f"{conflict.low} must be below {conflict.high}")
+        for need in find_unmet_needs(values):
+            raise ValueError(need.text)
         return self
 
 
@@ -352,6 +371,34 @@ ORDERED_PAIRS = (
 def find_conflicts(values: Mapping[str, Any]) -> tuple[Conflict, ...]:
     """Return the pairs of ``values`` (by path, see ``flatten``) that do not hold together."""
     return tuple(pair for pair in ORDERED_PAIRS if not _is_in_order(values[pair.low], values[pair.high]))
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A value that makes no sense unless another path has some value."""
+
+    path: str
+    value: str
+    needed_path: str
+    needed_value: str
+
+    @property
+    def text(self) -> str:
+        """The need in words."""
+        return f"{self.path}: {self.value} needs {self.needed_path}: {self.needed_value}"
+
+
+# What the gateway keeps is the text of messages.
+NEEDS = (Need("conversation.keep", "gateway", "storage.content", "full"),)
+
+
+def find_unmet_needs(values: Mapping[str, Any]) -> tuple[Need, ...]:
+    """Return the needs of ``values`` (by path, see ``flatten``) that are not met."""
+    return tuple(
+        need
+        for need in NEEDS
+        if values[need.path] == need.value and values[need.needed_path] != need.needed_value
+    )
 
 
 def _is_in_order(low: Any, high: Any) -> bool:

@@ -1,0 +1,236 @@
+"""A call of a conversation that the gateway keeps: opened before the call, appended to after it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import time
+import weakref
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gateway_compaction.core.planning.placement import Bounds, Placement, place_call, read_wish
+from gateway_compaction.core.policy.model import Policy
+from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.core.records.exchange import (
+    Exchange,
+    Item,
+    read_conversation_id,
+    to_conversation_id,
+)
+from gateway_compaction.errors import ConversationRefused, StoreError
+from gateway_compaction.ports import Addition, Appended, ConversationStore, OpenedConversation
+
+log = logging.getLogger("gateway_compaction")
+
+# Seconds between two looks at a conversation that another call holds.
+LOOK_SECONDS = 0.1
+
+# A lease is prolonged when this share of it is over; a call that is gone from memory prolongs none.
+RENEW_SHARE = 1 / 3
+
+# No call lasts longer: then its lease runs out, whatever has become of it.
+LONGEST_CALL = 7_200.0
+
+
+@dataclass(eq=False)
+class KeptCall:
+    """One call of a kept conversation, from its opening to its end.
+
+    Attributes:
+        session: the session that the conversation is.
+        placement: where the call's messages belong.
+        version: the version that the call read.
+        token: names its lease; empty where it holds none.
+        form: the endpoint in whose form the messages are.
+        policy: the policy in force.
+        key: name of its idempotency key.
+        appended: what became of it; None until then, and where nothing was kept.
+        is_over: it was appended or given up; nothing more is written for it.
+    """
+
+    session: SessionRef
+    placement: Placement
+    version: int
+    token: str
+    form: str
+    policy: Policy
+    key: str = ""
+    appended: Appended | None = None
+    is_over: bool = False
+    renewal: asyncio.Task[None] | None = field(default=None, repr=False)
+
+    @property
+    def id(self) -> str:
+        """The id by which clients name the conversation."""
+        return to_conversation_id(self.session.key)
+
+
+class KeptConversations:
+    """Opens kept conversations and appends to them. One for each process; what is kept is in the store.
+
+    Args:
+        lease_seconds: how long a lease holds; that of a replica that was killed runs out after it.
+    """
+
+    def __init__(
+        self, store: ConversationStore, lease_seconds: float, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._store, self._lease_seconds, self._clock = store, lease_seconds, clock
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def open(
+        self,
+        tenant: str,
+        headers: Mapping[str, str],
+        metadata_id: str,
+        items: Sequence[Item],
+        form: str,
+        policy: Policy,
+    ) -> KeptCall:
+        """Open the conversation of a call, or begin one, in one round trip.
+
+        Raises:
+            ConversationRefused: the call cannot be answered; says why.
+        """
+        wish = read_wish(headers, metadata_id, tenant)
+        name, begin = _find_name(wish.conversation, wish.key), None
+        if not wish.conversation:
+            begin = float(policy.storage.ttl)
+        session = SessionRef(tenant, name)
+        token = "" if policy.conversation.parallel == "branch" else secrets.token_hex(8)
+        opened = await self._open_free(session, token, begin, policy)
+        if opened.status == "none":
+            raise ConversationRefused(404, "conversation_not_found", "no such conversation")
+        if opened.status == "busy":
+            problem = "another call of this conversation is being answered; send this one again"
+            raise ConversationRefused(409, "conversation_busy", problem)
+        bounds = Bounds(policy.storage.max_messages, policy.storage.max_bytes)
+        try:
+            placement = place_call(opened.kept, wish, items, form, bounds)
+        except ConversationRefused:
+            await self._release(session, token)
+            raise
+        call = KeptCall(session, placement, opened.kept.version, token, form, policy, wish.key)
+        if token:
+            renewing = self._renew(weakref.ref(call), session, token)
+            call.renewal = self._run_later(renewing)
+        return call
+
+    async def append(self, call: KeptCall, sent: Sequence[Item], answer: Sequence[Item]) -> Appended | None:
+        """Append what a call brought and was answered, once; None where nothing was kept.
+
+        Args:
+            sent: all that the call sent, as guardrails left it, before compaction.
+            answer: the model's, as the client gets it.
+        """
+        if call.is_over:
+            return call.appended
+        call.is_over = True
+        if call.renewal is not None:
+            call.renewal.cancel()
+        placement, policy = call.placement, call.policy
+        preamble, brought = placement.read_brought(sent)
+        exchange = Exchange(
+            parent=placement.parent,
+            start=placement.start,
+            messages=(*brought, *answer),
+            brought=len(brought),
+            preamble=preamble,
+            key=call.key,
+            digest=placement.digest,
+            at=self._clock(),
+        )
+        may_branch = policy.conversation.parallel == "branch"
+        addition = Addition(exchange, call.form, call.version, placement.replaces, may_branch)
+        try:
+            call.appended = await self._store.append(
+                call.session, addition, token=call.token, ttl=float(policy.storage.ttl)
+            )
+        except StoreError as error:
+            log.warning("conversation: %s not appended: %s", call.id, error)
+        return call.appended
+
+    def give_up(self, call: KeptCall) -> None:
+        """Append nothing, and let the next call go on with the conversation."""
+        if call.is_over:
+            return
+        call.is_over = True
+        if call.renewal is not None:
+            call.renewal.cancel()
+        self._run_later(self._release(call.session, call.token))
+
+    async def _open_free(
+        self, session: SessionRef, token: str, begin: float | None, policy: Policy
+    ) -> OpenedConversation:
+        """Open a conversation; where another call holds it, wait as long as the policy says."""
+        is_patient = policy.conversation.parallel == "wait"
+        patience = policy.conversation.wait_seconds if is_patient else 0.0
+        loop = asyncio.get_running_loop()
+        until = loop.time() + patience
+        while True:
+            try:
+                opened = await self._store.open(
+                    session, token=token, seconds=self._lease_seconds, begin=begin
+                )
+            except StoreError as error:
+                problem = "the conversation cannot be read at present; send this call again"
+                raise ConversationRefused(503, "conversation_unavailable", problem) from error
+            if opened.status != "busy" or loop.time() >= until:
+                return opened
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _renew(self, call: weakref.ref[KeptCall], session: SessionRef, token: str) -> None:
+        """Prolong a lease as long as its call is there and not over."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + LONGEST_CALL
+        while loop.time() < end:
+            await asyncio.sleep(self._lease_seconds * RENEW_SHARE)
+            held = call()
+            if held is None or held.is_over:
+                break
+            del held
+            try:
+                if not await self._store.hold(session, token, self._lease_seconds):
+                    return
+            except StoreError as error:
+                log.debug("conversation: lease not prolonged: %s", error)
+        await self._release(session, token)
+
+    async def _release(self, session: SessionRef, token: str) -> None:
+        if not token:
+            return
+        try:
+            await self._store.hold(session, token, 0.0)
+        except StoreError as error:
+            log.debug("conversation: lease not given back: %s", error)
+
+    def _run_later(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
+        """Run work beside the call; a task that nobody keeps would be collected in the middle."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    async def aclose(self) -> None:
+        """End what runs beside calls."""
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def _find_name(conversation: str, key: str) -> str:
+    """Return the name of the session that an id stands for, or one for a new conversation.
+
+    A call that begins one with an idempotency key and is repeated finds the same one.
+
+    Raises:
+        ConversationRefused: it is no id of ours, so there is no such conversation.
+    """
+    if not conversation:
+        return key or secrets.token_hex(16)
+    name = read_conversation_id(conversation)
+    if name is None:
+        raise ConversationRefused(404, "conversation_not_found", "no such conversation")
+    return name

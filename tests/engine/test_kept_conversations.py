@@ -1,0 +1,346 @@
+"""Conversations that the gateway keeps, through the hooks: a client sends only what is new."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import litellm
+import pytest
+from litellm.proxy._types import ProxyException, UserAPIKeyAuth
+from litellm.types.utils import ModelResponse, ModelResponseStream
+
+from gateway_compaction.adapters.litellm.kept_streams import KeptStreams
+from tests.engine.host import Host, SentCall
+
+# Pydantic warns of types of LiteLLM when they are first built.
+pytestmark = pytest.mark.filterwarnings("ignore:Item")
+KEPT: dict[str, Any] = {"conversation": {"keep": "gateway"}, "storage": {"content": "full"}}
+SYSTEM = {"role": "system", "content": "Be brief."}
+
+
+def user(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+def said(text: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": text}
+
+
+def answer(text: str | None, **fields: Any) -> ModelResponse:
+    message = {"role": "assistant", "content": text, **fields}
+    return ModelResponse(choices=[{"index": 0, "finish_reason": "stop", "message": message}])
+
+
+def chunks(text: str) -> list[ModelResponseStream]:
+    pieces = [{"role": "assistant", "content": text[:3]}, {"content": text[3:]}, {}]
+    return [
+        ModelResponseStream(
+            choices=[{"index": 0, "delta": piece, "finish_reason": None if piece else "stop"}]
+        )
+        for piece in pieces
+    ]
+
+
+@pytest.fixture
+def host(hosts: Callable[..., Host]) -> Host:
+    return hosts(**KEPT)
+
+
+class Talk:
+    """A client of ten lines: it knows its id, and sends what is new."""
+
+    def __init__(self, host: Host, **options: Any) -> None:
+        self.host, self.id, self.options = host, "", options
+
+    def call(self, *messages: dict[str, Any], **headers: str) -> SentCall:
+        named = {"x-conversation-id": self.id} if self.id else {}
+        named |= {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.host.call([*messages], headers=named, **self.options)
+
+    async def ask(self, *messages: dict[str, Any], reply: Any = "Yes.", **headers: str) -> SentCall:
+        call = self.call(*messages, **headers)
+        await call.pre()
+        told = await call.headers(reply if isinstance(reply, ModelResponse) else answer(reply))
+        assert told is not None
+        self.id, self.told = told["x-conversation-id"], told
+        return call
+
+
+async def refused(call: SentCall) -> ProxyException:
+    with pytest.raises(ProxyException) as caught:
+        await call.pre()
+    return caught.value
+
+
+async def test_the_model_is_sent_what_a_client_would_send_that_keeps_its_history(host: Host) -> None:
+    talk, history = Talk(host), [SYSTEM]
+    for number in range(5):
+        new = user(f"Question {number}?")
+        call = await talk.ask(SYSTEM, new, reply=f"Answer {number}.")
+        history.append(new)
+        assert call.data["messages"] == history
+        history.append(said(f"Answer {number}."))
+        assert talk.told["x-conversation-version"] == str(number + 1)
+
+
+async def test_a_tool_is_called_in_one_call_and_answered_in_the_next(host: Host) -> None:
+    talk = Talk(host)
+    calls = [{"id": "c1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}]
+    await talk.ask(user("Look."), reply=answer(None, tool_calls=calls))
+    result = {"role": "tool", "tool_call_id": "c1", "content": "7"}
+    call = await talk.ask(result, reply="It is 7.")
+    assert call.data["messages"] == [
+        user("Look."),
+        {"role": "assistant", "content": None, "tool_calls": calls},
+        result,
+    ]
+
+
+async def test_a_call_without_a_preamble_has_that_of_the_last_one(host: Host) -> None:
+    talk = Talk(host)
+    await talk.ask(SYSTEM, user("One."))
+    call = await talk.ask(user("Two."))
+    assert call.data["messages"][0] == SYSTEM
+    other = {"role": "system", "content": "Be long."}
+    call = await talk.ask(other, user("Three."))
+    assert call.data["messages"][0] == other and SYSTEM not in call.data["messages"]
+
+
+@pytest.mark.parametrize("named", ["conv_" + "0" * 32, "conv_nonsense", "mine", "conv_" + "Z" * 32])
+async def test_an_id_that_is_not_known_is_no_new_conversation(host: Host, named: str) -> None:
+    talk = Talk(host)
+    talk.id = named
+    error = await refused(talk.call(user("Hello.")))
+    assert (error.code, error.openai_code, error.type) == (
+        "404",
+        "conversation_not_found",
+        "invalid_request_error",
+    )
+
+
+async def test_another_tenant_s_id_and_a_forgotten_one_look_the_same(host: Host) -> None:
+    talk = Talk(host)
+    await talk.ask(user("A secret."))
+    other = UserAPIKeyAuth(api_key="other", team_id="others")
+    stolen = await refused(host.call([user("?")], auth=other, headers={"x-conversation-id": talk.id}))
+    state_call = talk.call(user("?"))
+    await state_call.pre()
+    assert state_call.state is not None and state_call.state.kept is not None
+    session = state_call.state.kept.session
+    await host.runtime.store.connection.send(("UNLINK", f"gwc:{{{session.session_id}}}:kept"))  # type: ignore[attr-defined]
+    forgotten = await refused(talk.call(user("?")))
+    assert (
+        (stolen.code, stolen.message)
+        == (forgotten.code, forgotten.message)
+        == ("404", "no such conversation")
+    )
+    # What was being answered meanwhile does not bring it back.
+    await state_call.headers(answer("Late."))
+    assert (await refused(talk.call(user("?")))).code == "404"
+
+
+async def test_the_id_may_stand_in_the_metadata(host: Host) -> None:
+    talk = Talk(host)
+    await talk.ask(user("One."))
+    call = host.call([user("Two.")])
+    call.data["proxy_server_request"]["body"]["metadata"] = {"conversation_id": talk.id}
+    await call.pre()
+    assert call.data["messages"] == [user("One."), said("Yes."), user("Two.")]
+
+
+async def test_of_two_calls_at_once_the_second_is_refused(host: Host) -> None:
+    talk = Talk(host)
+    await talk.ask(user("One."))
+    first = talk.call(user("Two."))
+    await first.pre()
+    assert (await refused(talk.call(user("Three.")))).openai_code == "conversation_busy"
+    await first.headers(answer("Two it is."))
+    call = await talk.ask(user("Three."))
+    assert [m["content"] for m in call.data["messages"]] == ["One.", "Yes.", "Two.", "Two it is.", "Three."]
+
+
+async def test_or_waits(hosts: Callable[..., Host]) -> None:
+    host = hosts(conversation={"keep": "gateway", "parallel": "wait"}, storage={"content": "full"})
+    talk = Talk(host)
+    await talk.ask(user("One."))
+    first, second = talk.call(user("Two.")), talk.call(user("Three."))
+    await first.pre()
+    import asyncio
+
+    waiting = asyncio.ensure_future(second.pre())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    await first.headers(answer("Two it is."))
+    await waiting
+    assert [m["content"] for m in second.data["messages"]][-2:] == ["Two it is.", "Three."]
+
+
+async def test_or_branches(hosts: Callable[..., Host]) -> None:
+    host = hosts(conversation={"keep": "gateway", "parallel": "branch"}, storage={"content": "full"})
+    talk = Talk(host)
+    await talk.ask(user("One."))
+    first, second = talk.call(user("Two.")), talk.call(user("Three."))
+    await first.pre()
+    await second.pre()
+    await first.headers(answer("Two it is."))
+    told = await second.headers(answer("Three it is."))
+    assert told is not None
+    call = await talk.ask(user("Four."))
+    assert [m["content"] for m in call.data["messages"]] == ["One.", "Yes.", "Two.", "Two it is.", "Four."]
+    call = await talk.ask(user("Five."), x_conversation_branch=told["x-conversation-branch"])
+    assert [m["content"] for m in call.data["messages"]] == [
+        "One.",
+        "Yes.",
+        "Three.",
+        "Three it is.",
+        "Five.",
+    ]
+
+
+async def test_a_failed_call_appends_nothing_and_holds_nobody_up(host: Host) -> None:
+    talk = Talk(host)
+    await talk.ask(user("One."))
+    failed = talk.call(user("Two."))
+    await failed.pre()
+    await host.hook.async_post_call_failure_hook(failed.data, ValueError("blocked"), failed.auth)
+    await drained(host)
+    call = await talk.ask(user("Three."))
+    assert [m["content"] for m in call.data["messages"]] == ["One.", "Yes.", "Three."]
+
+
+async def drained(host: Host) -> None:
+    import asyncio
+
+    await asyncio.gather(*(t for t in host.runtime.conversations._tasks if "release" in repr(t)))
+
+
+@pytest.mark.parametrize("headers", [{"idempotency_key": "k-1"}, {"x_stainless_retry_count": "1"}])
+async def test_a_call_that_is_sent_again_appends_once(host: Host, headers: dict[str, str]) -> None:
+    talk = Talk(host)
+    await talk.ask(user("One."))
+    await talk.ask(user("Two."), reply="Lost on the way.", **{k: v for k, v in headers.items() if "key" in k})
+    again = await talk.ask(user("Two."), reply="Heard.", **headers)
+    assert [m["content"] for m in again.data["messages"]] == ["One.", "Yes.", "Two."]
+    call = await talk.ask(user("Three."))
+    assert [m["content"] for m in call.data["messages"]] == ["One.", "Yes.", "Two.", "Heard.", "Three."]
+
+
+async def test_a_first_call_that_is_sent_again_begins_one_conversation(host: Host) -> None:
+    first, again = Talk(host), Talk(host)
+    await first.ask(user("One."), reply="Lost.", idempotency_key="k-1")
+    await again.ask(user("One."), reply="Heard.", idempotency_key="k-1")
+    assert first.id == again.id
+    call = await again.ask(user("Two."))
+    assert [m["content"] for m in call.data["messages"]] == ["One.", "Heard.", "Two."]
+    error = await refused(Talk(host).call(user("Another."), idempotency_key="k-1"))
+    assert error.openai_code == "idempotency_key_reused"
+
+
+async def test_saying_the_same_twice_is_no_repetition(host: Host) -> None:
+    talk = Talk(host)
+    await talk.ask(user("Go on."))
+    call = await talk.ask(user("Go on."))
+    assert [m["content"] for m in call.data["messages"]] == ["Go on.", "Yes.", "Go on."]
+
+
+async def test_going_on_from_an_earlier_message(host: Host) -> None:
+    talk = Talk(host)
+    for text in ("One.", "Two."):
+        await talk.ask(user(text))
+    edited = await talk.ask(user("Two, but better."), x_conversation_at="2")
+    assert [m["content"] for m in edited.data["messages"]] == ["One.", "Yes.", "Two, but better."]
+    call = await talk.ask(user("Three."))
+    assert [m["content"] for m in call.data["messages"]][2] == "Two, but better."
+    error = await refused(talk.call(user("?"), x_conversation_at="99"))
+    assert (error.code, error.openai_code) == ("400", "message_not_found")
+    error = await refused(talk.call(user("?"), x_conversation_if_version="1"))
+    assert (error.code, error.openai_code) == ("409", "version_mismatch")
+
+
+async def test_a_full_conversation_takes_no_more(hosts: Callable[..., Host]) -> None:
+    host = hosts(conversation={"keep": "gateway"}, storage={"content": "full", "max_messages": 3})
+    talk = Talk(host)
+    await talk.ask(user("One."))
+    error = await refused(talk.call(user("Two.")))
+    assert error.openai_code == "conversation_full" and "storage.max_messages" in error.message
+
+
+async def test_without_the_store_a_call_is_refused_and_not_answered_without_its_conversation(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = Talk(host)
+    await talk.ask(user("One."))
+
+    async def fail(*args: Any, **kwargs: Any) -> None:
+        raise OSError("down")
+
+    monkeypatch.setattr(host.runtime.store.connection._client, "execute_command", fail)  # type: ignore[attr-defined]
+    error = await refused(talk.call(user("Two.")))
+    assert (error.code, error.openai_code) == ("503", "conversation_unavailable")
+
+
+class TestStreams:
+    """A streamed answer is appended before its end is seen."""
+
+    @staticmethod
+    def stream(call: SentCall, pieces: list[Any]) -> AsyncIterator[Any]:
+        async def upstream() -> AsyncIterator[Any]:
+            for piece in pieces:
+                yield piece
+
+        last = litellm.callbacks[-1]
+        assert isinstance(last, KeptStreams)
+        return last.async_post_call_streaming_iterator_hook(call.auth, upstream(), call.data)
+
+    async def test_it_is_appended_before_its_last_piece_goes_on(self, host: Host) -> None:
+        talk = Talk(host, stream=True)
+        call = talk.call(user("One."))
+        await call.pre()
+        told = await call.headers(object())
+        assert told is not None
+        talk.id = told["x-conversation-id"]
+        seen = 0
+        async for chunk in self.stream(call, chunks("Yes, it is.")):
+            seen += 1
+            if chunk.choices[0].finish_reason:
+                following = talk.call(user("Two."))
+                await following.pre()
+        assert seen == 3
+        assert following.data["messages"] == [user("One."), said("Yes, it is."), user("Two.")]
+
+    async def test_one_that_is_left_appends_nothing(self, host: Host) -> None:
+        talk = Talk(host)
+        await talk.ask(user("One."))
+        talk.options = {"stream": True}
+        call = talk.call(user("Two."))
+        await call.pre()
+        await call.headers(object())
+        streamed: Any = self.stream(call, chunks("Yes, it is."))
+        await anext(streamed)
+        await streamed.aclose()
+        await drained(host)
+        following = talk.call(user("Three."))
+        await following.pre()
+        assert [m["content"] for m in following.data["messages"]] == ["One.", "Yes.", "Three."]
+
+
+async def test_a_client_that_keeps_its_history_is_not_touched(hosts: Callable[..., Host]) -> None:
+    host = hosts()
+    call = host.call([user("One.")], headers={"x-conversation-id": "mine"})
+    await call.pre()
+    told = await call.headers(answer("Yes."))
+    assert call.data["messages"] == [user("One.")] and "x-conversation-id" not in (told or {})
+
+
+async def test_it_is_a_session_of_its_own_name(host: Host) -> None:
+    talk = Talk(host)
+    for text in ("One.", "Two."):
+        call = await talk.ask(user(text))
+        await call.success()
+    await host.runtime.worker.drain(20.0)
+    from gateway_compaction.archive import Query, Scope
+
+    listed = await host.runtime.archive.sessions(Scope(everything=True), Query())
+    [row] = listed.rows
+    assert row.session.key == talk.id.removeprefix("conv_") and talk.id in row.labels
