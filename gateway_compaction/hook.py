@@ -304,10 +304,8 @@ class CompactionHook(CustomLogger):
                 policy,
             )
         except ConversationRefused as refused:
-            kind = "invalid_request_error" if refused.status < 500 else "api_error"
-            raise ProxyException(
-                refused.problem, kind, "conversation", refused.status, openai_code=refused.code
-            ) from refused
+            # LiteLLM writes the status into ``code``, so our own word for it is the type.
+            raise ProxyException(refused.problem, refused.code, "conversation", refused.status) from refused
         data[field] = state.kept.placement.sent
         if data.get("stream") is True:
             self._streams.listen()

@@ -216,6 +216,8 @@ CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{
            "tool_calls": [{"id": "c", "type": "custom", "custom": {"name": "n", "input": "i"}}]}]),
         ("chat", {"choices": [{"message": {"content": None, "audio": {"id": "a"}, "tool_calls": 1}}]},
          [{"role": "assistant", "content": None, "tool_calls": 1, "audio": {"id": "a"}}]),
+        ("chat", {"choices": [{"message": {"content": "", "tool_calls": [CALL]}}]},
+         [{"role": "assistant", "content": None, "tool_calls": [CALL]}]),
         ("messages", {"content": [{"type": "text", "text": "a", "citations": None}]},
          [{"role": "assistant", "content": [{"type": "text", "text": "a"}]}]),
         ("messages", {"content": "a"}, None),

@@ -62,6 +62,12 @@ POLICIES: Mapping[str, Any] = {
         {"name": "chat-only", "match": {"team": "chat-only"}, "endpoints": ["chat"]},
         {"name": "own", "match": {"team": "own"}, "summary": {"model": None, "share_prefix": True}},
         {"name": "compacts", "match": {"team": "compacts"}, "length_refusals": "compact"},
+        {
+            "name": "kept",
+            "match": {"team": "kept*"},
+            "conversation": {"keep": "gateway"},
+            "storage": {"content": "full"},
+        },
         {"name": "modelless", "match": {"team": "extractive"}, "summary": {"model": "extractive"}},
         *(
             {
@@ -82,6 +88,8 @@ TEAMS: Mapping[str, Mapping[str, Any]] = {
     "sk-chat-only": {"team_id": "chat-only"},
     "sk-own": {"team_id": "own"},
     "sk-compacts": {"team_id": "compacts"},
+    "sk-kept": {"team_id": "kept"},
+    "sk-kept-other": {"team_id": "kept-other"},
     "sk-extractive": {"team_id": "extractive"},
     **{f"sk-{name}": {"team_id": name} for name in BAD},
     "sk-metadata-off": {"team_id": "team-m", "team_metadata": {"compaction": {"mode": "off"}}},

@@ -112,11 +112,7 @@ async def test_an_id_that_is_not_known_is_no_new_conversation(host: Host, named:
     talk = Talk(host)
     talk.id = named
     error = await refused(talk.call(user("Hello.")))
-    assert (error.code, error.openai_code, error.type) == (
-        "404",
-        "conversation_not_found",
-        "invalid_request_error",
-    )
+    assert (error.code, error.type, error.param) == ("404", "conversation_not_found", "conversation")
 
 
 async def test_another_tenant_s_id_and_a_forgotten_one_look_the_same(host: Host) -> None:
@@ -154,7 +150,7 @@ async def test_of_two_calls_at_once_the_second_is_refused(host: Host) -> None:
     await talk.ask(user("One."))
     first = talk.call(user("Two."))
     await first.pre()
-    assert (await refused(talk.call(user("Three.")))).openai_code == "conversation_busy"
+    assert (await refused(talk.call(user("Three.")))).type == "conversation_busy"
     await first.headers(answer("Two it is."))
     call = await talk.ask(user("Three."))
     assert [m["content"] for m in call.data["messages"]] == ["One.", "Yes.", "Two.", "Two it is.", "Three."]
@@ -234,7 +230,7 @@ async def test_a_first_call_that_is_sent_again_begins_one_conversation(host: Hos
     call = await again.ask(user("Two."))
     assert [m["content"] for m in call.data["messages"]] == ["One.", "Heard.", "Two."]
     error = await refused(Talk(host).call(user("Another."), idempotency_key="k-1"))
-    assert error.openai_code == "idempotency_key_reused"
+    assert error.type == "idempotency_key_reused"
 
 
 async def test_saying_the_same_twice_is_no_repetition(host: Host) -> None:
@@ -253,9 +249,9 @@ async def test_going_on_from_an_earlier_message(host: Host) -> None:
     call = await talk.ask(user("Three."))
     assert [m["content"] for m in call.data["messages"]][2] == "Two, but better."
     error = await refused(talk.call(user("?"), x_conversation_at="99"))
-    assert (error.code, error.openai_code) == ("400", "message_not_found")
+    assert (error.code, error.type) == ("400", "message_not_found")
     error = await refused(talk.call(user("?"), x_conversation_if_version="1"))
-    assert (error.code, error.openai_code) == ("409", "version_mismatch")
+    assert (error.code, error.type) == ("409", "version_mismatch")
 
 
 async def test_a_full_conversation_takes_no_more(hosts: Callable[..., Host]) -> None:
@@ -263,7 +259,7 @@ async def test_a_full_conversation_takes_no_more(hosts: Callable[..., Host]) -> 
     talk = Talk(host)
     await talk.ask(user("One."))
     error = await refused(talk.call(user("Two.")))
-    assert error.openai_code == "conversation_full" and "storage.max_messages" in error.message
+    assert error.type == "conversation_full" and "storage.max_messages" in error.message
 
 
 async def test_without_the_store_a_call_is_refused_and_not_answered_without_its_conversation(
@@ -277,7 +273,7 @@ async def test_without_the_store_a_call_is_refused_and_not_answered_without_its_
 
     monkeypatch.setattr(host.runtime.store.connection._client, "execute_command", fail)  # type: ignore[attr-defined]
     error = await refused(talk.call(user("Two.")))
-    assert (error.code, error.openai_code) == ("503", "conversation_unavailable")
+    assert (error.code, error.type) == ("503", "conversation_unavailable")
 
 
 class TestStreams:

@@ -88,6 +88,9 @@ def _read_chat(body: Mapping[str, Any]) -> tuple[Item, ...] | None:
         return None
     message: dict[str, Any] = {"role": "assistant", "content": answer.get("content")}
     message |= {name: answer[name] for name in CHAT_FIELDS[2:] if answer.get(name)}
+    if len(message) > len(CHAT_FIELDS[:2]) and message["content"] == "":
+        # A stream that only calls tools says nothing; a whole answer says so with null.
+        message["content"] = None
     if isinstance(message.get("tool_calls"), Sequence):
         message["tool_calls"] = [_read_call(call) for call in message["tool_calls"]]
     if isinstance(answer.get(AUDIO), Mapping):
