@@ -41,6 +41,8 @@ Team = Annotated[str | None, Query(max_length=200, description="Id or alias of a
 Model = Annotated[str | None, Query(max_length=200, description="A model group.")]
 Seconds = Annotated[float | None, Query(ge=0, le=1e11, description="When last seen, in seconds since 1970.")]
 HEALTH_SECONDS = 1.0
+STORE_READ = "The store answers what is read; whether it takes what is written is not tried here."
+"""A full or read-only server reads on: to say only that it answers would hide that nothing is stored."""
 Limit = Annotated[int, Query(ge=1, le=200)]
 METRICS_TEXT: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/plain": {}}, "description": "In Prometheus' text format."}
@@ -188,4 +190,4 @@ async def health(viewer: Reader, parts: PartsDep) -> Response:
             await parts.archive.sessions(Scope(), Wanted(limit=1))
     except (StoreError, TimeoutError):
         return json_response(Health(False, STORE_DOWN, process), 503)
-    return json_response(Health(True, "The store answers.", process))
+    return json_response(Health(True, STORE_READ, process))

@@ -57,6 +57,8 @@ async def test_health_does_not_wait_for_a_store_that_hangs(
 async def test_health_reads_no_lists(client: httpx.AsyncClient, archive: MemoryArchive) -> None:
     answer = await client.get("/compaction/health", headers=bearer(MASTER))
     assert answer.status_code == 200 and archive.scopes == [Scope()]
+    # Nothing was written, and it says so.
+    assert "written is not tried" in answer.json()["store"]
 
 
 async def test_a_part_that_is_not_there_is_told_of_to_who_may_see_the_session(
