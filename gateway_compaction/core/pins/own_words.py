@@ -42,7 +42,9 @@ OWN_TAG = regex.compile(
     r"|task|query|request|question|prompt|user|goal|objective|feedback"
 )
 MARK = regex.compile(r"(?i)<!--\s*+anchor\b")
-QUOTED_LINE = regex.compile(r"[ \t]*(?:>|\||\d+[:|]|[-+]{3} |@@ )")
+QUOTED_LINE = regex.compile(
+    r"[ \t]*(?:>|\||\d+[:|→]|\d+\t|[-+]{3} |@@ |(?=[^\s:]{0,60}[./])[^\s:]{1,120}?[:\-]\d+[:\-])"
+)
 ENDED = regex.compile(r"[.!?:;。！？…：；]['\"”’)\]*_]*\s*$")
 SIGNS = frozenset("(){}[]<>=")
 INDENT = regex.compile(r"[ \t]{2,}")

@@ -38,9 +38,10 @@ MARK = regex.compile(
     r"(?:[_ \-:▁](?:calls?|code|invoke|use|tag|begin|start|end|sep|section)){1,4}[|｜]?>"
     r"|<[/|]{0,2}(?:START|END)_ACTION\|>|<\|(?:call|recipient|plugin)\|>|<\|channel\|>commentary to="
     r"|\[/?(?:TOOL_CALLS?|ARGS)\]|✿(?:FUNCTION|ARGS)✿|<invoke name=|<function=)"
+    r"|<end_(?:action|code|tool)>\Z"
 )
 ELEMENT_END = regex.compile(r"</([A-Za-z][\w:\-]*)>\Z")
-ELEMENT_ALONE = regex.compile(r"<([A-Za-z][\w:\-]*)((?:\s+[\w:\-]+=(?:\"[^\"<>]*\"|'[^'<>]*'))*)\s*/>\Z")
+ELEMENT_ALONE = regex.compile(r"<([A-Za-z][\w:.\-]*)((?:\s+[\w:\-]+=(?:\"[^\"<>]*\"|'[^'<>]*'))*)\s*/>\Z")
 COMPOUND = regex.compile(r"\w[_\-]\w")
 TOOL_ELEMENTS = frozenset("tool function action execute invoke".split())
 FENCED = regex.compile(
@@ -56,6 +57,9 @@ NAMED = regex.compile(
     r"[\w.\-]*(?:[`*]*[ \t]*\n[ \t*#]*(?:(?:action|tool|function)[ _]?)?"
     r"(?:input|arg(?:ument)?s|param(?:eter)?s)(?:[ _]?\d+)?[ \t*]*:|(?:\[[^\n]*\]|\([^\n]*\))[ \t`*]*\Z)"
 )
+ACTION_FIELDS = regex.compile(
+    r"(?mi)^[ \t*#]*action[ \t*]*:[ \t*`]*[a-z_][\w.\-]*[`*]*[ \t]*(?:\n[ \t]*[a-z_]\w*:[^\n]*)+\Z"
+)
 BARE_ACTION = regex.compile(r"(?mi)^[ \t*#]*action(?:[ _]?\d+)?[ \t*]*:[ \t*`]*[a-z]\w*[_.]\w+[`*]*\Z")
 CALL_NAME = regex.compile(
     r"\"(?:tool|tool_name|toolName|function|function_name|functionName|action|command|recipient_name)\""
@@ -65,6 +69,8 @@ CALL_NAME = regex.compile(
 CALL_INPUT = regex.compile(
     r"\"(?:args|arguments|parameters|params|input|tool_input|toolInput|action_input|kwargs)\"\s*:"
 )
+# Beside any other field it names a call.
+TOOL_NAME = regex.compile(r"\"(?:tool|tool_name|toolName)\"\s*:\s*\"[\w.:\-]+\"\s*,")
 # "[get_weather(city='Lund'), get_time()]", and one such expression behind a word for a call.
 EXPRESSION = r"[a-z_][\w.]*+\((?:[^()\n]|\([^()\n]*+\))*+\)"
 EXPRESSIONS = regex.compile(rf"(?m)^[ \t]*+\[{EXPRESSION}(?:,[ \t]*+{EXPRESSION})*+\]\Z")
@@ -72,6 +78,11 @@ LABELLED = regex.compile(
     r"(?mi)^\W{0,4}(?:(?:tool|function|action)[_ \-]?)?(?:calls?|invoke|use|run|execute)\W{0,4}[:\s]\W{0,3}"
     r"[a-z_][\w.\-]*[ \t`]*[({][^\n]*[)}][`\]]?\Z"
     r"|^>>>[ \t]*[a-z_][\w.]*[ \t]*\n[ \t]*\{"
+)
+# "search(x)", "Search[x]", "[[search: x]]", "{{search(x)}}", "!search x" on a line of its own.
+LIKELY_LINE = regex.compile(
+    r"[ \t]*(?:@?[A-Za-z_][\w.]*+(?:\([^\n]*\)|\[[^\n]*\])|\[\[[^\n]*\]\]|\{\{[^\n]*\}\}"
+    r"|[!/][a-z_]{2,}+\s[^\n]*)\Z"
 )
 # What a reply of more than one thought looks like: mark-up, code, a table, a listing.
 STRUCTURE = regex.compile(r"(?m)^[ \t]*(?:[<{\[|#>$]|\d+[\t:|→]|[-+]{3})|[;{}]\s*$|\t|</|^\S{0,200}[/\\]\S*$")
@@ -83,7 +94,7 @@ def calls_tool(text: str) -> bool:
     last = end[-1:]
     if ("<" in end or "[" in end or "✿" in end) and MARK.search(end):
         return True
-    if ":" in end and any(pattern.search(end) for pattern in (ACTION, NAMED, BARE_ACTION)):
+    if ":" in end and any(pattern.search(end) for pattern in (ACTION, NAMED, ACTION_FIELDS, BARE_ACTION)):
         return True
     if last == ">":
         return _ends_with_element(text, end)
@@ -91,17 +102,24 @@ def calls_tool(text: str) -> bool:
         fence = FENCED.search(end)
         if fence is None:
             return False
-        return FENCE_OF_CALL.search(fence[1]) is not None or _is_call_object(fence[0])
+        inner = fence[0].rpartition("\n")[0].rstrip()
+        is_call = FENCE_OF_CALL.search(fence[1]) is not None or _is_call_object(inner)
+        return is_call or (inner.endswith(">") and _ends_with_element(text, inner))
     if last in ("}", "]", ")"):
         return _is_call_object(end) or EXPRESSIONS.search(end) is not None or LABELLED.search(end) is not None
     return False
 
 
 def may_call_tool(text: str) -> bool:
-    """Tell whether a message ends with what may be a call: code in a fence, or an element of one word."""
+    """Tell whether a message ends with what may be a call.
+
+    That is code in a fence, an element of one word, an object that names a tool, or an expression on a line.
+    """
     end = text[-READ_END:].rstrip()
-    if end.endswith(("```", "~~~")):
+    if end.endswith(("```", "~~~")) or LIKELY_LINE.match(end, end.rfind("\n") + 1):
         return True
+    if end.endswith("}"):
+        return CALL_NAME.search(end) is not None
     element = ELEMENT_END.search(end) if end.endswith(">") else None
     return element is not None and element[1].lower() not in PAGE_ELEMENTS and _is_opened(text, element[1])
 
@@ -151,4 +169,6 @@ def _is_opened(text: str, name: str) -> bool:
 
 
 def _is_call_object(text: str) -> bool:
-    return CALL_NAME.search(text) is not None and CALL_INPUT.search(text) is not None
+    return CALL_NAME.search(text) is not None and (
+        CALL_INPUT.search(text) is not None or TOOL_NAME.search(text) is not None
+    )

@@ -64,6 +64,8 @@ TEMPLATE_WORDS = frozenset(
     "tool tools function functions observation ipython environment output outputs result results"
     " response".split()
 )
+# Pieces of material that are numbered: "Chunk 1:".
+PIECES = frozenset("chunk document source passage context result snippet excerpt".split())
 # What somebody does whose words follow, and those of whom a user tells in his own words.
 SAYS = frozenset("said says replied answered responded reported wrote writes".split())
 SELF = frozenset("i we you he she they it as like my our me us your who already just always never".split())
@@ -139,9 +141,10 @@ ROLE = regex.compile(
     r"(?i)[#*>\s]*+(?:(?:tool|ipython)(?: ?[(\[][^()\[\]\n]*+[)\]])?\**:(?:\s|$)|function: ?[\w.]++[ \t]*$)"
 )
 # A token of a chat template, and the word behind it.
-TOKEN = regex.compile(
-    r"[ \t]*+((?:<[|｜][^<>|｜\n]{1,40}+[|｜]>|<\w+_of_\w+>|\[[A-Z]+(?:_[A-Z]+)+\])"
-    r"[\w.]{0,40}+)"
+TOKEN = r"(?:<[|｜][^<>|｜\n]{1,40}+[|｜]>|<\w{1,20}_of_\w{1,20}>|\[[A-Z]+(?:_[A-Z]+)+\])[\w.]{0,40}+"
+TOKENS = regex.compile(rf"[ \t]*+((?:{TOKEN})++)")
+TOKENS_AT_END = regex.compile(
+    rf"(?<![`\w ])((?:{TOKEN})++)[ \t]*$|(?<=\w)((?:<\|[^<>|\n]{{1,40}}+\|>)++)[ \t]*$"
 )
 TOKEN_WORD = regex.compile(r"\p{L}+")
 # The object of a program as it prints it: ToolMessage(content='...'), CompletedProcess(args=...).
@@ -149,10 +152,9 @@ PRINTED = regex.compile(r"[ \t]*\[?[A-Z]\w*\(\w+=")
 LOCAL_LABEL = regex.compile(rf"(?i)[#*>\[\s]*+(?:{pattern_of('source_labels')})[^:：\n]{{0,60}}[:：]")
 # A prompt of a retrieval: what is to be answered, and the line that names the material it is answered from.
 ASKS_OF_MATERIAL = regex.compile(
-    r"(?mi)\banswer(?:ing|s)? (?:(?!my\b|me\b|our\b)[\w'’]++ ){0,4}?(?:questions?|query)\b|question-answering"
+    r"(?mi)\banswer(?:ing|s)? (?:[\w'’]++ ){0,4}?(?:questions?|query)\b|question-answering"
     r"|^[ \t#*]*+(?:question|query|q|user(?:'s)? (?:question|query|input))[ \t*]*+(?::|$)"
 )
-QUESTION_WORDS = ("uestion", "uery", "Q:", "QUERY")
 KINDS_OF_MATERIAL = (
     r"(?:context|information|documents?|passages?|sources?|excerpts?|search results|results|pieces|chunks?"
     r"|snippets?|articles?|references|paragraphs?)"
@@ -160,10 +162,14 @@ KINDS_OF_MATERIAL = (
 NAMES_MATERIAL = regex.compile(
     rf"(?i)(?:following|below|these|provided|retrieved|given|(?P<above>above))\b"
     rf"(?:[^.:\n]{{0,40}}?\s|\s){KINDS_OF_MATERIAL}\b"
-    rf"|\b{KINDS_OF_MATERIAL}\b[^.:\n]{{0,30}}?\s(?:below|following|(?P<before>above))\b"
+    rf"|\b(?:{KINDS_OF_MATERIAL}|text)\b[^.:\n]{{0,30}}?\s(?:below|following|(?P<before>above))\b"
     rf"|[ \t#*\[]*+{KINDS_OF_MATERIAL}(?: ?\d+)?[ \t*\]]*+(?P<label>:|$)"
 )
-OF_USER = regex.compile(r"(?i)\b(?:my|me|i|our|we)\b")
+# What the user tells himself is none: "my documents", "the information I gave".
+OF_USER = regex.compile(
+    rf"(?i)\b(?:my|our) (?:\w+ )?{KINDS_OF_MATERIAL}\b"
+    rf"|\b{KINDS_OF_MATERIAL}\b[^.\n]{{0,20}}\b(?:i|we|me|us)\b"
+)
 ELEMENT = regex.compile(r"<([A-Za-z][\w:-]{1,40})(?:\s[^<>\n]{0,200})?>")
 OPEN_TAG = regex.compile(r"[ \t]*<([A-Za-z][\w:-]{1,40})(?:\s[^<>\n]{0,200})?>[ \t]*$")
 OPENING = ("{", "[")
@@ -182,7 +188,8 @@ def find_brought_in(text: str) -> list[Span]:
     first, material = _find_material(text, shown, lines, first)
     limit = lines[first][0] if first < len(lines) else len(text)
     spans = [*material, *_find_objects(text, lines, first), *_find_conversation(shown, lines, first)]
-    spans += [lines[i] for i in range(first) if "(" in shown[i] and PRINTED.match(shown[i])]
+    if "(" in text:
+        spans += [lines[i] for i in range(first) if "(" in shown[i] and PRINTED.match(shown[i])]
     return merge_spans([*spans, (limit, len(text))] if limit < len(text) else spans)
 
 
@@ -226,10 +233,10 @@ def _is_source(lines: Sequence[str], i: int) -> bool:
     """Tell whether a line labels the text behind it as somebody else's."""
     line = lines[i]
     first = line.lstrip()[:1]
-    if first == "<" or (first == "[" and line.lstrip()[1:2].isupper()):
-        token = TOKEN.match(line)
+    if first == "[" or "<" in line:
+        token = TOKENS.match(line) or TOKENS_AT_END.search(line)
         if token is not None:
-            return not TEMPLATE_WORDS.isdisjoint(TOKEN_WORD.findall(token[1].lower().replace("_", " ")))
+            return not TEMPLATE_WORDS.isdisjoint(TOKEN_WORD.findall(token[0].lower().replace("_", " ")))
     if ":" not in line and "：" not in line and first not in MARKS:
         return False
     return (
@@ -277,6 +284,9 @@ def _is_label_text(label: str, *, is_alone: bool) -> bool:
     if len(named) == 1 and named <= (ALONE_ON_LINE if is_alone else ALONE):
         return True
     if words[-1] in SAYS and 1 < len(words) <= MOST_SPEAKER_WORDS and SELF.isdisjoint(words):
+        return True
+    if is_alone and len(words) > len(named) > 0 and named <= PIECES:
+        # "Chunk 1:"
         return True
     if is_alone and "context" in words and words[0] in FIRST and SELF.isdisjoint(words[:3]):
         # "This is the context you're working with:"
@@ -328,7 +338,10 @@ def _find_material(
         The first line from which on all is brought in, ``first`` if that is earlier; and what stands before
         the line where that says that the material is above it.
     """
-    if not any(word in text for word in QUESTION_WORDS) or ASKS_OF_MATERIAL.search(text) is None:
+    # Most texts hold none of these, and need no closer look.
+    if not any(word in text for word in ("nswer", "uestion:", "uestion\n", "UESTION", "uery:", "Q:")):
+        return first, []
+    if ASKS_OF_MATERIAL.search(text) is None:
         return first, []
     for i in range(first):
         named = NAMES_MATERIAL.search(shown[i])
