@@ -199,6 +199,13 @@ class SessionDetail:
         """The numbers of all versions: those in use, then those taken back."""
         return tuple(one.version for one in (*self.compactions, *self.retired))
 
+    @property
+    def summary(self) -> Compaction | None:
+        """The version whose texts are the summary: the last call's, else of those in use the longest."""
+        number = self.last_call.version if self.last_call else None
+        written = (c for c in self.compactions if c.segments)
+        return max(written, key=lambda c: (c.version == number, c.covers, c.version), default=None)
+
     def make_restore_point(self) -> RestorePoint:
         """Make the point at which the session can be taken up now; to be called off the loop."""
         row, call = self.row, self.last_call

@@ -19,6 +19,7 @@ from gateway_compaction.cli.buffers.commands import app
 from gateway_compaction.cli.buffers.reach import Source
 from gateway_compaction.cli.findings import check_variables
 from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.core.records.summary_record import SummaryRecord
 from gateway_compaction.errors import StoreBusy, StoreError
 from tests.buffers_archive import FIRST, HOSTILE, SECOND, FakeArchive, opener, sessions
 from tests.lab.ports import HOST, free_port
@@ -256,6 +257,22 @@ class TestShow:
         assert ["endpoint", "messages"] in told
         assert "messages" in good(archive, "ls")
         assert document(archive, "ls")["rows"][0]["endpoint"] == "messages"
+
+    def test_the_records_of_the_summary(self) -> None:
+        [first] = [one for one in sessions() if one.row.session == FIRST]
+        newest = first.compactions[0]
+        records = tuple(
+            SummaryRecord(s.start, s.end, 1, 3, 1000, len(s.text), 300, 0.3, 7.0) for s in newest.segments
+        )
+        archive = FakeArchive(replace(first, compactions=(replace(newest, records=records),)))
+        shown = good(archive, "records", "aa11")
+        assert "1,000 → " in shown and "1–3" in shown and "saved" in shown
+        found = document(archive, "records", "aa11")
+        assert found["version"] == newest.version
+        assert found["records"][0]["turns"] == [1, 2, 3] and found["records"][0]["requested_rate"] == 0.3
+        assert found["totals"]["summaries"] == len(newest.segments)
+        bare = FakeArchive(replace(first, compactions=()))
+        assert document(bare, "records", "aa11")["version"] == 0
 
     def test_one_version_whole(self, archive: FakeArchive) -> None:
         shown = good(archive, "show", "aa11", "--version", "1")

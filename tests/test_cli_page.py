@@ -72,7 +72,7 @@ def shell(tmp_path: Path) -> dict[str, str]:
     ("words", "found"),
     [
         ("buffers ex", {"export"}),
-        ("buffers re", {"reset", "rebuild", "restore"}),
+        ("buffers re", {"reset", "rebuild", "records", "restore"}),
         ("buffers ls --sort c", {"created", "calls"}),
         ("buffers show --vers", {"--version"}),
         ("pol", {"policy"}),

@@ -33,6 +33,7 @@ from gateway_compaction.archive import CallSnapshot, Scope, SessionDetail, Sessi
 from gateway_compaction.archive import Query as Wanted
 from gateway_compaction.core.planning.context import LevelName
 from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.core.summary.statistics import SummaryRecords, list_summary_records
 from gateway_compaction.errors import NotFound, StoreError
 
 router = new_router()
@@ -120,6 +121,16 @@ async def version(
     """Return one version, and how its text came from its parent's."""
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
     return await json_response_off_loop(await asyncio.to_thread(find_version, detail, number))
+
+
+@router.get("/sessions/{id}/records", operation_id="compaction_records", response_model=SummaryRecords)
+async def records(viewer: Reader, parts: PartsDep, id: Id) -> Response:
+    """Return a record for each part of the summary: turns, characters, rates asked for and come out; totals.
+
+    It is the version that the last call was sent with, else the longest in use.
+    """
+    detail = await parts.archive.detail(viewer.scope, ref_of(id))
+    return await json_response_off_loop(list_summary_records(detail.summary))
 
 
 @router.get("/sessions/{id}/last-call", operation_id="compaction_last_call", response_model=CallSnapshot)

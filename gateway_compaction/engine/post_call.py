@@ -16,9 +16,10 @@ from gateway_compaction.core.planning.plan import find_base
 from gateway_compaction.core.planning.snapshot import build_snapshot
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.policy.fields import LARGEST
-from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.core.records.savings import CacheUse, Savings
+from gateway_compaction.core.summary.statistics import build_summary_records
 from gateway_compaction.core.tokens.counter import output_reserve
 from gateway_compaction.core.tokens.refusal import TOO_LARGE, read_refusal
 from gateway_compaction.engine.call_savings import CallSavings
@@ -147,18 +148,25 @@ class PostCall:
             return
         compaction = replace(made, created_at=self._clock())
         self._parts.local.keep(session, compaction, decision.generation)
-        storage = decision.policy.storage
-        if storage.content != "none":
-            self._worker.run_later(
-                self._store.put(
-                    session,
-                    compaction,
-                    token=None,
-                    ttl=storage.ttl,
-                    limit=storage.max_compactions,
-                    generation=decision.generation,
-                )
-            )
+        if decision.policy.storage.content != "none":
+            self._worker.run_later(self._put_with_records(decision, compaction))
+
+    async def _put_with_records(self, decision: Planned, compaction: Compaction) -> None:
+        """Store a compaction with the records of its segments, which no request has waited for."""
+        context, storage = decision.context, decision.policy.storage
+        base = next((c for c in context.fitting_compactions if c.digest == compaction.parent), None)
+        work = partial(
+            build_summary_records, compaction, context.transcript, decision.policy.summary.rate, base
+        )
+        records = await asyncio.get_running_loop().run_in_executor(self._executor, work)
+        await self._store.put(
+            decision.session,
+            replace(compaction, records=records).created(compaction.created_at),
+            token=None,
+            ttl=storage.ttl,
+            limit=storage.max_compactions,
+            generation=decision.generation,
+        )
 
     def _run_apart(self, work: Callable[..., object], *args: object) -> None:
         """Run work on the one thread kept for the background; a fault of ours is logged."""

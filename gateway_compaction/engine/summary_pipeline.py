@@ -39,6 +39,7 @@ from gateway_compaction.core.summary.segments import (
     replace_run,
     split_into_pieces,
 )
+from gateway_compaction.core.summary.statistics import Targets, build_summary_records
 from gateway_compaction.core.text.language import detect_conversation_language, get_phrases
 from gateway_compaction.core.tokens.windows import LearnedWindow, WindowBook
 from gateway_compaction.engine.summary_task import SummaryTask
@@ -113,6 +114,7 @@ class _Attempt:
         answered: the model that answered, as the provider names it.
         cost: dollars so far, None where the host does not know.
         unsourced: identifiers in the answers that their sources do not hold.
+        targets: the characters that were asked for, by the range of the messages that a text stands for.
     """
 
     task: SummaryTask
@@ -120,6 +122,7 @@ class _Attempt:
     answered: str
     cost: float | None = None
     unsourced: int = 0
+    targets: dict[tuple[int, int], int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -172,11 +175,11 @@ class SummaryPipeline:
         summary = task.policy.summary
         if summary.strategy == "window":
             segments = await self._run_apart(_build_note, task)
-            return _build_compaction(task, "extractive", segments)
+            return await self._add_records(task, _build_compaction(task, "extractive", segments))
         longest = await self._run_apart(task.text_room)
         if summary.model == "extractive":
             segments = await self._run_apart(_build_extract, task, longest)
-            return _build_compaction(task, "extractive", segments)
+            return await self._add_records(task, _build_compaction(task, "extractive", segments))
         problem: SummaryError | None = None
         for model in (summary.model or task.caller.model, *summary.fallbacks):
             try:
@@ -200,6 +203,7 @@ class SummaryPipeline:
         elif segments is None:
             segments = await self._extend_segments(attempt, longest)
         compaction = _build_compaction(task, "model", segments)
+        compaction = await self._add_records(task, compaction, attempt.targets)
         return replace(
             compaction,
             model=attempt.answered,
@@ -207,6 +211,16 @@ class SummaryPipeline:
             cost=attempt.cost,
             unsourced=attempt.unsourced,
         )
+
+    async def _add_records(
+        self, task: SummaryTask, compaction: Compaction, targets: Targets | None = None
+    ) -> Compaction:
+        """Return a compaction with the record of each of its segments."""
+        transcript, rate = task.decision.context.transcript, task.policy.summary.rate
+        records = await self._run_apart(
+            build_summary_records, compaction, transcript, rate, task.job.base, targets
+        )
+        return replace(compaction, records=records)
 
     async def _ask_behind_prefix(
         self, attempt: _Attempt, prefix: SharedPrefix, longest: int
@@ -257,6 +271,7 @@ class SummaryPipeline:
             raise refused or SummaryRejected("no room is left for a new segment")
         fitting = fit_pieces(pieces, left)
         new = [Segment(p.start, p.end, await self._ask_in_parts(attempt, p, "")) for p in fitting]
+        attempt.targets = {(p.start, p.end): p.chars for p in fitting if p.chars is not None}
         return (*kept, *new)
 
     async def _merge_segments(self, attempt: _Attempt, kept: tuple[Segment, ...]) -> tuple[Segment, ...]:

@@ -175,7 +175,7 @@ class Worker:
     ) -> None:
         """Store a summary and what became of it, unless the claim was lost meanwhile."""
         storage, session = task.policy.storage, task.session
-        compaction = replace(compaction, created_at=self._clock())
+        compaction = compaction.created(self._clock())
         if storage.content == "none":
             await self._store.release(session, compaction.digest, token, ttl=storage.ttl)
         else:

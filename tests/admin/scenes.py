@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from gateway_compaction.archive import CallSnapshot, Hour, Owner, SessionControls, SessionDetail, SessionRow
 from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.records.summary_record import SummaryRecord
 
 __all__ = ["ANSI", "NOW", "RLO", "SCRIPT", "hostile", "hours", "long_talk", "scenes"]
 
@@ -37,6 +39,14 @@ def long_talk() -> SessionDetail:
     first = _version(1, 8, tuple(segments[:1]), None, 4200, 410, 5200)
     second = _version(2, 18, tuple(segments[:2]), "d1", 9800, 720, 2900)
     third = _version(3, 28, tuple(segments), "d2", 15_300, 1080, 900)
+    third = replace(
+        third,
+        records=(
+            SummaryRecord(0, 8, 1, 4, 1900, len(TEXTS[0]), None, None, NOW - 5200),
+            SummaryRecord(8, 18, 5, 9, 1200, len(TEXTS[1]), 240, 0.2, NOW - 2900),
+            SummaryRecord(18, 28, 10, 14, 900, len(TEXTS[2]), 180, 0.2, NOW - 900),
+        ),
+    )
     row = SessionRow(
         session, RESEARCH, ("date-library-chat", "run-2218"), "gpt-4o", "research", "medium", "applied",
         created=NOW - 7200, seen=NOW - 40, calls=40, tokens_before=21_400, tokens_after=7200, window=24_000,

@@ -23,6 +23,7 @@ ROUTES: dict[tuple[str, str], tuple[dict[str, Any], bool]] = {
     ("GET", "/compaction/sessions/{id}/events"): ({}, False),
     ("GET", "/compaction/sessions/{id}/versions/{number}"): ({}, False),
     ("GET", "/compaction/sessions/{id}/last-call"): ({}, False),
+    ("GET", "/compaction/sessions/{id}/records"): ({}, False),
     ("GET", "/compaction/sessions/{id}/export"): ({}, False),
     ("POST", "/compaction/sessions/{id}/preview"): ({"json": {"target": 0.3}}, False),
     ("POST", "/compaction/sessions/{id}/restore"): ({"json": {}}, False),

@@ -93,6 +93,8 @@ class TestWalk:
             await expect(page.locator(".run.f-covered").first).to_be_attached()
             await expect(page.locator(".pair.block .badge.fate", has_text="summary")).to_be_visible()
             await expect(page.locator(".statistics .total").first).to_contain_text("%")
+            await expect(page.locator("#records .record-card h3").first).to_contain_text("[turn")
+            await expect(page.locator("#records .total")).to_contain_text("%")
             await page.locator(".version-card.current h3 a").click()
             await expect(page.get_by_role("heading", name=re.compile(r"^Version \d+"))).to_be_visible()
             await expect(page.locator(".segment").first).to_contain_text("messages 1–")

@@ -27,7 +27,13 @@ from gateway_compaction.admin.ui.charts import (
     make_token_chart,
 )
 from gateway_compaction.admin.ui.contents import compare_contents, message_text
-from gateway_compaction.admin.ui.history import describe_range, make_cards, make_statistics, make_version_view
+from gateway_compaction.admin.ui.history import (
+    describe_range,
+    make_cards,
+    make_records_view,
+    make_statistics,
+    make_version_view,
+)
 from gateway_compaction.admin.ui.overview import PERIODS, make_overview_view
 from gateway_compaction.admin.ui.policy import make_policy_view, make_preview_view, read_preview_form
 from gateway_compaction.admin.ui.session import make_session_view
@@ -245,6 +251,26 @@ class TestHistory:
         assert (found.number, found.covered) == ("2 versions", "messages 1–28, turns 1–14")
         assert (found.before, found.after, found.saving, found.retired) == ("19,322", "1,080", "94 %", 1)
         assert make_statistics(EMPTY) is None
+
+    def test_a_record_for_each_part_in_order_and_what_they_come_to(self) -> None:
+        found = make_records_view(long_talk(), NOW)
+        assert found is not None and found.version == 3
+        assert [card.turns for card in found.cards] == ["turns 1–4", "turns 5–9", "turns 10–14"]
+        one = found.cards[1]
+        assert (one.messages, one.before, one.asked) == ("messages 9–18", "1,200", "rate 0.2, 240 characters")
+        assert one.rate == f"{int(one.after) / 1200:.2f}" and one.when == "48 min ago"
+        assert found.cards[0].asked == ""
+        # Not what the texts alone save: note and pins stand there too.
+        assert dict(found.totals)["With note and pins"] == "15,300 → 1,080 tokens"
+        assert found.totals[0] == ("Parts", "3 parts for 14 turns") and found.totals[-1] == ("Saving", "93 %")
+        assert make_records_view(EMPTY, NOW) is None
+
+    def test_of_a_summary_older_than_records_the_last_call_tells_the_turns(self) -> None:
+        detail = long_talk()
+        bare = replace(detail, compactions=tuple(replace(c, records=()) for c in detail.compactions))
+        found = make_records_view(bare, NOW)
+        assert found is not None and found.cards[0].turns == "turns 1–4"
+        assert (found.cards[0].before, found.cards[0].rate, found.totals[0][1]) == ("?", "", "3 parts")
 
     def test_what_quotes_and_a_repeated_message_weigh_is_no_saving(self) -> None:
         sent = (("system", 100, "preamble"), *[("user", 400, "covered")] * 10, ("user", 30, "verbatim"))

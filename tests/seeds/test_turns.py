@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from dataclasses import asdict, replace
 
 import pytest
 
 from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.records.compaction import Compaction, Segment
-from gateway_compaction.core.summary.statistics import SummaryRecord, build_summary_records, compute_totals
+from gateway_compaction.core.summary.statistics import (
+    RecordedPart,
+    build_summary_records,
+    list_summary_records,
+)
 from gateway_compaction.engine.request import Decision, Planned
 from tests.engine.rig import Rig
 from tests.seeds.talks import Obedient, sent, summary_in, told, turns
@@ -19,6 +23,7 @@ WINDOW = 100_000
 PRESET = {"preset": "turns"}
 TRIGGERS = [4, 7, 10, 13]
 NUMBERED = re.compile(r"(?m)^Summary \d+\.")
+LABELS = re.compile(r"(?m)^\[turns (\d+–\d+)\]$")
 
 
 @pytest.fixture
@@ -39,11 +44,9 @@ def used(decision: Decision) -> Compaction:
     return decision.plan.view.compaction
 
 
-def records(decision: Decision, rate: float = 0.3) -> tuple[SummaryRecord, ...]:
+def records(decision: Decision) -> tuple[RecordedPart, ...]:
     """The history of the summaries that were sent."""
-    return build_summary_records(
-        used(decision), parse_transcript(decision.request.messages), rate, "session-1"
-    )
+    return list_summary_records(used(decision)).records
 
 
 async def test_summaries_are_made_at_turns_four_seven_and_ten(rig: Rig) -> None:
@@ -63,9 +66,10 @@ async def test_the_context_is_all_summaries_and_the_turns_since(rig: Rig) -> Non
         assert len(questions) == raw, number
         assert len(NUMBERED.findall(summary_in(messages) or "")) == summaries, number
         if summaries:
-            assert [r.turns for r in records(decision)] == [
-                (n, n + 1, n + 2) for n in range(1, 3 * summaries, 3)
-            ]
+            groups = [(n, n + 1, n + 2) for n in range(1, 3 * summaries, 3)]
+            assert [r.turns for r in records(decision)] == groups
+            named = [f"{first}–{last}" for first, _, last in groups]
+            assert LABELS.findall(summary_in(messages) or "") == named
 
 
 async def test_turn_four_is_the_summary_and_the_question(rig: Rig) -> None:
@@ -101,10 +105,12 @@ async def test_the_target_is_a_share_of_the_characters(
 ) -> None:
     rig = obedient(rigs(WINDOW, {**PRESET, "summary": {"rate": rate}}))
     decisions = await told(rig, turns(7, tools))
-    history = records(decisions[-1], rate)
+    history = records(decisions[-1])
     assert len(history) == len(rig.summarizer.requests) == 2
     for record, request in zip(history, rig.summarizer.requests, strict=True):
+        assert record.original_chars is not None
         target = int(record.original_chars * rate)
+        assert (record.target_chars, record.requested_rate) == (target, rate)
         assert f"in about {target} characters" in request.user
         assert record.summary_chars == len(record.summary)
         assert 0.9 * target <= record.summary_chars <= target
@@ -112,34 +118,44 @@ async def test_the_target_is_a_share_of_the_characters(
 
 async def test_the_record_has_the_fields_of_the_document(rig: Rig) -> None:
     talk = turns(4, tools=1)
-    [record] = records((await told(rig, talk))[-1])
-    texts = [m["content"] for m in talk[1:13] if m["content"]]
-    assert record.to_dict() == {
-        "thread_id": "session-1",
-        "turns": [1, 2, 3],
+    sent_last = (await told(rig, talk))[-1]
+    [record] = records(sent_last)
+    original = sum(len(m["content"]) for m in talk[1:13] if m["content"])
+    assert asdict(record) == {
+        "start": 0,
+        "end": 12,
+        "turns": (1, 2, 3),
         "turn_length": 3,
-        "original_chars": len("".join(texts)),
+        "original_chars": original,
         "summary_chars": len(record.summary),
-        "compression_rate": 0.3,
+        "target_chars": int(original * 0.3),
+        "requested_rate": 0.3,
+        "actual_rate": round(len(record.summary) / original, 4),
+        "created_at": used(sent_last).created_at,
         "summary": record.summary,
     }
 
 
 async def test_the_statistics_add_up(rig: Rig) -> None:
-    history = records((await told(rig, turns(10)))[-1])
-    found = compute_totals(history)
-    assert (found.summaries, found.turns) == (3, 9)
-    assert found.original_chars == sum(r.original_chars for r in history)
-    assert found.summary_chars == sum(r.summary_chars for r in history)
-    assert 0.65 < found.saved < 0.75
-    assert compute_totals(()).saved == 0.0
+    compaction = used((await told(rig, turns(10)))[-1])
+    found = list_summary_records(compaction)
+    totals = found.totals
+    assert (totals.summaries, totals.turns) == (3, 9)
+    assert totals.original_chars == sum(r.original_chars or 0 for r in found.records)
+    assert totals.summary_chars == sum(r.summary_chars for r in found.records)
+    assert 0.25 < totals.summary_chars / totals.original_chars < 0.35
+    # All that stands in their place is counted, not the texts alone.
+    assert totals.tokens_after > sum(rig.count(r.summary) for r in found.records)
+    assert totals.saved == pytest.approx(1 - totals.tokens_after / totals.tokens_before, abs=1e-4)
+    # Each was made at another turn, and keeps its time.
+    times = [r.created_at for r in found.records]
+    assert times == sorted(times) and all(times)
 
 
-async def test_without_a_rate_the_one_that_came_out_is_told(rig: Rig) -> None:
-    decision = (await told(rig, turns(4)))[-1]
-    [record] = build_summary_records(used(decision), parse_transcript(decision.request.messages))
-    assert record.compression_rate == pytest.approx(record.summary_chars / record.original_chars, abs=0.01)
-    assert record.thread_id == ""
+async def test_without_a_rate_no_length_is_said_to_be_asked_for(rigs: Callable[..., Rig]) -> None:
+    rig = obedient(rigs(WINDOW, {**PRESET, "summary": {"rate": None}}))
+    [record] = records((await told(rig, turns(4)))[-1])
+    assert (record.requested_rate, record.target_chars) == (None, None) and record.actual_rate
 
 
 async def test_a_summary_that_is_late_is_used_from_the_next_turn(rigs: Callable[..., Rig]) -> None:
@@ -169,9 +185,8 @@ async def test_turns_missed_are_made_up_for_one_summary_each(rig: Rig) -> None:
     assert [r.turns for r in records(decision)] == [(1, 2, 3), (4, 5, 6), (7, 8, 9)]
 
 
-async def test_a_turn_that_is_divided_belongs_to_both_sides() -> None:
-    talk: list[Any] = turns(2, tools=3)
-    transcript = parse_transcript(talk)
+def test_a_turn_that_is_divided_belongs_to_both_sides() -> None:
     compaction = Compaction("d" * 32, 6, "model", (Segment(0, 4, "a"), Segment(4, 6, "b")))
-    assert [r.turns for r in build_summary_records(compaction, transcript)] == [(1,), (1,)]
-    assert compute_totals(build_summary_records(compaction, transcript)).turns == 1
+    found = build_summary_records(compaction, parse_transcript(turns(2, tools=3)))
+    assert [r.turns for r in found] == [(1,), (1,)]
+    assert list_summary_records(replace(compaction, records=found)).totals.turns == 1

@@ -241,11 +241,16 @@ def is_sound(record: Compaction) -> bool:
     clip = record.clip
     counts = [record.covers, record.since, record.version, record.tokens_before, record.tokens_after]
     counts += [n for s in record.segments for n in (s.start, s.end)]
+    for one in record.records:
+        counts += [one.start, one.end, one.first_turn, one.last_turn, one.original_chars, one.summary_chars]
+        counts += [] if one.target_chars is None else [one.target_chars]
     counts += [] if record.limit is None else [record.limit]
     counts += [clip.until, clip.max_tokens, *clip.spare] if clip else []
     return (
         all(map(_is_count, counts))
         and IS_MOMENT(record.created_at)
+        and all(IS_MOMENT(one.created_at) for one in record.records)
+        and all(_check_optional(_check_number(1))(one.rate) for one in record.records)
         and _check_optional(_check_number(DEAREST))(record.cost)
         and _check_optional(_check_plain_text(NAME_CHARS))(record.model)
         and _check_optional(_check_plain_text(NAME_CHARS))(record.asked)

@@ -15,11 +15,14 @@ from gateway_compaction.admin.ui.text import (
     format_percent,
     format_thousands,
     format_time,
+    pluralize,
     shorten_line,
 )
 from gateway_compaction.archive import CallSnapshot, SessionDetail
 from gateway_compaction.core.records.call_snapshot import find_bounds, name_messages
 from gateway_compaction.core.records.compaction import Compaction
+from gateway_compaction.core.summary.statistics import RecordedPart, list_summary_records
+from gateway_compaction.core.summary.turn_labels import name_turns
 
 KINDS = {
     "model": "summary by a model",
@@ -66,6 +69,31 @@ class Statistics:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordCard:
+    """One part of the summary; ``asked`` says which length was asked for."""
+
+    turns: str
+    messages: str
+    before: str
+    after: str
+    asked: str
+    rate: str
+    kept: int
+    when: str
+    at: str
+    text: Folded
+
+
+@dataclass(frozen=True, slots=True)
+class RecordsView:
+    """The parts of the summary in order, and what they come to, note and pins counted."""
+
+    version: int
+    cards: tuple[RecordCard, ...]
+    totals: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Piece:
     """A stretch of a summary as compared with its parent's: same, added or removed."""
 
@@ -105,7 +133,7 @@ def describe_range(start: int, end: int, turns: Sequence[int]) -> tuple[str, str
     if not turns or end > len(turns) or end <= start:
         return named, ""
     first, last = max(turns[start], 1), max(turns[end - 1], 1)
-    return named, f"turn {first}" if first == last else f"turns {first}–{last}"
+    return named, name_turns(first, last)
 
 
 def make_cards(detail: SessionDetail, now: float) -> tuple[Card, ...]:
@@ -156,6 +184,48 @@ def _measure_last_call(call: CallSnapshot | None) -> tuple[int, int, int] | None
     before = sum(tokens for _, tokens, _ in call.sent[bounds.preamble : bounds.covered_end])
     saved = sum(tokens for _, tokens, _ in call.sent) - sum(tokens for _, tokens, _ in call.saw)
     return bounds.covered_end - bounds.preamble, before, before - saved
+
+
+def make_records_view(detail: SessionDetail, now: float) -> RecordsView | None:
+    """Return a card for each part of the summary in use, in order; None where there is no summary."""
+    compaction = detail.summary
+    if compaction is None:
+        return None
+    found, turns = list_summary_records(compaction), number_turns(detail.last_call)
+    totals = found.totals
+    chars = (totals.original_chars, totals.summary_chars)
+    tokens = (totals.tokens_before, totals.tokens_after)
+    parts = pluralize(totals.summaries, "part")
+    return RecordsView(
+        found.version,
+        tuple(_make_record_card(one, turns, now) for one in found.records),
+        (
+            ("Parts", f"{parts} for {pluralize(totals.turns, 'turn')}" if totals.turns else parts),
+            ("Texts", f"{' → '.join(map(format_thousands, chars))} characters"),
+            ("With note and pins", f"{' → '.join(map(format_thousands, tokens))} tokens"),
+            ("Saving", format_percent(totals.saved)),
+        ),
+    )
+
+
+def _make_record_card(one: RecordedPart, turns: Sequence[int], now: float) -> RecordCard:
+    messages, named = describe_range(one.start, one.end, turns)
+    if one.turns:
+        named = name_turns(one.turns[0], one.turns[-1])
+    asked = [] if one.requested_rate is None else [f"rate {one.requested_rate:g}"]
+    asked += [] if one.target_chars is None else [f"{format_thousands(one.target_chars)} characters"]
+    return RecordCard(
+        named,
+        messages,
+        "?" if one.original_chars is None else format_thousands(one.original_chars),
+        format_thousands(one.summary_chars),
+        ", ".join(asked),
+        "" if one.actual_rate is None else f"{one.actual_rate:.2f}",
+        max(1, min(100, round(100 * (one.actual_rate or 0)))),
+        format_age(one.created_at, now),
+        format_time(one.created_at),
+        fold(one.summary),
+    )
 
 
 def make_version_view(detail: SessionDetail, found: Version, now: float) -> VersionView:

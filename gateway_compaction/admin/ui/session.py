@@ -22,8 +22,10 @@ from gateway_compaction.admin.ui.contents import Comparison, compare_contents
 from gateway_compaction.admin.ui.history import (
     KINDS,
     Card,
+    RecordsView,
     Statistics,
     make_cards,
+    make_records_view,
     make_statistics,
     preamble_length,
 )
@@ -98,6 +100,7 @@ class SessionView:
     chart: TokenChart | None
     cards: tuple[Card, ...]
     statistics: Statistics | None
+    records: RecordsView | None
     strip: Strip | None
     fates: tuple[Fate, ...]
     comparison: Comparison | None
@@ -120,6 +123,7 @@ def make_session_view(detail: SessionDetail, now: float) -> SessionView:
         chart=_make_chart(detail),
         cards=make_cards(detail, now),
         statistics=make_statistics(detail),
+        records=make_records_view(detail, now),
         strip=_make_strip(detail),
         fates=_sum_fates(call),
         comparison=compare_contents(call) if call else None,

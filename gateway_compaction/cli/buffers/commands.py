@@ -26,6 +26,7 @@ from gateway_compaction.cli.buffers.view import (
     fact_table,
     make_console,
     print_text,
+    record_table,
     session_table,
     summary_text,
     version_in_use,
@@ -33,6 +34,7 @@ from gateway_compaction.cli.buffers.view import (
 )
 from gateway_compaction.core.records.call_snapshot import name_messages, number_messages
 from gateway_compaction.core.records.compaction import Compaction
+from gateway_compaction.core.summary.statistics import list_summary_records
 from gateway_compaction.errors import NotFound, PartNotFound
 
 Level = Literal["light", "medium", "aggressive"]
@@ -127,6 +129,18 @@ def events(
         print_json({"session": detail.row.session, "events": listed})
         return
     make_console().print(event_table(listed))
+
+
+@app.command()
+@with_archive_options
+def records(invocation: Invocation, session: Named) -> None:
+    """List the parts of the summary: turns, characters before and after, rates asked for and come out."""
+    detail = invocation.run(lambda reached: _find_detail(reached, session))
+    found = list_summary_records(detail.summary)
+    if invocation.as_json:
+        print_json(found)
+        return
+    make_console().print(record_table(found))
 
 
 @app.command()

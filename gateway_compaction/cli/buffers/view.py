@@ -20,6 +20,7 @@ from gateway_compaction.cli.buffers.text import format_block, format_cell, plura
 from gateway_compaction.core.records.call_snapshot import name_messages, number_messages
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.summary.statistics import SummaryRecords
 
 # Wider than any table: what is no terminal is not squeezed.
 PIPE_WIDTH = 4_000
@@ -116,6 +117,34 @@ def summary_text(compaction: Compaction, *, full: bool) -> list[Text]:
         shown.append(Text(name_messages(segment.start, segment.end), style="dim"))
         shown.append(Text(format_block(segment.text, full=full)))
     return shown
+
+
+def record_table(found: SummaryRecords) -> Table:
+    """Return the parts of a summary in order, with what was asked of each and what came out; then totals."""
+    totals = found.totals
+    table = Table(title="Records of the summary", title_justify="left", caption_justify="left")
+    table.caption = (
+        f"in all {pluralize(totals.turns, 'turn')}, {totals.original_chars:,} → {totals.summary_chars:,}"
+        f" characters; {totals.tokens_before:,} → {totals.tokens_after:,} tokens with note and pins:"
+        f" {totals.saved:.0%} saved"
+    )
+    for name in ("turns", "messages"):
+        table.add_column(name, no_wrap=True)
+    for name in ("characters", "aimed at", "rate asked for", "rate"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("made", no_wrap=True)
+    for one in found.records:
+        original = "?" if one.original_chars is None else f"{one.original_chars:,}"
+        table.add_row(
+            _number_range(one.turns) if one.turns else "",
+            f"{one.start + 1}–{one.end}",
+            f"{original} → {one.summary_chars:,}",
+            "" if one.target_chars is None else f"{one.target_chars:,}",
+            "" if one.requested_rate is None else f"{one.requested_rate:g}",
+            "" if one.actual_rate is None else f"{one.actual_rate:.2f}",
+            format_age(one.created_at),
+        )
+    return table
 
 
 def call_table(call: CallSnapshot) -> Table:

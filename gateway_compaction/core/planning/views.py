@@ -6,6 +6,7 @@ sent, so what a view costs is computed here from the very messages that ``render
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -41,6 +42,8 @@ from gateway_compaction.core.summary.block import (
     compute_block_limit,
     render_operator_pins,
 )
+from gateway_compaction.core.summary.segments import TURNS_PER_SEGMENT
+from gateway_compaction.core.summary.turn_labels import LABEL_TOKENS, label_segments
 from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.language import detect_language, get_phrases
 from gateway_compaction.core.text.shorten import clear_result, clip_message, is_clearable
@@ -171,7 +174,8 @@ class ViewBuilder:
 
     def text_room(self, cut: int, limit: int) -> int:
         """Return the tokens that a block of ``limit`` leaves for the summary's own text."""
-        return self._build_frame(cut, limit).room
+        room = self._build_frame(cut, limit).room
+        return room - min(self._count_labels(cut) * LABEL_TOKENS, room // 4)
 
     def text_beside_summary(self, cut: int, limit: int) -> str:
         """Return what is read beside the text of a block of ``limit`` tokens.
@@ -244,7 +248,7 @@ class ViewBuilder:
         """
         frame = self._build_frame(compaction.covers, self._block_limit(compaction))
         message = build_summary_message(
-            compaction.text, frame, self.context.raw_tokens, self._pinned_facts[0]
+            self._label_text(compaction), frame, self.context.raw_tokens, self._pinned_facts[0]
         )
         return self.tokens_in_place(compaction.covers, message)
 
@@ -256,7 +260,7 @@ class ViewBuilder:
 
     def _build_summary_message(self, compaction: Compaction) -> Message:
         """Build the message that stands for what is covered, the same bytes at every call."""
-        context, cut, text = self.context, compaction.covers, compaction.text
+        context, cut, text = self.context, compaction.covers, self._label_text(compaction)
         frame_, facts = self._build_frame(cut, self._block_limit(compaction)), self._pinned_facts[0]
         message = context.caches.frames.get(
             ("summary message", text, frame_, facts),
@@ -268,6 +272,20 @@ class ViewBuilder:
         covered = [message for i, message in enumerate(history[:cut]) if i != opener]
         behind = [*([] if opener is None else [history[opener]]), *history[cut:]]
         return mark_for_cache(message, carried_cache_mark(covered, behind))
+
+    def _label_text(self, compaction: Compaction) -> str:
+        """Return the summary; by turns each of its texts stands behind a label that names its turns."""
+        if self.context.policy.summary.strategy != "turns":
+            return compaction.text
+        return label_segments(compaction.segments, self.context.transcript.turn_starts)
+
+    def _count_labels(self, cut: int) -> int:
+        """Return how many labels the summary of the first ``cut`` messages has at most."""
+        policy = self.context.policy
+        if policy.summary.strategy != "turns":
+            return 0
+        turns = bisect_left(self.context.transcript.turn_starts, cut)
+        return -(-turns // (policy.triggers.turns or TURNS_PER_SEGMENT))
 
     def _block_limit(self, compaction: Compaction) -> int:
         """Return the most tokens of a stored compaction's block."""

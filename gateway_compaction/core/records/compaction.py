@@ -6,8 +6,10 @@ messages, of whichever process or branch, and no other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
+
+from gateway_compaction.core.records.summary_record import SummaryRecord
 
 Kind = Literal["cleared", "extractive", "model"]
 # A record never replaces one of a higher rank: a model's summary is not lost to an extract made in haste.
@@ -98,6 +100,8 @@ class Compaction:
         asked: the model group that was asked for it, None where none was and in older records.
         unsourced: number of identifiers that a model's text holds and its source does not; it is told once,
             in the event, and not stored.
+        records: for each segment how long its messages were, and which length was asked for; none in older
+            records.
     """
 
     digest: str
@@ -118,11 +122,17 @@ class Compaction:
     created_at: float = 0.0
     asked: str | None = None
     unsourced: int = 0
+    records: tuple[SummaryRecord, ...] = ()
 
     @property
     def text(self) -> str:
         """The summary: its segments in order."""
         return "\n\n".join(s.text for s in self.segments if s.text)
+
+    def created(self, at: float) -> Compaction:
+        """Return the record with the second at which it was made; older parts keep theirs."""
+        records = tuple(r if r.created_at else replace(r, created_at=at) for r in self.records)
+        return replace(self, created_at=at, records=records)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record in plain JSON types, with the schema version."""
@@ -142,7 +152,7 @@ class Compaction:
             record["quotes"] = self.quotes
         if self.asked is not None:
             record["asked"] = self.asked
-        return record | {
+        record |= {
             "parent": self.parent,
             "version": self.version,
             "model": self.model,
@@ -151,6 +161,10 @@ class Compaction:
             "cost": self.cost,
             "created_at": self.created_at,
         }
+        if self.records:
+            # Last: the scripts look for parent and kind by pattern, and take the first they find.
+            record["records"] = [one.to_dict() for one in self.records]
+        return record
 
     @classmethod
     def from_dict(cls, raw: dict[str, Any]) -> Compaction:
@@ -180,9 +194,18 @@ class Compaction:
                 cost=raw["cost"],
                 created_at=float(raw["created_at"]),
                 asked=raw.get("asked"),
+                records=_read_records(raw.get("records")),
             )
         except (KeyError, TypeError, IndexError, AttributeError) as error:
             raise ValueError(f"not a compaction record: {error!r}") from error
+
+
+def _read_records(raw: Any) -> tuple[SummaryRecord, ...]:
+    """Read the records of the segments; none where one cannot be read: the summary serves all the same."""
+    try:
+        return tuple(map(SummaryRecord.from_dict, raw or ()))
+    except (ValueError, TypeError):
+        return ()
 
 
 def _clip_to_list(clip: Clip | None) -> list[Any] | None:

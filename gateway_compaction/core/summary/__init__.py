@@ -11,7 +11,8 @@ frame leaves for the text. All lengths are in uncalibrated tokens where nothing 
 sent must not change with a calibration.
 
 Modules: ``prompts`` (questions), ``acceptance`` (answers), ``identifier_check`` (what an answer lost or made
-up), ``segments`` (growth), ``block`` (the summary message), ``statistics`` (how much shorter it became),
+up), ``segments`` (growth), ``block`` (the summary message), ``turn_labels`` (the turns of
+each segment, as it is sent), ``statistics`` (how much shorter it became),
 ``restore`` (what a later conversation is told of this one), ``restore_facts`` (what of that is found in it).
 Imports conversation, text, pins, extractive, policy and records.
 """

@@ -1,116 +1,159 @@
-"""The statistics of a summary: the turns that each of its parts stands for, and how much shorter it is.
+"""The records of a summary: which turns became how long a text, and what the whole of it saves.
 
-For those who tune ``summary.rate`` and ``triggers.turns``: which group of turns became how long a text, and
-whether the rate that the policy asks for came out. Nothing in the gateway reads these records yet; they are
-made from a stored compaction and the conversation it was made of (see tests/seeds/test_turns.py).
+For those who tune ``summary.rate`` and ``triggers.turns``. The records are made with the compaction and
+stored in it; API, page and command line show what ``list_summary_records`` makes of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from gateway_compaction.core.conversation.messages import told_text_of
 from gateway_compaction.core.conversation.transcript import Transcript
-from gateway_compaction.core.records.compaction import Compaction, Segment
+from gateway_compaction.core.records.compaction import Compaction
+from gateway_compaction.core.records.summary_record import SummaryRecord
+from gateway_compaction.core.summary.turn_labels import find_turns
+
+# Characters asked for, by the range of the messages that a text stands for.
+Targets = Mapping[tuple[int, int], int]
 
 
 @dataclass(frozen=True, slots=True)
-class SummaryRecord:
-    """One segment of a summary, held against the messages that it stands for.
+class RecordedPart:
+    """One part of a summary as it is shown.
 
     Attributes:
-        thread_id: the conversation, as the caller names it.
-        turns: the turns it stands for, counted from 1; a divided turn belongs to all its segments.
-        turn_length: the number of these turns.
-        original_chars: characters of the text of the messages that it stands for.
-        summary_chars: characters of the segment.
-        compression_rate: the rate that the policy asks for; where it names none, the one that came out.
-        summary: the segment's text.
+        start: position of its first message, after the preamble, from 0.
+        end: position behind its last one.
+        turns: the turns that it stands for, from 1; none where they are not known.
+        turn_length: their number.
+        original_chars: characters of its messages' text, None where they are not known.
+        summary_chars: characters of the part.
+        target_chars: characters that were asked for, None where the length was asked for in tokens.
+        requested_rate: the rate that was asked for, None where none was.
+        actual_rate: the rate that came out, None where it is not known.
+        created_at: seconds since 1970.
+        summary: its text.
     """
 
-    thread_id: str
+    start: int
+    end: int
     turns: tuple[int, ...]
     turn_length: int
-    original_chars: int
+    original_chars: int | None
     summary_chars: int
-    compression_rate: float
+    target_chars: int | None
+    requested_rate: float | None
+    actual_rate: float | None
+    created_at: float
     summary: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the record in plain JSON types."""
-        return {**asdict(self), "turns": list(self.turns)}
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryTotals:
-    """All segments of a summary together.
+    """All parts of a summary together.
 
     Attributes:
-        summaries: the number of segments.
-        turns: the number of turns that they stand for.
-        original_chars: characters of the messages' text.
-        summary_chars: characters of the segments.
-        saved: share of the characters that is no longer sent.
+        summaries: the number of parts.
+        turns: the number of turns that they stand for; one that two of them share counts once.
+        original_chars: characters of the messages' text, of the parts for which it is known.
+        summary_chars: characters of the parts.
+        tokens_before: tokens of the messages.
+        tokens_after: tokens of all that stands in their place: note, pins, texts, a repeated user message.
+        saved: share of these tokens that is no longer sent; negative where the place takes more.
     """
 
     summaries: int
     turns: int
     original_chars: int
     summary_chars: int
+    tokens_before: int
+    tokens_after: int
     saved: float
 
 
+@dataclass(frozen=True, slots=True)
+class SummaryRecords:
+    """The parts of one version of a summary, in order, and their totals; version 0 where there is none."""
+
+    version: int
+    records: tuple[RecordedPart, ...]
+    totals: SummaryTotals
+
+
 def build_summary_records(
-    compaction: Compaction, transcript: Transcript, rate: float | None = None, thread_id: str = ""
+    compaction: Compaction,
+    transcript: Transcript,
+    rate: float | None = None,
+    base: Compaction | None = None,
+    targets: Targets | None = None,
 ) -> tuple[SummaryRecord, ...]:
     """Build a record for each segment of a compaction, in order.
 
     Args:
         compaction: a compaction of this conversation.
         transcript: the conversation.
-        rate: the rate that the policy asks for, None where it names none.
-        thread_id: a name for the conversation.
+        rate: the rate that new segments were to have, None where none was asked for.
+        base: the compaction that this one continues: of segments taken over from it the records are too.
+        targets: the characters that were asked for; None where ``rate`` alone says it.
     """
-    openers = transcript.turn_starts
-    ends = [*openers[1:], len(transcript.history)]
-    turns = list(zip(openers, ends, strict=True)) if openers else []
+    kept = {} if base is None else {(s.start, s.end, s.text): base.created_at for s in base.segments}
+    older = {} if base is None else {(r.start, r.end): r for r in base.records}
     records: list[SummaryRecord] = []
     for segment in compaction.segments:
-        covered = transcript.history[segment.start : segment.end]
-        numbers = _find_turns(segment, turns)
-        original_chars = sum(len(told_text_of(message)) for message in covered)
-        summary_chars = len(segment.text)
-        compression_rate = rate
-        if compression_rate is None:
-            compression_rate = round(summary_chars / original_chars, 2) if original_chars else 0.0
-        records.append(
-            SummaryRecord(
-                thread_id=thread_id,
-                turns=numbers,
-                turn_length=len(numbers),
-                original_chars=original_chars,
-                summary_chars=summary_chars,
-                compression_rate=compression_rate,
-                summary=segment.text,
-            )
-        )
+        place = (segment.start, segment.end)
+        taken_over = (*place, segment.text) in kept
+        if taken_over and place in older:
+            records.append(older[place])
+            continue
+        original = sum(len(told_text_of(m)) for m in transcript.history[segment.start : segment.end])
+        first, last = find_turns(segment, transcript.turn_starts)
+        record = SummaryRecord(*place, first, last, original, len(segment.text))
+        if taken_over:
+            record = replace(record, created_at=kept[*place, segment.text])
+        else:
+            by_rate = None if rate is None else int(original * rate)
+            target = by_rate if targets is None else targets.get(place)
+            record = replace(record, target_chars=target, rate=rate)
+        records.append(record)
     return tuple(records)
 
 
-def _find_turns(segment: Segment, turns: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-    """Return the numbers of the turns (each with its first message and its end) that a segment touches."""
-    return tuple(
-        number for number, (start, end) in enumerate(turns, 1) if start < segment.end and end > segment.start
+def list_summary_records(compaction: Compaction | None) -> SummaryRecords:
+    """Return the parts of a summary with their records, and the totals; of older summaries what is known."""
+    if compaction is None:
+        return SummaryRecords(0, (), SummaryTotals(0, 0, 0, 0, 0, 0, 0.0))
+    known = {(record.start, record.end): record for record in compaction.records}
+    parts = []
+    for segment in compaction.segments:
+        record = known.get((segment.start, segment.end))
+        parts.append(
+            RecordedPart(
+                start=segment.start,
+                end=segment.end,
+                turns=record.turns if record else (),
+                turn_length=len(record.turns) if record else 0,
+                original_chars=record.original_chars if record else None,
+                summary_chars=len(segment.text),
+                target_chars=record.target_chars if record else None,
+                requested_rate=record.rate if record else None,
+                actual_rate=record.actual_rate if record else None,
+                created_at=record.created_at if record else compaction.created_at,
+                summary=segment.text,
+            )
+        )
+    return SummaryRecords(compaction.version, tuple(parts), _add_up(parts, compaction))
+
+
+def _add_up(parts: Sequence[RecordedPart], compaction: Compaction) -> SummaryTotals:
+    before, after = compaction.tokens_before, compaction.tokens_after
+    return SummaryTotals(
+        summaries=len(parts),
+        turns=len({turn for part in parts for turn in part.turns}),
+        original_chars=sum(part.original_chars or 0 for part in parts),
+        summary_chars=sum(part.summary_chars for part in parts),
+        tokens_before=before,
+        tokens_after=after,
+        saved=round(1 - after / before, 4) if before else 0.0,
     )
-
-
-def compute_totals(records: Iterable[SummaryRecord]) -> SummaryTotals:
-    """Add up records; a turn that two of them share counts once."""
-    records = list(records)
-    original_chars = sum(record.original_chars for record in records)
-    summary_chars = sum(record.summary_chars for record in records)
-    turns = {turn for record in records for turn in record.turns}
-    saved = 1 - summary_chars / original_chars if original_chars else 0.0
-    return SummaryTotals(len(records), len(turns), original_chars, summary_chars, saved)
