@@ -107,6 +107,9 @@ class Machine(RuleBasedStateMachine):
         return talk
 
     @rule(target=running, talk=talks, replica=st.integers(0, 1), at=st.none() | st.integers(0, 8))
+    def called(self, talk: Known, replica: int, at: int | None) -> Any:
+        return self.call(talk, replica, at)
+
     def call(self, talk: Known, replica: int, at: int | None) -> Any:
         text = f"q{next(self.numbers)}"
         headers = {} if at is None else {"x_conversation_at": str(at)}
@@ -125,6 +128,14 @@ class Machine(RuleBasedStateMachine):
         assert [m["content"] for m in call.placement.sent] == [*base, text]
         talk.open = Running(talk, chosen, call, text, list(base))
         return talk.open
+
+    @rule(talk=talks, data=st.data())
+    def edited_and_answered(self, talk: Known, data: st.DataObject) -> None:
+        """Three times: a branch of a branch leaves it where another one has gone on."""
+        for _ in range(3):
+            if talk.open is None and len(talk.texts) < 30:
+                run = self.call(talk, 0, data.draw(st.integers(0, len(talk.texts))))
+                self.finish(run, f"r{next(self.numbers)}")
 
     @rule(run=consumes(running))
     def answered(self, run: Running) -> None:
