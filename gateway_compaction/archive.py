@@ -285,6 +285,10 @@ class Archive(Protocol):
         """Take a pin back."""
         ...
 
+    async def set_rate(self, scope: Scope, session: SessionRef, rate: float | None) -> None:
+        """Let the next summaries have this rate (0.1 to 0.5) in place of the policy's; None gives it back."""
+        ...
+
     async def reset(self, scope: Scope, session: SessionRef) -> None:
         """Forget compactions, pins, pauses and requests; events and labels stay."""
         ...

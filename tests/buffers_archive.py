@@ -166,6 +166,9 @@ class FakeArchive:
             raise NotFound("There is no such pin")
         await self._do(scope, session, "unpin", text)
 
+    async def set_rate(self, scope: Scope, session: SessionRef, rate: float | None) -> None:
+        await self._do(scope, session, "rate", rate)
+
     async def reset(self, scope: Scope, session: SessionRef) -> None:
         await self._do(scope, session, "reset")
 

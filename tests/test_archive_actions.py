@@ -39,6 +39,7 @@ ACTIONS: dict[str, Callable[[RedisArchive, Scope, SessionRef], Awaitable[Any]]] 
     "rollback": lambda archive, scope, where: archive.rollback(scope, where, 1),
     "pin": lambda archive, scope, where: archive.pin(scope, where, "never on Fridays"),
     "unpin": lambda archive, scope, where: archive.unpin(scope, where, "pinned before"),
+    "rate": lambda archive, scope, where: archive.set_rate(scope, where, 0.2),
     "reset": lambda archive, scope, where: archive.reset(scope, where),
 }
 ALL: dict[str, Callable[[RedisArchive, Scope, SessionRef], Awaitable[Any]]] = {
@@ -65,6 +66,7 @@ FIELDS: tuple[dict[str, str], ...] = (
     {"version": "9", "model": "\ud800"},
     {"version": "9", "bypass_reason": "x" * 201},
     {"version": "9", "compact": "0"},
+    *({"version": "9", "rate": value} for value in ("", "0.30", "0.6", "nan", "x")),
     {"version": "9", "pins": json.dumps(["x"] * 21)},
     {"version": "9", "pins": json.dumps(["x" * 401])},
     {"version": "9", "pins": json.dumps(["a\nb"])},
@@ -227,6 +229,27 @@ class TestEveryDeed:
         assert len(seen) == 5 and all(name.endswith("*") for name in seen)
 
 
+class TestRate:
+    """The rate that an operator sets for one session."""
+
+    async def test_calls_know_it_and_it_can_be_given_back(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        await three(store)
+        await archive.set_rate(OWN, S, 0.2)
+        assert (await store.load(S, [digest("a")])).controls.rate == 0.2
+        shown = await archive.detail(OWN, S)
+        assert shown.steering.rate == 0.2 and shown.events[0].outcome == "rate"
+        document = await archive.export(OWN, S)
+        await archive.set_rate(OWN, S, None)
+        assert (await store.load(S, [digest("a")])).controls.rate is None
+        await archive.forget(OWN, S)
+        assert await archive.load(ADMIN, document) == S
+        assert (await archive.detail(ADMIN, S)).steering.rate == 0.2
+        with pytest.raises(ActionRefused, match=r"from 0\.1 to 0\.5"):
+            await archive.set_rate(ADMIN, S, 0.7)
+
+
 class TestVersions:
     """Roll back, rebuild, reset."""
 
@@ -333,14 +356,15 @@ class TestVersions:
         await three(store)
         await archive.rollback(OWN, S, 2)
         await archive.compact(OWN, S)
+        await archive.set_rate(OWN, S, 0.2)
         await store.bypass(S, "400", 60)
         await store.backoff(S, "unused", 60)
         await archive.reset(OWN, S)
         found = await archive.detail(OWN, S)
         assert (found.compactions, found.retired, found.bypass, found.backoff) == ((), (), None, None)
         controls = found.steering
-        assert (controls.pins, controls.compact, controls.rebuild) == ((), False, False)
-        assert found.row.labels and len(found.events) == 4
+        assert (controls.pins, controls.compact, controls.rate) == ((), False, None)
+        assert found.row.labels and len(found.events) == 5
         assert (await store.notices()).requested == frozenset()
 
 

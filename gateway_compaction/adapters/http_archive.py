@@ -149,6 +149,10 @@ class HttpArchive:
         """See ``Archive.unpin``."""
         await self._ask("POST", _build_path(session, "unpin"), body={"text": text})
 
+    async def set_rate(self, scope: Scope, session: SessionRef, rate: float | None) -> None:
+        """See ``Archive.set_rate``."""
+        await self._ask("POST", _build_path(session, "rate"), body={"rate": rate})
+
     async def reset(self, scope: Scope, session: SessionRef) -> None:
         """See ``Archive.reset``."""
         await self._ask("POST", _build_path(session, "reset"))

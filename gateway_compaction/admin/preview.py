@@ -49,10 +49,13 @@ def preview_call(
     if last is None or not last.window or not last.sent:
         raise Problem(409, UNSEEN)
     changed = _changed_values(body)
+    if detail.steering.rate is not None:
+        # What is tried goes before what was set, and that before the policy.
+        policy = _with_values(policy, {"summary.rate": detail.steering.rate})
     tried = _with_values(policy, changed)
     model = detail.row.model or ""
     context = _rebuild_context(last, tried, lambda text: count(text, model))
-    context = context.with_session(SessionState(controls=detail.steering))
+    context = context.with_session(SessionState(controls=replace(detail.steering, rate=None)))
     views = ViewBuilder(context)
     job = plan_summary_job(views, None)
     sent, cut = context.measure.total, job.covers if job else None

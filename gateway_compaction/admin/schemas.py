@@ -32,6 +32,14 @@ class PinBody(_Body):
     text: Annotated[str, Field(min_length=1, max_length=400)]
 
 
+class RateBody(_Body):
+    """The rate of a session's next summaries."""
+
+    rate: Annotated[
+        float | None, Field(ge=0.1, le=0.5, description="In place of summary.rate; null: the policy's.")
+    ]
+
+
 class PreviewBody(_Body):
     """The values to try; what is left out stays as the policy has it."""
 

@@ -13,7 +13,7 @@ from gateway_compaction.admin.dependencies import PartsDep
 from gateway_compaction.admin.json_response import json_response, json_response_off_loop
 from gateway_compaction.admin.problems import Problem, limit_body
 from gateway_compaction.admin.read_routes import Id, ref_of
-from gateway_compaction.admin.schemas import Done, Erased, Imported, PinBody, RollbackBody
+from gateway_compaction.admin.schemas import Done, Erased, Imported, PinBody, RateBody, RollbackBody
 from gateway_compaction.archive import LARGEST_DOCUMENT
 from gateway_compaction.call_state import owner_of, tenant_of
 from gateway_compaction.errors import NotFound
@@ -29,6 +29,7 @@ DETAILS: Mapping[str, str] = {
     "nothing": "Every version is taken back: the next call goes out as the client sends it, while it fits.",
     "pin": "It stands in every summary of this conversation from the next call on.",
     "unpin": "It stands in no summary any more, from the next call on.",
+    "rate": "The next summaries have this rate; what is written already stays as it is.",
     "reset": "Compactions, pins and wishes are gone: the next call is treated as the first one. Events and"
     " labels stay.",
     "forget": "Nothing of it is left in the store; processes drop what they remember within a few seconds.",
@@ -82,6 +83,16 @@ async def unpin(viewer: Doer, parts: PartsDep, id: Id, body: PinBody) -> Respons
     """Take a pinned fact back."""
     await parts.archive.unpin(viewer.scope, ref_of(id), body.text)
     return json_response(Done("unpin", DETAILS["unpin"]))
+
+
+@router.post("/sessions/{id}/rate", operation_id="compaction_rate", response_model=Done)
+async def set_rate(viewer: Doer, parts: PartsDep, id: Id, body: RateBody) -> Response:
+    """Let the next summaries of this conversation have another rate than its policy says; null gives it back.
+
+    What is written already stays as it is.
+    """
+    await parts.archive.set_rate(viewer.scope, ref_of(id), body.rate)
+    return json_response(Done("rate", DETAILS["rate"]))
 
 
 @router.post("/sessions/{id}/reset", operation_id="compaction_reset", response_model=Done)

@@ -155,9 +155,7 @@ class PostCall:
         """Store a compaction with the records of its segments, which no request has waited for."""
         context, storage = decision.context, decision.policy.storage
         base = next((c for c in context.fitting_compactions if c.digest == compaction.parent), None)
-        work = partial(
-            build_summary_records, compaction, context.transcript, decision.policy.summary.rate, base
-        )
+        work = partial(build_summary_records, compaction, context.transcript, compaction.rate, base)
         records = await asyncio.get_running_loop().run_in_executor(self._executor, work)
         await self._store.put(
             decision.session,

@@ -463,6 +463,7 @@ def _build_compaction(task: SummaryTask, kind: Kind, segments: tuple[Segment, ..
         since=task.since,
         parent=base.digest if base else None,
         tokens_before=task.covered_tokens,
+        rate=task.policy.summary.rate,
     )
 
 

@@ -60,10 +60,13 @@ class SummaryTask:
         """The session that the summary is of."""
         return self.decision.session
 
-    @property
+    @cached_property
     def policy(self) -> Policy:
-        """The policy that it is made by."""
-        return self.decision.policy
+        """The policy that it is made by, with the rate that an operator set for the session."""
+        policy, rate = self.decision.policy, self.decision.context.rate
+        if policy.summary.rate == rate:
+            return policy
+        return policy.model_copy(update={"summary": policy.summary.model_copy(update={"rate": rate})})
 
     @property
     def generation(self) -> str:

@@ -85,6 +85,10 @@ class MemoryArchive:
             raise PartNotFound.pin(len(detail.steering.pins))
         self._do("unpin", scope, session)
 
+    async def set_rate(self, scope: Scope, session: SessionRef, rate: float | None) -> None:
+        detail = self._do("rate", scope, session)
+        self.add(replace(detail, steering=replace(detail.steering, rate=rate)))
+
     async def reset(self, scope: Scope, session: SessionRef) -> None:
         self._do("reset", scope, session)
 

@@ -32,6 +32,7 @@ ROUTES: dict[tuple[str, str], tuple[dict[str, Any], bool]] = {
     ("POST", "/compaction/sessions/{id}/rollback"): ({"json": {"version": 1}}, True),
     ("POST", "/compaction/sessions/{id}/pins"): ({"json": {"text": "keep this"}}, True),
     ("POST", "/compaction/sessions/{id}/unpin"): ({"json": {"text": "never deploy on Fridays"}}, True),
+    ("POST", "/compaction/sessions/{id}/rate"): ({"json": {"rate": 0.2}}, True),
     ("POST", "/compaction/sessions/{id}/reset"): ({}, True),
     ("DELETE", "/compaction/sessions/{id}"): ({}, True),
 }

@@ -12,7 +12,7 @@ from gateway_compaction.core.planning.fit import compact_early
 from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.core.planning.snapshot import build_snapshot
 from gateway_compaction.core.planning.views import ViewBuilder
-from gateway_compaction.core.records.compaction import Clip, Compaction
+from gateway_compaction.core.records.compaction import Clip, Compaction, Segment
 from gateway_compaction.core.records.controls import SessionControls, read_start
 from tests.core.builders import Bench, policy, sent_by, stored
 from tests.core.invariants import text_in
@@ -159,3 +159,26 @@ class TestLayout:
         call = build_snapshot(plain, shown, sent_by(shown, plain), 1.0)
         assert [fate for _, _, fate in call.sent].count("shortened") == 1
         assert ("acknowledgement" in [origin for _, _, origin in call.saw]) == acknowledged
+
+
+class TestRate:
+    """The rate that an operator sets for one session, in force from the next summary on."""
+
+    def test_the_next_summary_has_it_and_what_is_written_stays(self) -> None:
+        setup = bench(levels__medium__keep_last=4)
+        context = setup.context(chat(60, 60))
+        views, rated = ViewBuilder(context), SessionControls(rate=0.5)
+        cut = context.coverable_cuts[5]
+        written = Compaction(
+            context.chain[cut], cut, "model", (Segment(0, cut, "What was said. " * 40),), limit=150
+        )
+        asked = steered(context, rated)
+        assert (context.rate, asked.rate) == (None, 0.5)
+        assert ViewBuilder(asked).summary_block_limit(cut) > views.summary_block_limit(cut) == 150
+        # Not a byte of the epoch changes: neither when it is set ...
+        before, after = views.build_view(written), ViewBuilder(asked).build_view(written)
+        assert before.summary_message == after.summary_message
+        # ... nor when it is given back.
+        long = replace(written, limit=ViewBuilder(asked).summary_block_limit(cut), rate=0.5)
+        kept, left = ViewBuilder(asked).build_view(long), views.build_view(long)
+        assert kept.summary_message == left.summary_message != before.summary_message

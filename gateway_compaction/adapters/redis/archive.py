@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from gateway_compaction.adapters.redis.codec import decode_texts, encode_event, encode_text
+from gateway_compaction.adapters.redis.codec import decode_texts, encode_event, encode_rate, encode_text
 from gateway_compaction.adapters.redis.connection import RedisConnection, connect
 from gateway_compaction.adapters.redis.detail import NO_SESSION, fetch_detail, fetch_fields
 from gateway_compaction.adapters.redis.erase import erase_session, erase_tenant, note_voided
@@ -44,6 +44,7 @@ from gateway_compaction.adapters.redis.transfer_checks import LONGEST_PIN, MOST_
 from gateway_compaction.adapters.vault import Vault
 from gateway_compaction.archive import Hour, Query, Scope, SessionDetail, SessionPage, SessionRow
 from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.core.records.controls import LEAST_RATE, MOST_RATE
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.core.redaction.marks import mask_secrets
 from gateway_compaction.errors import ActionRefused, NotFound, PartNotFound
@@ -185,6 +186,13 @@ class RedisArchive:
         stored = await self._find_stored_pin(session, pin)
         action = _Action(STEER, "unpin", f"{len(pin)} characters", ["unpin", stored, 0])
         await self._act(scope, session, action)
+
+    async def set_rate(self, scope: Scope, session: SessionRef, rate: float | None) -> None:
+        """See ``Archive.set_rate``."""
+        if rate is not None and not LEAST_RATE <= rate <= MOST_RATE:
+            raise ActionRefused(f"A rate is from {LEAST_RATE} to {MOST_RATE}")
+        told = "that of the policy" if rate is None else f"{encode_rate(rate)}, from the next summary on"
+        await self._act(scope, session, _Action(STEER, "rate", told, ["rate", encode_rate(rate), 0]))
 
     async def reset(self, scope: Scope, session: SessionRef) -> None:
         """See ``Archive.reset``."""

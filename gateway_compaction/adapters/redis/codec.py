@@ -15,7 +15,7 @@ from typing import Any
 
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import SCHEMA, Compaction
-from gateway_compaction.core.records.controls import SessionControls
+from gateway_compaction.core.records.controls import LEAST_RATE, MOST_RATE, SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.core.redaction.marks import mask_secrets
 from gateway_compaction.core.tokens.windows import LearnedWindow
@@ -164,9 +164,23 @@ def decode_buffer(raw: Any, digests: frozenset[str]) -> Buffer:
 
 
 def decode_controls(raw: Sequence[bytes | None]) -> SessionControls:
-    """Return the controls of a session from its fields ``generation``, ``pins``, ``compact``, ``rebuild``."""
-    generation, pins, compact, rebuild = ((part or b"").decode("utf-8", "replace") for part in raw)
-    return SessionControls(generation, decode_texts(pins), bool(compact), bool(rebuild))
+    """Return the controls of a session from its fields: generation, pins, compact, rebuild and rate."""
+    generation, pins, compact, rebuild, rate = ((part or b"").decode("utf-8", "replace") for part in raw)
+    return SessionControls(generation, decode_texts(pins), bool(compact), bool(rebuild), decode_rate(rate))
+
+
+def encode_rate(rate: float | None) -> str:
+    """Return the rate that an operator set for a session, as it is stored; empty for none."""
+    return "" if rate is None else f"{rate:g}"
+
+
+def decode_rate(text: str) -> float | None:
+    """Return that rate; None where there is none, or none that an operator can set."""
+    try:
+        rate = float(text)
+    except ValueError:
+        return None
+    return rate if LEAST_RATE <= rate <= MOST_RATE and encode_rate(rate) == text else None
 
 
 def decode_factors(raw: Mapping[bytes, bytes]) -> dict[str, float]:

@@ -35,7 +35,7 @@ from gateway_compaction.errors import NotFound
 NO_SESSION = "There is no such session, or it is not yours to see"
 
 # Fields of a session that ``decode_controls`` takes, in its order.
-CONTROL_FIELDS = ("generation", "pins", "compact", "rebuild")
+CONTROL_FIELDS = ("generation", "pins", "compact", "rebuild", "rate")
 
 # Parts that are shown, besides the session's own fields.
 DETAIL_PARTS = ("claims", "compactions", "retired", "events", "last")

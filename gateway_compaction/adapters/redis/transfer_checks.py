@@ -14,6 +14,7 @@ from typing import Any
 from gateway_compaction.adapters.redis.codec import (
     TEXT_CHARS,
     decode_event,
+    decode_rate,
     decode_record,
     decode_snapshot,
     decode_texts,
@@ -152,6 +153,7 @@ FIELDS: Mapping[str, Check] = {
     **dict.fromkeys(("bypass_until", "backoff_until"), _check_whole(LATEST_SECOND * 1000)),
     **dict.fromkeys(("bypass_reason", "backoff_reason"), _check_any_text(LABEL_CHARS)),
     **dict.fromkeys(("compact", "rebuild"), ("1",).__contains__),
+    "rate": lambda v: decode_rate(v) is not None,
     "labels": _check_json_texts(_is_label, MOST_LABELS),
     "pins": _check_json_texts(_is_pin, MOST_PINS),
 }
@@ -250,7 +252,7 @@ def is_sound(record: Compaction) -> bool:
         all(map(_is_count, counts))
         and IS_MOMENT(record.created_at)
         and all(IS_MOMENT(one.created_at) for one in record.records)
-        and all(_check_optional(_check_number(1))(one.rate) for one in record.records)
+        and all(map(_check_optional(_check_number(1)), (record.rate, *(r.rate for r in record.records))))
         and _check_optional(_check_number(DEAREST))(record.cost)
         and _check_optional(_check_plain_text(NAME_CHARS))(record.model)
         and _check_optional(_check_plain_text(NAME_CHARS))(record.asked)

@@ -55,6 +55,15 @@ def find_action(
                 CACHE,
             )
             return OperatorAction(name, "Pin a fact", "Pin", (*told, AUDITED), asks="The fact", text=text)
+        case "rate":
+            told = (
+                "From the next summary on its length is this share of the characters that it stands for, from"
+                " 0.1 (short) to 0.5 (detailed). Empty: the share that the policy says.",
+                "What is written already stays as it is.",
+            )
+            rate = detail.steering.rate
+            shown = text or ("" if rate is None else f"{rate:g}")
+            return OperatorAction(name, "Set the rate", "Set", (*told, AUDITED), asks="The rate", text=shown)
         case "unpin":
             return _unpin_action(detail, mark)
         case "reset":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -107,9 +108,13 @@ async def run_action(request: Request, viewer: Reader, parts: PartsDep, id: Id, 
     detail = await parts.archive.detail(viewer.scope, session)
     number = form.get("version", "")
     version = int(number) if number.isdecimal() and len(number) < 10 else None
-    action = find_action(name, detail, version, form.get("text", "").strip(), form.get("pin", ""))
+    text = form.get("text", "").strip()
+    action = find_action(name, detail, version, text, form.get("pin", ""))
     if action is None:
         raise explain_missing(name, detail, version)
+    if name == "rate":
+        # Shown filled in with what holds; sent empty it is given back.
+        action = replace(action, text=text)
     try:
         await _apply_action(parts, viewer, session, action)
     except ActionRefused as refusal:
@@ -132,6 +137,8 @@ async def _apply_action(parts: Parts, viewer: Viewer, session: SessionRef, actio
             await archive.rollback(scope, session, action.version)
         case "pin":
             await archive.pin(scope, session, action.text)
+        case "rate":
+            await archive.set_rate(scope, session, _read_rate(action.text))
         case "unpin":
             await archive.unpin(scope, session, action.text)
         case "reset":
@@ -139,6 +146,18 @@ async def _apply_action(parts: Parts, viewer: Viewer, session: SessionRef, actio
         case "forget":
             await archive.forget(scope, session)
     await parts.attend()
+
+
+def _read_rate(text: str) -> float | None:
+    """Return the rate that was filled in; None where nothing was.
+
+    Raises:
+        ActionRefused: it is no number.
+    """
+    try:
+        return float(text) if text else None
+    except ValueError:
+        raise ActionRefused("A rate is a number from 0.1 to 0.5, such as 0.3") from None
 
 
 def _done_word(action: OperatorAction) -> str:

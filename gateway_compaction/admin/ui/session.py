@@ -172,6 +172,8 @@ def _list_notices(detail: SessionDetail, now: float) -> tuple[tuple[str, str], .
         found.append(("warn", f"No summary is started for {wait}: {shorten_line(detail.backoff[1], 300)}"))
     if detail.steering.compact:
         found.append(("info", "Asked to compact from the next call on, below every level too."))
+    if detail.steering.rate is not None:
+        found.append(("info", f"Rate {detail.steering.rate:g} was set for the next summaries."))
     if detail.steering.rebuild:
         found.append(("info", "Asked to rebuild the summary from what the next call brings."))
     return tuple(found)

@@ -101,6 +101,29 @@ def unpin(
 
 
 @with_archive_options
+def rate(
+    invocation: Invocation,
+    session: Named,
+    value: Annotated[
+        str, typer.Argument(metavar="RATE", help="From 0.1 to 0.5, or policy for that of the policy.")
+    ],
+) -> None:
+    """Let the next summaries have another rate than the policy says; what is written stays as it is."""
+    try:
+        wanted = None if value == "policy" else float(value)
+    except ValueError:
+        raise typer.BadParameter("neither a number nor policy", param_hint="RATE") from None
+
+    async def action(reached: OpenArchive, ref: SessionRef) -> Mapping[str, Any]:
+        await reached.archive.set_rate(reached.scope, ref, wanted)
+        return {"rate": wanted}
+
+    held = "has the policy's rate again"
+    told = held if wanted is None else f"has rate {wanted:g} from the next summary on"
+    _run_action(invocation, session, action, "rate", told)
+
+
+@with_archive_options
 def reset(invocation: Invocation, session: Named, yes: Yes = False) -> None:
     """Forget compactions, pins, pauses and wishes of a session; events and labels stay."""
 
@@ -179,7 +202,7 @@ def load(
 
 def add_actions(app: typer.Typer) -> None:
     """Add the actions to the command line as commands."""
-    for action in (compact, rebuild, rollback, pin, unpin, reset, forget, export):
+    for action in (compact, rebuild, rollback, pin, unpin, rate, reset, forget, export):
         app.command()(action)
     app.command("import")(load)
 

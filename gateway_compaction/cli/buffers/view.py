@@ -235,6 +235,7 @@ def _list_facts(detail: SessionDetail) -> Iterable[tuple[str, str | Text]]:
     for _, until in detail.claims:
         yield "in the making", f"a summary, claimed until {_format_time(until)} UTC"
     yield "asked for", ", ".join(name for name in ("compact", "rebuild") if getattr(controls, name))
+    yield "rate", "" if controls.rate is None else f"{controls.rate:g}, set for the next summaries"
     yield from ((f"pin {n}", format_cell(pin, 400)) for n, pin in enumerate(controls.pins, 1))
 
 

@@ -145,6 +145,12 @@ class RequestContext:
         return Redactor(detector, self.transcript.history, self.digests, self.caches.findings)
 
     @property
+    def rate(self) -> float | None:
+        """The rate of the next summary: an operator's for this session, else the policy's; None for none."""
+        rate = self.session.controls.rate
+        return self.policy.summary.rate if rate is None else rate
+
+    @property
     def reserved_for_quotes(self) -> int:
         """Tokens that every view keeps free for quotes: those that the gap above ``medium`` does not hold."""
         return quote_reserve(self.policy.recall.max_tokens, self.window, self.levels.gap)

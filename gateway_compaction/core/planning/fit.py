@@ -167,6 +167,7 @@ def _extend(views: ViewBuilder, base: Compaction | None, cut: int, limit: int) -
         window=context.window,
         parent=parent,
         tokens_before=context.measure.between(0, cut),
+        rate=context.rate,
     )
     view = views.build_view(extended)
     # Only what covers nothing has no message in its place.

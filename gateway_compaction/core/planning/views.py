@@ -143,8 +143,9 @@ class ViewBuilder:
         """Return the most tokens of a summary block for the first ``cut`` messages."""
         summary, window = self.context.policy.summary, self.context.window
         covered = self.context.measure.between(0, cut)
-        tokens = compute_block_limit(summary.max_tokens, summary.rate, window, covered)
-        if summary.rate is not None:
+        rate = self.context.rate
+        tokens = compute_block_limit(summary.max_tokens, rate, window, covered)
+        if rate is not None:
             # A rate is that of the text, in characters, with a quarter to spare; note and pins come on top.
             tokens = min(window // 4, tokens * 5 // 4 + NOTE_AND_PINS_TOKENS)
         return tokens
@@ -174,7 +175,7 @@ class ViewBuilder:
 
     def text_room(self, cut: int, limit: int) -> int:
         """Return the tokens that a block of ``limit`` leaves for the summary's own text."""
-        room = self._build_frame(cut, limit).room
+        room = self._build_frame(cut, limit, self.context.rate is not None).room
         return room - min(self._count_labels(cut) * LABEL_TOKENS, room // 4)
 
     def text_beside_summary(self, cut: int, limit: int) -> str:
@@ -187,7 +188,8 @@ class ViewBuilder:
         repeated = ""
         if opener is not None:
             repeated = escape_markup(text_of(self.context.transcript.history[opener]))
-        return "\n".join([*self._build_frame(cut, limit).lines, repeated])
+        frame = self._build_frame(cut, limit, self.context.rate is not None)
+        return "\n".join([*frame.lines, repeated])
 
     def _build_acknowledgement(self, cut: int) -> Message | None:
         """Build the word that parts the block from a user's message: some models refuse two in a row."""
@@ -246,7 +248,7 @@ class ViewBuilder:
 
         Its session may have been erased while it was made.
         """
-        frame = self._build_frame(compaction.covers, self._block_limit(compaction))
+        frame = self._build_frame_of(compaction)
         message = build_summary_message(
             self._label_text(compaction), frame, self.context.raw_tokens, self._pinned_facts[0]
         )
@@ -261,7 +263,7 @@ class ViewBuilder:
     def _build_summary_message(self, compaction: Compaction) -> Message:
         """Build the message that stands for what is covered, the same bytes at every call."""
         context, cut, text = self.context, compaction.covers, self._label_text(compaction)
-        frame_, facts = self._build_frame(cut, self._block_limit(compaction)), self._pinned_facts[0]
+        frame_, facts = self._build_frame_of(compaction), self._pinned_facts[0]
         message = context.caches.frames.get(
             ("summary message", text, frame_, facts),
             lambda: build_summary_message(text, frame_, context.raw_tokens, facts),
@@ -272,6 +274,17 @@ class ViewBuilder:
         covered = [message for i, message in enumerate(history[:cut]) if i != opener]
         behind = [*([] if opener is None else [history[opener]]), *history[cut:]]
         return mark_for_cache(message, carried_cache_mark(covered, behind))
+
+    def _is_rated(self, compaction: Compaction) -> bool:
+        """Tell whether a compaction's text has a length of its own, beside note and pins.
+
+        That is decided when it is made: a rate that an operator sets later is for the next summary, and
+        changes no byte of this one.
+        """
+        return compaction.rate is not None or self.context.policy.summary.rate is not None
+
+    def _build_frame_of(self, compaction: Compaction) -> BlockFrame:
+        return self._build_frame(compaction.covers, self._block_limit(compaction), self._is_rated(compaction))
 
     def _label_text(self, compaction: Compaction) -> str:
         """Return the summary; by turns each of its texts stands behind a label that names its turns."""
@@ -289,9 +302,13 @@ class ViewBuilder:
 
     def _block_limit(self, compaction: Compaction) -> int:
         """Return the most tokens of a stored compaction's block."""
-        limit = self.summary_block_limit(compaction.covers)
-        if compaction.limit is not None:
-            if self.context.policy.summary.rate is not None:
+        if compaction.limit is None:
+            limit = self.summary_block_limit(compaction.covers)
+        else:
+            summary, window = self.context.policy.summary, self.context.window
+            covered = self.context.measure.between(0, compaction.covers)
+            limit = compute_block_limit(summary.max_tokens, None, window, covered)
+            if self._is_rated(compaction):
                 # The rate was turned into tokens when the compaction was made. Turned into tokens anew it
                 # would drift with the count, and the bytes with it.
                 limit = self.context.window // 4
@@ -312,11 +329,11 @@ class ViewBuilder:
 
         return context.caches.frames.get(("pins", facts, context.window), choose)
 
-    def _build_frame(self, cut: int, limit: int) -> BlockFrame:
+    def _build_frame(self, cut: int, limit: int, rated: bool) -> BlockFrame:
         """Build the note and the pins of a block of ``limit`` tokens, once for all requests."""
         context = self.context
         opener = context.transcript.openers.get(cut)
-        settings = self._frame_settings
+        settings = self._frame_settings(rated)
 
         def build() -> BlockFrame:
             # The transcript keeps its messages alive, so that an id names one of them and nothing else.
@@ -333,8 +350,7 @@ class ViewBuilder:
 
         return context.caches.frames.get(("frame", context.chain[cut], limit, settings), build)
 
-    @property
-    def _frame_settings(self) -> FrameSettings:
+    def _frame_settings(self, rated: bool) -> FrameSettings:
         """All that a frame depends on besides its messages and limit: a part of the key it is kept by."""
         policy, weights = self.context.policy, self.context.policy.anchors.weights
         return FrameSettings(
@@ -348,7 +364,7 @@ class ViewBuilder:
                 weights.keyword,
                 policy.summary.preserve_keys,
             ),
-            pinned_tokens=None if policy.summary.rate is None else NOTE_AND_PINS_TOKENS,
+            pinned_tokens=NOTE_AND_PINS_TOKENS if rated else None,
         )
 
     def find_rules(self, message: Message, digest: bytes) -> tuple[Rule, ...]:

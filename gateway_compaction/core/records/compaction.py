@@ -100,6 +100,8 @@ class Compaction:
         asked: the model group that was asked for it, None where none was and in older records.
         unsourced: number of identifiers that a model's text holds and its source does not; it is told once,
             in the event, and not stored.
+        rate: the rate that its block was made for; None where the length was given in tokens, and in older
+            records.
         records: for each segment how long its messages were, and which length was asked for; none in older
             records.
     """
@@ -122,6 +124,7 @@ class Compaction:
     created_at: float = 0.0
     asked: str | None = None
     unsourced: int = 0
+    rate: float | None = None
     records: tuple[SummaryRecord, ...] = ()
 
     @property
@@ -150,6 +153,8 @@ class Compaction:
             record["window"] = self.window
         if self.quotes is not None:
             record["quotes"] = self.quotes
+        if self.rate is not None:
+            record["rate"] = self.rate
         if self.asked is not None:
             record["asked"] = self.asked
         record |= {
@@ -194,6 +199,7 @@ class Compaction:
                 cost=raw["cost"],
                 created_at=float(raw["created_at"]),
                 asked=raw.get("asked"),
+                rate=None if raw.get("rate") is None else float(raw["rate"]),
                 records=_read_records(raw.get("records")),
             )
         except (KeyError, TypeError, IndexError, AttributeError) as error:

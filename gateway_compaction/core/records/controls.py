@@ -20,6 +20,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 UNSTORED_MARK, ACTION_MARK = "+", "*"
+# The rates that an operator may set: those of a policy.
+LEAST_RATE, MOST_RATE = 0.1, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +36,15 @@ class SessionControls:
         pins: facts that stand in every summary block, verbatim.
         compact: compact from the next call on, below every level too, where that makes it smaller.
         rebuild: make a summary from the source that the next call brings.
+        rate: the length of the next summaries, in place of the policy's ``summary.rate``; None where that
+            holds. What is written already stays as it is.
     """
 
     generation: str = ""
     pins: tuple[str, ...] = ()
     compact: bool = False
     rebuild: bool = False
+    rate: float | None = None
 
 
 def is_stored(generation: str) -> bool:

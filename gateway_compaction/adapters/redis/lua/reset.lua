@@ -9,7 +9,7 @@
 local session = part('session')
 if redis.call('EXISTS', session) == 0 then return 0 end
 for _, name in ipairs(VERSION_PARTS) do redis.call('DEL', part(name)) end
-redis.call('HDEL', session, 'pins', 'compact', 'rebuild', 'failures')
+redis.call('HDEL', session, 'pins', 'compact', 'rebuild', 'rate', 'failures')
 redis.call('HDEL', session, 'backoff_until', 'backoff_reason', 'bypass_until', 'bypass_reason')
 operator_action(ARGV[1])
 return 1
