@@ -10,7 +10,7 @@ LOCKED := $(PIP) install --quiet --no-compile --require-hashes
 EDITABLE := $(PIP) install --quiet --no-deps --no-build-isolation --editable .
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test clients coverage check format lock lock-clients clean
+.PHONY: help install run test clients compat coverage check format lock lock-clients lock-compat clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,22 @@ $(CLIENTS)/node/.made: $(CLIENT_PROGRAMS)/package.json $(CLIENT_PROGRAMS)/packag
 	cd $(CLIENTS)/node && npm install --no-audit --no-fund
 	@touch $@
 
+# Each LiteLLM has an environment of its own (COMPAT_LISTS chooses among them). Another Python wants another folder:
+# make compat PYTHON=python3.13 COMPAT=.compat-3.13
+COMPAT ?= .compat
+COMPAT_LISTS ?= litellm-1.108 litellm-1.109 litellm-1.110
+COMPAT_TESTS ?= tests/e2e tests/admin/test_proxy.py tests/test_ask_again.py
+
+compat: $(COMPAT_LISTS:%=$(COMPAT)/%/.made) ## Run the end-to-end tests on each LiteLLM that README names
+	failed=; for list in $(COMPAT_LISTS); do echo "$$list"; \
+		$(COMPAT)/$$list/bin/python -m pytest -q $(COMPAT_TESTS) || failed="$$failed $$list"; done; \
+	[ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
+
+$(COMPAT)/%/.made: requirements/compat/%.txt
+	$(PYTHON) -m venv $(COMPAT)/$*
+	$(COMPAT)/$*/bin/python -m pip --disable-pip-version-check install --quiet --no-compile --require-hashes -r $<
+	@touch $@
+
 coverage: $(VENV)/.dev ## Run the tests of core/, which cover every line and branch of it
 	$(BIN)/python -m coverage run --branch --source gateway_compaction/core -m pytest -q tests/core tests/seeds tests/test_policy*.py
 	$(BIN)/python -m coverage report --show-missing --fail-under=100
@@ -77,8 +93,13 @@ lock-clients: $(VENV)/.dev ## The same for the clients that make clients plays
 		$(COMPILE) --output-file requirements/clients/$$list.txt requirements/clients/$$list.in || exit 1; done
 	cd $(CLIENT_PROGRAMS) && npm install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund
 
+lock-compat: $(VENV)/.dev ## The same for the LiteLLMs of make compat
+	for list in $(COMPAT_LISTS); do \
+		$(subst make lock,make lock-compat,$(COMPILE)) --output-file requirements/compat/$$list.txt \
+			requirements/compat/$$list.in requirements/compat/gateway.in requirements/build.in || exit 1; done
+
 clean: ## Remove .venv, caches and build output
-	rm -rf $(VENV) $(CLIENTS) build dist htmlcov .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache *.egg-info
+	rm -rf $(VENV) $(CLIENTS) $(COMPAT) build dist htmlcov .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

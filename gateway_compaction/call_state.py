@@ -103,6 +103,14 @@ class UncoveredCall:
         return self
 
 
+@dataclass(frozen=True, slots=True)
+class EmptyCall:
+    """A call of a covered door whose body holds no messages; it stands where another has its state."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> EmptyCall:
+        return self
+
+
 def find_state(logging_obj: Any) -> CallState | None:
     """Return the state of the call that LiteLLM's logging object is about, None where it is not ours."""
     details = getattr(logging_obj, "model_call_details", None)
@@ -311,7 +319,12 @@ def build_response_headers(state: CallState) -> dict[str, str]:
     if decision is None and state.failed:
         return {"x-compaction": "failed", "x-compaction-reason": "a fault in the gateway", **kept}
     if decision is None:
-        return kept
+        # Another hook has blocked it, or it was not sent, before the deployment hook could decide.
+        return {
+            "x-compaction": "none",
+            "x-compaction-reason": "the call ended before it was looked at",
+            **kept,
+        }
     headers = {"x-compaction": decision.outcome, **kept}
     headers |= {
         f"x-compaction-{name.replace('_', '-')}": value for name, value in _describe(decision).items()
@@ -332,8 +345,15 @@ def _describe_kept(state: CallState) -> dict[str, str]:
     return headers
 
 
-def build_uncovered_headers(call: UncoveredCall, covered: Sequence[str]) -> dict[str, str]:
-    """Return the headers that tell a client that its calls are not compacted."""
+def build_stateless_headers(call: Any, covered: Sequence[str]) -> dict[str, str] | None:
+    """Return the headers for what stands where a call's state would: why nothing of it was looked at.
+
+    A client that finds no header cannot tell a call that needed nothing from one that never came past.
+    """
+    if isinstance(call, EmptyCall):
+        return {"x-compaction": "none", "x-compaction-reason": "the request holds no messages"}
+    if not isinstance(call, UncoveredCall):
+        return None
     reason = f"calls of {call.door} are not covered; those of {', '.join(covered)} are"
     return {"x-compaction": "uncovered", "x-compaction-reason": reason}
 

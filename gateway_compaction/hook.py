@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 import logging
 import time
 from collections.abc import Callable, Coroutine, Mapping
@@ -34,9 +35,10 @@ from gateway_compaction.call_refusals import CallRefusals
 from gateway_compaction.call_state import (
     KEY,
     CallState,
+    EmptyCall,
     UncoveredCall,
     build_response_headers,
-    build_uncovered_headers,
+    build_stateless_headers,
     ending_of,
     field_of,
     find_conversation_id,
@@ -122,10 +124,13 @@ class CompactionHook(CustomLogger):
         logging_obj, endpoint = data.get("litellm_logging_obj"), endpoint_of(call_type)
         if (door := UNCOVERED.get(call_type)) is not None:
             self._note_uncovered(door, logging_obj)
-        if endpoint is None or logging_obj is None or not holds_messages(endpoint, data):
+        if endpoint is None or logging_obj is None:
             return None
         details = logging_obj.model_call_details
         if isinstance(details.get(KEY), CallState):
+            return None
+        if not holds_messages(endpoint, data):
+            details[KEY] = EmptyCall()
             return None
         state = CallState(user_api_key_dict, dict(data), endpoint)
         details[KEY] = state
@@ -184,10 +189,7 @@ class CompactionHook(CustomLogger):
         logging_obj = data.get("litellm_logging_obj")
         state = find_state(logging_obj)
         if state is None:
-            uncovered = _details_of(logging_obj).get(KEY)
-            return (
-                build_uncovered_headers(uncovered, COVERED) if isinstance(uncovered, UncoveredCall) else None
-            )
+            return build_stateless_headers(_details_of(logging_obj).get(KEY), COVERED)
         if response is not None:
             if data.get("stream") is not True:
                 await self.append_answer(state, to_body(response))
@@ -271,7 +273,10 @@ class CompactionHook(CustomLogger):
         loop.run_in_executor(self._runtime.executors[1], compile_grammars)
         from litellm.proxy import proxy_server
 
-        shutdown = proxy_server.proxy_shutdown_event
+        # Where a LiteLLM has another way to stop, what is under way is lost, as when it is killed.
+        shutdown = getattr(proxy_server, "proxy_shutdown_event", None)
+        if not inspect.iscoroutinefunction(shutdown):
+            return
 
         @wraps(shutdown)
         async def drain_first(*args: Any, **kwargs: Any) -> None:

@@ -65,6 +65,19 @@ def test_no_reason_of_a_plan_is_missing() -> None:
     assert [text for text in told if text not in PAGE] == []
 
 
+def test_no_reason_why_a_request_is_left_alone_is_missing() -> None:
+    table = PAGE.partition("| `x-compaction-reason` says |")[2]
+    folder = ROOT / "gateway_compaction" / "core" / "endpoints"
+    text = "\n".join(path.read_text("utf-8") for path in folder.glob("*.py"))
+    given = {reason for reason in re.findall(r'(?m)^[A-Z_]+ = "([^"]+)"$', text) if reason.count(" ") > 2}
+    engine = (ROOT / "gateway_compaction" / "engine" / "compactor.py").read_text("utf-8")
+    given |= set(re.findall(r'Untouched\(request, policy, "\w+", "([^"]+)"', engine))
+    headers = (ROOT / "gateway_compaction" / "call_state.py").read_text("utf-8")
+    given |= set(re.findall(r'"x-compaction-reason": "([^"]+)"', headers))
+    assert len(given) > 9
+    assert [reason for reason in given if f"`{reason}`" not in table] == []
+
+
 def test_no_reason_why_a_summary_failed_is_missing() -> None:
     given = r'raise (?:refused or |problem or )?(?:Summary|Transcript)\w+\((?:f?"([^"]+)"|([A-Z_]+)\))'
     named = dict(re.findall(r'(?m)^([A-Z_]+) = "([^"]+)"', SOURCES))

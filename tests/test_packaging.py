@@ -33,6 +33,7 @@ PACKAGE = ROOT / "gateway_compaction"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 RUNTIME = [Requirement(line) for line in PROJECT["dependencies"]]
 DEV = [Requirement(line) for line in PROJECT["optional-dependencies"]["dev"]]
+COMPAT = sorted(f"compat/{path.name}" for path in (ROOT / "requirements/compat").glob("*.txt"))
 # Parts of a declared dependency that are imported by a name of their own.
 CARRIED = {"pydantic_core": "pydantic"}
 
@@ -83,7 +84,24 @@ class TestDependencies:
         for name in ("run.txt", "build.txt"):
             assert pins(name).items() <= developing.items()
 
-    @pytest.mark.parametrize("name", ["build.txt", "dev.txt", "run.txt"])
+    @pytest.mark.parametrize("name", COMPAT)
+    def test_each_litellm_of_make_compat_is_allowed_and_named(self, name: str) -> None:
+        listed = pins(name)
+        allowed = next(r for r in RUNTIME if r.name == "litellm")
+        for requirement in RUNTIME:
+            assert listed[canonicalize_name(requirement.name)] in requirement.specifier, requirement
+        assert name == f"compat/litellm-{listed['litellm'].major}.{listed['litellm'].minor}.txt"
+        minors = sorted(Version(Path(one).stem.removeprefix("litellm-")) for one in COMPAT)
+        made = re.search(r"(?m)^COMPAT_LISTS \?= (.*)$", (ROOT / "Makefile").read_text())
+        assert made and made[1].split() == [f"litellm-{minor}" for minor in minors]
+        # Nothing newer is allowed than what is run, and README says the same range.
+        newest = pins(f"compat/litellm-{minors[-1]}.txt")["litellm"]
+        assert Version(f"{newest.major}.{newest.minor + 1}") not in allowed.specifier
+        lowest = pins("run.txt")["litellm"]
+        assert f"LiteLLM {lowest} to {newest}" in (ROOT / "README.md").read_text()
+        assert allowed.specifier.contains(lowest) and str(lowest) in str(allowed.specifier)
+
+    @pytest.mark.parametrize("name", ["build.txt", "dev.txt", "run.txt", *COMPAT])
     def test_every_pin_has_hashes_and_no_place_to_fetch_from(self, name: str) -> None:
         text = (ROOT / "requirements" / name).read_text()
         blocks = re.split(r"(?m)^(?=\w)", text)[1:]

@@ -1,23 +1,25 @@
 """Asking a deployment again within the same call, where it refused what was sent as too long.
 
-Relies on three things of LiteLLM 1.108. The proxy's router calls each of ``FUNCTIONS`` once for each attempt,
-so that what is put in its place is asked with the deployment chosen and its slot held: the first by its name,
-the others as they were when the router was made, which is after callbacks are loaded. A second call with the
-same arguments passes ``async_pre_call_deployment_hook`` again, which may send less. And ``resent_on`` is
-LiteLLM's own word for an attempt that its caller sends again: its failure is neither logged as the request's,
-nor counted against the deployment, and its budget stays reserved.
+Relies on three things of LiteLLM 1.108 to 1.110. The proxy's router calls each of ``FUNCTIONS`` once for
+each attempt, so that what is put in its place is asked with the deployment chosen and its slot held: the
+first by its name, the others as they were when the router was made, which is after callbacks are loaded. A
+second call with the same arguments passes ``async_pre_call_deployment_hook`` again, which may send less.
+And ``resent_on`` is LiteLLM's own word for an attempt that its caller sends again: its failure is neither
+logged as the request's, nor counted against the deployment, and its budget stays reserved.
 
 A fallback entry that names the same group (``{"model": group}``) would do too, but it shows: as a fallback in
 the answer's headers and in the logs, and as a failure of the deployment. Another deployment of the group may
 be chosen, and only errors that LiteLLM has classed as a full context come that way.
 
-Should the router come to call something else, refusals reach the client as without this module. It is pinned
-by tests/e2e/test_length_refusals.py.
+Should the router come to call something else, or should one of these things be missing or of another form,
+refusals reach the client as without this module, and every call is answered as before. It is pinned by
+tests/e2e/test_length_refusals.py, on each LiteLLM of ``make compat``, and by tests/test_ask_again.py.
 """
 
 from __future__ import annotations
 
 import datetime
+import inspect
 import logging
 import traceback
 from collections.abc import Callable, Mapping
@@ -78,9 +80,12 @@ def describe_error(error: Any) -> ProviderError:
 def install(refusals: Refusals) -> None:
     """Let every call of LiteLLM's that is refused as too long be asked again, where ``refusals`` say so."""
     for endpoint, name in FUNCTIONS.items():
-        original = getattr(litellm, name)
+        original: Any = getattr(litellm, name, None)
         if getattr(original, MARK, False):
             original = original.__wrapped__
+        if not inspect.iscoroutinefunction(original):
+            log.warning("this LiteLLM has no litellm.%s to be asked again: refusals reach the client", name)
+            continue
         setattr(litellm, name, wrap(original, endpoint, refusals))
 
 
@@ -120,20 +125,24 @@ async def _prepare(refusals: Refusals, kwargs: Mapping[str, Any], error: Excepti
 
 async def _open_stream(answer: Any) -> None:
     """Send the request of a stream that is only prepared, as the router does next: its refusal comes here."""
+    fetch = getattr(answer, "fetch_stream", None)
     if (
         getattr(answer, "completion_stream", answer) is None
         and getattr(answer, "make_call", None) is not None
+        and inspect.iscoroutinefunction(fetch)
     ):
-        await answer.fetch_stream()
+        await fetch()
 
 
 def _resent_on(predicate: Callable[[Exception], bool]) -> AbstractContextManager[None]:
     try:
         from litellm._internal_context import resent_on
-    except ImportError:
-        # The attempt is then logged as a failure too; the call is asked again all the same.
-        return nullcontext()
-    return resent_on(predicate)
+
+        told = resent_on(predicate)
+    except (ImportError, TypeError):
+        told = None
+    # Without it the attempt is logged as a failure too; the call is asked again all the same.
+    return told if isinstance(told, AbstractContextManager) else nullcontext()
 
 
 async def _log_failure(logging_obj: Any, error: Exception) -> None:
