@@ -63,7 +63,7 @@ from gateway_compaction.core.pins.rules import compile_grammars
 from gateway_compaction.core.text.language import load_classifier
 from gateway_compaction.engine.post_call import Ending
 from gateway_compaction.engine.request import Decision
-from gateway_compaction.errors import CompactionError, ConversationRefused
+from gateway_compaction.errors import CompactionError, ConversationRefused, PolicyError
 from gateway_compaction.ports import ModelFacts
 from gateway_compaction.runtime import Runtime, build, log_to_stderr, policy_source_from
 from gateway_compaction.settings import Settings
@@ -295,7 +295,11 @@ class CompactionHook(CustomLogger):
         """
         first, model = state.data, str(state.data.get("model"))
         identity = replace(identity_of(state.auth, model, metadata_of(first)), endpoint=state.endpoint)
-        policy = self._runtime.compactor.resolve_policy(identity)
+        try:
+            policy = self._runtime.compactor.resolve_policy(identity)
+        except PolicyError:
+            # The compactor leaves such a request alone, and says so in the answer's headers.
+            return
         if policy.conversation.keep != "gateway" or state.endpoint not in policy.endpoints:
             return
         field = field_of(state.endpoint)
