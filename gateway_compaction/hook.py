@@ -300,6 +300,9 @@ class CompactionHook(CustomLogger):
         except PolicyError:
             # The compactor leaves such a request alone, and says so in the answer's headers.
             return
+        except Exception:
+            state.failed = True
+            raise
         if policy.conversation.keep != "gateway" or state.endpoint not in policy.endpoints:
             return
         field = field_of(state.endpoint)
