@@ -9,6 +9,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from gateway_compaction.adapters.litellm.doors import COVERED, UNCOVERED
 from gateway_compaction.adapters.policy_file import load_policy_file
 from gateway_compaction.cli.main import app
 from gateway_compaction.core.policy.book import Identity
@@ -36,6 +37,12 @@ def test_the_policy_loads(tmp_path: Path) -> None:
     assert book.resolve(Identity()).mode == "observe"
     assert book.resolve(Identity(team_id="lab-7")).levels.medium.keep_last == 20
     assert yaml.safe_load(block)["version"] == 1
+
+
+@pytest.mark.parametrize("door", [*COVERED, *UNCOVERED.values()])
+def test_what_is_covered_and_what_is_not_is_told_before_anything_else(door: str) -> None:
+    covered, _, rest = README.partition("Not covered")
+    assert door in (covered if door in COVERED else rest.partition("\n\n")[0])
 
 
 @pytest.mark.parametrize("page", re.findall(r"\]\(([^):#]+)\)", README))

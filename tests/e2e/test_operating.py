@@ -111,6 +111,18 @@ async def test_clients_of_doors_that_are_not_covered_are_told(
     assert await counted_calls(gateway, name) == before + 1
 
 
+async def test_counting_tokens_is_no_call_of_a_conversation(gateway: Proxy) -> None:
+    talk = [{"role": "user", "content": "word " * 30_000}]
+    async with httpx.AsyncClient(base_url=gateway.url, trust_env=False, timeout=60) as client:
+        answer = await client.post(
+            "/v1/messages/count_tokens",
+            json={"model": "doors", "messages": talk},
+            headers={"Authorization": f"Bearer {MASTER_KEY}"},
+        )
+    assert answer.status_code == 200 and answer.json()["input_tokens"] >= 30_000, answer.text
+    assert not [name for name in answer.headers if name.startswith("x-compaction")]
+
+
 async def counted_calls(gateway: Proxy, name: str) -> float:
     """The value of one series at our own route, 0 where it is not there."""
     async with httpx.AsyncClient(base_url=gateway.url, trust_env=False) as client:
