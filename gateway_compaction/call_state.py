@@ -11,15 +11,19 @@ from typing import Any
 
 from gateway_compaction.archive import Owner
 from gateway_compaction.core.conversation.digest import digest_history, fingerprint
+from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import parse_transcript
+from gateway_compaction.core.endpoints.logged_answer import read_logged_answer
 from gateway_compaction.core.endpoints.read import read_conversation
 from gateway_compaction.core.endpoints.wire import EndpointName, WireConversation
 from gateway_compaction.core.planning.placement import BRANCH_HEADER, ID_HEADER, VERSION_HEADER
 from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.core.records.savings import CacheUse
+from gateway_compaction.core.summary.restore import insert_restored
 from gateway_compaction.engine.kept_conversations import KeptCall
 from gateway_compaction.engine.post_call import Ending
 from gateway_compaction.engine.request import Decision, Request, Untouched
+from gateway_compaction.engine.restoring import Restored
 from gateway_compaction.errors import TranscriptError
 from gateway_compaction.ports import Caller, ModelFacts
 
@@ -63,6 +67,9 @@ class CallState:
         released: the proxy has let the answer go.
         followed: what follows a call was started.
         kept: the call of a conversation that the gateway keeps; None where the client keeps it.
+        restored: the block that the conversation begins with, if it goes on from an earlier one.
+        unrestored: why it does not, though the client asks for it.
+        answer: what the model answered, where a later call is to be known by it.
     """
 
     auth: Any
@@ -84,6 +91,9 @@ class CallState:
     released: bool = False
     followed: bool = False
     kept: KeptCall | None = None
+    restored: Restored | None = None
+    unrestored: str | None = None
+    answer: Message | None = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CallState:
         # Loggers copy call details; there is one state for each call.
@@ -185,7 +195,11 @@ def holds_messages(endpoint: EndpointName, body: Mapping[str, Any]) -> bool:
 
 def read_body(state: CallState, value: Any) -> WireConversation:
     """Return the conversation of a call whose field of messages has some value; the rest is as it came."""
-    return read_conversation(state.endpoint, {**state.data, field_of(state.endpoint): value})
+    conversation = read_conversation(state.endpoint, {**state.data, field_of(state.endpoint): value})
+    if state.restored is None:
+        return conversation
+    messages = insert_restored(conversation.messages, state.restored.block.text)
+    return replace(conversation, messages=messages)
 
 
 def request_of(state: CallState, conversation: WireConversation) -> Request:
@@ -249,10 +263,15 @@ def write_decision(state: CallState, decision: Decision) -> Any:
     """Return the value for the body's field of messages that a decision comes to, and remember it."""
     assert state.conversation is not None
     value = state.values[0]
-    if decision.messages is not None:
-        value = state.conversation.write(decision.messages)
+    if is_rewritten(state, decision):
+        value = state.conversation.write(decision.sent)
         state.values = (state.values[0], *state.values[1:2], value)
     return value
+
+
+def is_rewritten(state: CallState, decision: Decision) -> bool:
+    """Tell whether something else is sent than what the client sent."""
+    return decision.messages is not None or state.restored is not None
 
 
 def has_decision_for(state: CallState, value: Any) -> bool:
@@ -287,6 +306,12 @@ def ending_of(kwargs: Mapping[str, Any], response: Any) -> Ending:
     return Ending("answered", counted, prompt_cache=_prompt_cache_of(usage))
 
 
+def answer_of(response: Any) -> Message | None:
+    """Return what the model answered in a response that LiteLLM logs; None where that is not known."""
+    dump = getattr(response, "model_dump", None)
+    return read_logged_answer(dump() if callable(dump) else response)
+
+
 def _usage_of(kwargs: Mapping[str, Any], response: Any) -> Any:
     """Return the provider's report under the names of Chat Completions, which LiteLLM logs for all."""
     usage = getattr(response, "usage", None)
@@ -315,17 +340,14 @@ def _prompt_cache_of(usage: Any) -> CacheUse | None:
 
 def build_response_headers(state: CallState) -> dict[str, str]:
     """Return the headers that tell the client what was done."""
-    decision, kept = state.decision, _describe_kept(state)
+    decision, more = state.decision, {**_describe_kept(state), **_describe_restored(state)}
     if decision is None and state.failed:
-        return {"x-compaction": "failed", "x-compaction-reason": "a fault in the gateway", **kept}
+        return {"x-compaction": "failed", "x-compaction-reason": "a fault in the gateway", **more}
     if decision is None:
         # Another hook has blocked it, or it was not sent, before the deployment hook could decide.
-        return {
-            "x-compaction": "none",
-            "x-compaction-reason": "the call ended before it was looked at",
-            **kept,
-        }
-    headers = {"x-compaction": decision.outcome, **kept}
+        reason = "the call ended before it was looked at"
+        return {"x-compaction": "none", "x-compaction-reason": reason, **more}
+    headers: dict[str, Any] = {"x-compaction": decision.outcome, **more}
     headers |= {
         f"x-compaction-{name.replace('_', '-')}": value for name, value in _describe(decision).items()
     }
@@ -343,6 +365,20 @@ def _describe_kept(state: CallState) -> dict[str, str]:
     elif not call.is_over:
         headers[VERSION_HEADER] = str(call.version + 1)
     return headers
+
+
+def _describe_restored(state: CallState) -> dict[str, str]:
+    """Return the header that names the conversation that a call was told of, or why it was told of none."""
+    if state.unrestored is not None:
+        told = f"no: {state.unrestored}"
+    elif state.restored is None:
+        return {}
+    elif state.decision is not None:
+        told = state.restored.block.source
+    else:
+        # The block is put in by what the decision comes to.
+        told = "no: a fault in the gateway" if state.failed else "no: the call ended before it was looked at"
+    return {"x-conversation-restored": _to_header(told)}
 
 
 def build_stateless_headers(call: Any, covered: Sequence[str]) -> dict[str, str] | None:

@@ -3,6 +3,7 @@
 CompactionError
 ├── PolicyError        a policy file or block that cannot be used: file, path, value, remedy
 ├── TranscriptError    a message list that cannot be read as a conversation
+├── SourceNotFound     a client asked to go on from a conversation that is not there, or is not its own
 ├── StoreError         the store did not answer, or answered nonsense
 │   └── StoreBusy      not asked at all: the breaker is open
 ├── ConversationRefused   a call of a kept conversation that cannot be answered: status, code and why
@@ -34,6 +35,7 @@ __all__ = [
     "NotFound",
     "PartNotFound",
     "PolicyError",
+    "SourceNotFound",
     "StoreBusy",
     "StoreError",
     "SummaryDenied",
@@ -67,6 +69,10 @@ class PolicyError(CompactionError):
 
 class TranscriptError(CompactionError):
     """The messages cannot be read as a conversation; they are passed on unchanged."""
+
+
+class SourceNotFound(CompactionError):
+    """A client asked to go on from a conversation that is not there, or is not its own; it is told so."""
 
 
 class StoreError(CompactionError):

@@ -37,6 +37,7 @@ from gateway_compaction.call_state import (
     CallState,
     EmptyCall,
     UncoveredCall,
+    answer_of,
     build_response_headers,
     build_stateless_headers,
     ending_of,
@@ -48,6 +49,7 @@ from gateway_compaction.call_state import (
     holds_messages,
     identity_of,
     is_edited,
+    is_rewritten,
     list_items,
     list_sent,
     metadata_of,
@@ -60,10 +62,18 @@ from gateway_compaction.call_state import (
 )
 from gateway_compaction.core.endpoints.answers import read_answer
 from gateway_compaction.core.pins.rules import compile_grammars
+from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.text.language import load_classifier
 from gateway_compaction.engine.post_call import Ending
 from gateway_compaction.engine.request import Decision
-from gateway_compaction.errors import CompactionError, ConversationRefused, PolicyError
+from gateway_compaction.engine.restoring import HEADER, find_reason_to_begin_anew
+from gateway_compaction.errors import (
+    CompactionError,
+    ConversationRefused,
+    PolicyError,
+    SourceNotFound,
+    StoreError,
+)
 from gateway_compaction.ports import ModelFacts
 from gateway_compaction.runtime import Runtime, build, log_to_stderr, policy_source_from
 from gateway_compaction.settings import Settings
@@ -82,7 +92,7 @@ A request that iterates over an older list of callbacks does not know that we ar
 def fail_open(entry: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, Coroutine[Any, Any, R | None]]:
     """Let a fault of ours in a hook be logged once and change nothing for the caller.
 
-    What refuses a call of a kept conversation is no fault, and reaches the caller.
+    What refuses a call whose conversation is not there is no fault, and reaches the caller.
     """
 
     @wraps(entry)
@@ -135,7 +145,7 @@ class CompactionHook(CustomLogger):
         state = CallState(user_api_key_dict, dict(data), endpoint)
         details[KEY] = state
         self.start()
-        await self._open_conversation(state, data)
+        await self._begin(state, data)
         if self._should_defer():
             # The deployment hook comes after all of them.
             state.deferred = True
@@ -172,7 +182,7 @@ class CompactionHook(CustomLogger):
             decision = again
         else:
             decision = base if facts is None else await self._runtime.compactor.refit(base, facts)
-        if decision.messages is not None or decision is not state.decision:
+        if is_rewritten(state, decision) or decision is not state.decision:
             kwargs[field] = write_decision(state, decision)
         state.decision = decision
         return kwargs
@@ -207,6 +217,8 @@ class CompactionHook(CustomLogger):
         if isinstance(state, CallState):
             deployment = state.deployment.key if state.deployment else ""
             state.ending = replace(ending_of(kwargs, response_obj), deployment=deployment)
+            if state.restored is not None:
+                state.answer = answer_of(response_obj)
             self._follow(state)
 
     @fail_open
@@ -287,8 +299,8 @@ class CompactionHook(CustomLogger):
 
         proxy_server.proxy_shutdown_event = drain_first
 
-    async def _open_conversation(self, state: CallState, data: dict[str, Any]) -> None:
-        """Put the conversation before the new messages of a call, where the policy has the gateway keep it.
+    async def _begin(self, state: CallState, data: dict[str, Any]) -> None:
+        """Put before the messages of a call what its client leaves to the gateway.
 
         Raises:
             ProxyException: the call cannot be answered; in OpenAI's form.
@@ -299,13 +311,25 @@ class CompactionHook(CustomLogger):
             policy = self._runtime.compactor.resolve_policy(identity)
         except PolicyError:
             # The compactor leaves such a request alone, and says so in the answer's headers.
+            if headers_of(first).get(HEADER):
+                state.unrestored = "the policy cannot be used"
             return
         except Exception:
             state.failed = True
             raise
+        await self._open_conversation(state, data, policy)
+        # A kept conversation is told of an earlier one as any other is: its history is in place now.
+        await self._restore(state, data, policy)
+
+    async def _open_conversation(self, state: CallState, data: dict[str, Any], policy: Policy) -> None:
+        """Put the conversation before the new messages of a call, where the policy has the gateway keep it.
+
+        Raises:
+            ProxyException: the call cannot be answered; in OpenAI's form.
+        """
         if policy.conversation.keep != "gateway" or state.endpoint not in policy.endpoints:
             return
-        field = field_of(state.endpoint)
+        first, field = state.data, field_of(state.endpoint)
         try:
             state.kept = await self._runtime.conversations.open(
                 tenant_of(state.auth),
@@ -321,6 +345,31 @@ class CompactionHook(CustomLogger):
         data[field] = state.kept.placement.sent
         if data.get("stream") is True:
             self._streams.listen()
+
+    @fail_open
+    async def _restore(self, state: CallState, data: Mapping[str, Any], policy: Policy) -> None:
+        """Find the block that the conversation begins with, where it goes on from an earlier one.
+
+        Raises:
+            ProxyException: the client asks for what is not there, or is not its own.
+        """
+        restorer, headers = self._runtime.restorer, headers_of(data)
+        if not restorer.concerns(tenant_of(state.auth), headers):
+            return
+        asked = bool(headers.get(HEADER))
+        # Until it is known; a fault of ours ends this here.
+        state.unrestored = "a fault in the gateway" if asked else None
+        try:
+            request = request_of(state, read_body(state, data[field_of(state.endpoint)]))
+            reason = find_reason_to_begin_anew(request, policy)
+            state.restored = None if reason else await restorer.find(request, policy)
+        except SourceNotFound as error:
+            # The client must know: a conversation that begins with nothing would pass for one that goes on.
+            raise ProxyException(str(error), "invalid_request_error", HEADER, 404) from error
+        except StoreError as error:
+            log.warning("not restored: %s", error)
+            reason = "the store does not answer"
+        state.unrestored = reason if asked else None
 
     async def _has_changed(self, state: CallState, value: Any) -> bool:
         """Tell whether another hook left something else for this deployment than what was decided about."""
@@ -350,7 +399,7 @@ class CompactionHook(CustomLogger):
         if not again:
             self._runtime.post_call.measure_decision(state.decision, time.perf_counter() - started)
         set_span_attributes(state)
-        if state.decision.messages is not None:
+        if is_rewritten(state, state.decision):
             data[field] = write_decision(state, state.decision)
             set_spend_metadata(state, data)
 
@@ -362,6 +411,10 @@ class CompactionHook(CustomLogger):
             return
         state.followed = True
         self._runtime.post_call.follow(state.decision, state.ending)
+        if state.restored is not None and state.ending.kind in ("answered", "cached"):
+            storage = state.decision.policy.storage
+            ttl = None if storage.content == "none" else storage.ttl
+            self._runtime.worker.run_later(self._runtime.restorer.keep(state.restored, state.answer, ttl))
 
     def _release(self, state: CallState, *, streamed: bool) -> None:
         """Keep what was made for an answer that nobody can block any more."""

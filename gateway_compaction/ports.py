@@ -15,6 +15,7 @@ from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.core.records.exchange import Exchange, KeptConversation
+from gateway_compaction.core.records.restore_point import RestoredBlock
 from gateway_compaction.core.records.savings import Savings
 from gateway_compaction.core.tokens.windows import LearnedWindow
 
@@ -66,11 +67,13 @@ class Notices:
         voided: sessions whose versions were taken back or forgotten in the last ten minutes, and when their
             present generation began.
         requested: sessions of which an operator wants something at their next call, however small.
+        restoring: tenants with conversations that began where others ended.
     """
 
     forgotten: Mapping[str, float] = field(default_factory=dict)
     voided: Mapping[str, float] = field(default_factory=dict)
     requested: frozenset[str] = frozenset()
+    restoring: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +205,23 @@ class Store(Protocol):
 
     async def notices(self) -> Notices:
         """Return what was forgotten lately, and of which sessions something is wanted."""
+        ...
+
+    async def find_labelled(self, tenant: str, label: str) -> Sequence[SessionRef]:
+        """Return the sessions of a tenant that a client named with a label, the one seen last first."""
+        ...
+
+    async def find_restored(self, tenant: str, names: Sequence[str]) -> tuple[str, RestoredBlock] | None:
+        """Return the first of these names under which a block is kept, and the block.
+
+        A block that cannot be read is as one that is not there.
+        """
+        ...
+
+    async def keep_restored(
+        self, tenant: str, names: Sequence[str], block: RestoredBlock, ttl: float
+    ) -> None:
+        """Keep a block under each of these names; the tenant is one of ``Notices.restoring`` as long."""
         ...
 
     async def factors(self) -> Mapping[str, float]:

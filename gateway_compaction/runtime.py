@@ -33,6 +33,7 @@ from gateway_compaction.engine.length_refusals import LengthRefusals
 from gateway_compaction.engine.notices import NoticePoller
 from gateway_compaction.engine.parts import EngineParts
 from gateway_compaction.engine.post_call import PostCall
+from gateway_compaction.engine.restoring import ConversationRestorer
 from gateway_compaction.engine.summary_pipeline import SummaryPipeline
 from gateway_compaction.engine.window_poller import WindowPoller
 from gateway_compaction.engine.worker import Limits, Worker
@@ -66,6 +67,7 @@ class Runtime:
     notice_poller: NoticePoller
     windows: WindowPoller
     conversations: KeptConversations
+    restorer: ConversationRestorer
 
     @property
     def policy_state(self) -> PolicyState | None:
@@ -162,6 +164,9 @@ def build(
     compactor_settings = CompactorSettings(settings.enabled, settings.recall_cold_tokens)
     compactor = Compactor(parts, worker, policies, models, front, compactor_settings)
     archive = RedisArchive(connection)
+    restorer = ConversationRestorer(parts, archive, compactor.find_group_window, front)
+    notice_poller = NoticePoller(store, worker, compactor, parts.local, [archive.clear])
+    notice_poller.serve(restorer)
     return Runtime(
         settings=settings,
         store=store,
@@ -177,7 +182,8 @@ def build(
         archive=archive,
         conversations=KeptConversations(RedisConversations(connection), settings.lease_seconds),
         windows=WindowPoller(store, parts.windows, settings.calibration_seconds),
-        notice_poller=NoticePoller(store, worker, compactor, parts.local, [archive.clear]),
+        notice_poller=notice_poller,
+        restorer=restorer,
     )
 
 

@@ -15,6 +15,7 @@ from gateway_compaction.core.records.compaction import Compaction, Kind, Segment
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.core.records.exchange import Exchange
+from gateway_compaction.core.records.restore_point import RestoredBlock
 from gateway_compaction.core.tokens.windows import LearnedWindow
 from gateway_compaction.ports import Addition, Buffer, CallRecord
 
@@ -107,6 +108,8 @@ async def fill(store: RedisStore) -> None:
     addition = Addition(Exchange(0, 0, (message,), brought=1), "chat", version=0)
     await conversations.append(session(), addition, token="t", ttl=TTL)
     await conversations.open(session(), token="t", seconds=60)
+    block = RestoredBlock(session().session_id, "a conversation", "told")
+    await store.keep_restored(session().tenant, [digest("r")], block, TTL)
     await store.save_factor("gpt", 1.1)
     await store.save_window("a deployment", LearnedWindow(told=3_000, at=(await now(store),)))
     await store.add_policy_problem("team metadata of Legal: mode", 3)

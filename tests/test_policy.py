@@ -64,6 +64,7 @@ DESIGN_DEFAULTS = {
     "conversation.keep": "client",
     "conversation.parallel": "refuse",
     "conversation.wait_seconds": 30,
+    "restore.allow": True,
     "restore.summary_chars": "auto",
     "restore.recent_tokens": "auto",
     "redact.secrets": True,

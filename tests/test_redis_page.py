@@ -129,7 +129,9 @@ async def test_the_page_names_every_kind_of_key_and_every_field(prepared: str) -
     kinds = [re.sub(r"\{\w+\.\w+\}", "{tenant.session}", name) for name in names]
     kinds = [re.sub(r"\{\w+\}", "{tenant}", kind) for kind in kinds]
     documented = set(re.findall(r"^\| `(gwc:[^`]+)` \|", page, re.MULTILINE))
-    assert {re.sub(r":(label|hours|owner):\w+", r":\1:<hash>", kind) for kind in kinds} == documented
+    assert {
+        re.sub(r":(label|hours|owner|restored|restores):\w+", r":\1:<hash>", kind) for kind in kinds
+    } == documented
     fields = await raw(store).hkeys(f"gwc:{{{session().session_id}}}:session")
     for field in {field.decode().split(":")[0] for field in fields}:
         assert f"`{field}" in page, field
@@ -201,6 +203,8 @@ async def everything_at_all(store: RedisStore) -> None:
     assert await store.factors() == {"gpt": 1.1}
     assert [one.told for one in (await store.windows()).values()] == [3_000]
     assert (await store.notices()).requested == frozenset()
+    assert await store.find_restored(session().tenant, [digest("r")]) is not None
+    assert await store.find_labelled(session().tenant, "tkt-ID 7") == [session()]
     await everything_an_operator_does(RedisArchive(store.connection))
 
 

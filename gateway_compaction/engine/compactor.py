@@ -197,6 +197,11 @@ class Compactor:
         known = [SizedModel(name, window) for window, name in windows if window is not None]
         return min(known, key=lambda model: model.window, default=None)
 
+    def find_group_window(self, name: str, policy: Policy) -> int | None:
+        """Return the window of a model group, None where it is unknown."""
+        model = self.find_model(name, policy)
+        return None if model is None else model.window
+
     def find_window(self, facts: ModelFacts, policy: Policy, *, own_group: bool = True) -> int | None:
         """Return the window of a deployment, None where it is unknown.
 

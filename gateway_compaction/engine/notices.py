@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from gateway_compaction.engine.compactor import Compactor
 from gateway_compaction.engine.local_buffer import LocalBuffer
+from gateway_compaction.engine.restoring import ConversationRestorer
 from gateway_compaction.engine.worker import Worker
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Notices, Store
@@ -40,9 +41,14 @@ class NoticePoller:
     ) -> None:
         self._store, self._worker, self._compactor, self._local = store, worker, compactor, local
         self._clear, self._seconds = clear, seconds
+        self._restorer: ConversationRestorer | None = None
         self._seen_forgotten: dict[str, float] = {}
         self._seen_voided: dict[str, float] = {}
         self._lock = asyncio.Lock()
+
+    def serve(self, restorer: ConversationRestorer) -> None:
+        """Tell a restorer of which tenants there are restored conversations, and what was erased."""
+        self._restorer = restorer
 
     async def run(self) -> None:
         """Ask for as long as the process lives; for a task of its own."""
@@ -68,6 +74,8 @@ class NoticePoller:
 
     def _apply(self, notices: Notices) -> None:
         self._compactor.set_requested(notices.requested)
+        if self._restorer is not None:
+            self._restorer.set_tenants(notices.restoring)
         forgotten = _find_news(notices.forgotten, self._seen_forgotten)
         voided = _find_news(notices.voided, self._seen_voided)
         self._seen_forgotten, self._seen_voided = dict(notices.forgotten), dict(notices.voided)
@@ -76,6 +84,8 @@ class NoticePoller:
         for name, at in forgotten.items():
             self._worker.cancel(name)
             self._local.forget(name, at)
+            if self._restorer is not None:
+                self._restorer.forget(name)
         if forgotten:
             for clear in (self._compactor.clear_caches, *self._clear):
                 clear()

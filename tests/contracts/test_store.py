@@ -16,6 +16,7 @@ from gateway_compaction.adapters.redis.connection import connect
 from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.core.records.compaction import KIND_RANK, Clip, Compaction, Kind, Segment, SessionRef
 from gateway_compaction.core.records.controls import SessionControls, is_stored, is_valid_under, read_start
+from gateway_compaction.core.records.restore_point import RestoredBlock
 from gateway_compaction.ports import Buffer, CallRecord, Store
 from tests.lab.redis_server import RedisServer
 from tests.lab.waiting import until
@@ -287,3 +288,23 @@ async def test_a_refused_write_ends_its_lease_too(store: Store) -> None:
 async def test_releasing_without_failure_frees_at_once(store: Store) -> None:
     await store.release(S, A, await store.claim(S, A, [], 60), ttl=TTL)
     assert await store.claim(S, A, [], 60) > 0
+
+
+async def test_what_a_conversation_begins_with_is_kept_by_name_and_tenant(store: Store) -> None:
+    block = RestoredBlock(S.session_id, "a conversation", "told \ud800")
+    assert await store.find_restored(S.tenant, []) is None
+    assert (await store.notices()).restoring == frozenset()
+    await store.keep_restored(S.tenant, [A, B], block, 60)
+    found = RestoredBlock(S.session_id, "a conversation", "told ?")
+    assert await store.find_restored(S.tenant, [C, B, A]) == (B, found)
+    assert await store.find_restored(S.tenant, [C]) is None
+    assert await store.find_restored(digest("another tenant"), [A]) is None
+    assert (await store.notices()).restoring == {S.tenant}
+
+
+async def test_a_label_finds_the_sessions_of_its_tenant_the_latest_first(store: Store) -> None:
+    other = session("other")
+    for where in (S, other):
+        await store.append(where, event(), ttl=TTL, call=CallRecord(labels=["day-1"]))
+    assert set(await store.find_labelled(S.tenant, "day-1")) == {S, other}
+    assert await store.find_labelled(S.tenant, "day-2") == []

@@ -17,6 +17,7 @@ from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import SCHEMA, Compaction
 from gateway_compaction.core.records.controls import LEAST_RATE, MOST_RATE, SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.records.restore_point import RestoredBlock
 from gateway_compaction.core.redaction.marks import mask_secrets
 from gateway_compaction.core.tokens.windows import LearnedWindow
 from gateway_compaction.ports import Buffer
@@ -142,6 +143,20 @@ def decode_snapshot(raw: bytes | None) -> CallSnapshot | None:
         light, medium, aggressive = values["levels"]
         values |= {"levels": (int(light), int(medium), int(aggressive)), "cuts": tuple(values["cuts"])}
         return CallSnapshot(**values)
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return None
+
+
+def encode_restored(block: RestoredBlock) -> bytes:
+    """Return a restored block as JSON."""
+    return json.dumps(asdict(block), ensure_ascii=False).encode("utf-8", "replace")
+
+
+def decode_restored(raw: bytes | None) -> RestoredBlock | None:
+    """Return a restored block, or None where there is none or it cannot be read."""
+    try:
+        values = json.loads(raw or b"null")
+        return RestoredBlock(str(values["session"]), str(values["source"]), str(values["text"]))
     except (ValueError, TypeError, LookupError, RecursionError):
         return None
 

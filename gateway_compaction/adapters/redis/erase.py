@@ -19,6 +19,7 @@ from gateway_compaction.adapters.redis.keys import (
     REQUESTED,
     SESSION_PARTS,
     VOIDED,
+    restores_key,
     session_keys,
     tenant_key,
 )
@@ -57,6 +58,7 @@ async def erase_session(connection: RedisConnection, session: SessionRef, owner:
         await connection.send(*build_tenant_removal(session.tenant, owner))
         await _remove_member(connection, session.tenant, OWNER_PATTERN)
     await _remove_member(connection, session.key, tenant_key(session.tenant, "label:*"))
+    await _unlink_restored(connection, session)
     return int(gone)
 
 
@@ -101,6 +103,13 @@ async def note_voided(connection: RedisConnection, session: SessionRef) -> None:
         ("ZREMRANGEBYRANK", VOIDED, 0, -1 - MOST_NOTES),
         ("PEXPIRE", VOIDED, to_milliseconds(FORGOTTEN_SECONDS)),
     )
+
+
+async def _unlink_restored(connection: RedisConnection, session: SessionRef) -> None:
+    """Unlink what later conversations were told of a session."""
+    told_by = restores_key(session)
+    [keys] = await connection.send(("SMEMBERS", told_by))
+    await connection.send(("UNLINK", told_by, *keys))
 
 
 async def _unlink_tenant(connection: RedisConnection, tenant: str) -> set[bytes]:

@@ -14,6 +14,7 @@ from gateway_compaction.adapters.redis.codec import encode_exact_text, encode_te
 from gateway_compaction.adapters.redis.keys import (
     FORGOTTEN,
     REQUESTED,
+    RESTORING,
     SESSION_PARTS,
     TENANTS,
     hours_key,
@@ -185,6 +186,11 @@ def build_request_notice(session: SessionRef, ttl: float) -> Command:
     Without it a small conversation would never ask the store, and so never learn of it.
     """
     return NOTICE.build_call([REQUESTED], to_milliseconds(ttl), "until", session.session_id)
+
+
+def build_restoring_notice(tenant: str, ttl: float) -> Command:
+    """Build what lets every process look for restored conversations of a tenant."""
+    return NOTICE.build_call([RESTORING], to_milliseconds(ttl), "until", tenant)
 
 
 def build_erasure_notice(name: str) -> Command:

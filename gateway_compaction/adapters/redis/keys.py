@@ -74,6 +74,9 @@ VOIDED = "gwc:voided"
 # Sessions and tenants that were erased lately, by second.
 FORGOTTEN = "gwc:forgotten"
 
+# Tenants with conversations that began where others ended, by the second until which one of them is kept.
+RESTORING = "gwc:restoring"
+
 # Calibration factors of the token count, by model.
 FACTORS = "gwc:factors"
 
@@ -106,6 +109,16 @@ def tenant_key(tenant: str, part: str) -> str:
 def label_key(tenant: str, label: bytes) -> str:
     """Return the key of the sessions of a tenant that had a label, given as ``encode_text`` writes it."""
     return tenant_key(tenant, f"label:{hashlib.sha256(label).hexdigest()[:32]}")
+
+
+def restored_key(tenant: str, name: str) -> str:
+    """Return the key of the block that a conversation begins with, by a name of that conversation."""
+    return tenant_key(tenant, f"restored:{name}")
+
+
+def restores_key(session: SessionRef) -> str:
+    """Return the key of the keys of all blocks that tell of a session: they are erased with it."""
+    return tenant_key(session.tenant, f"restores:{session.key}")
 
 
 def owner_key(kind: str, name: str) -> str:

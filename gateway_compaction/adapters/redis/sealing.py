@@ -25,6 +25,8 @@ from gateway_compaction.ports import Buffer
 
 # Places of texts that a session has one or a list of.
 PIN, LAST_CALL, EXCHANGE = "pin", "last call", "exchange"
+# The place of a text that a tenant has by a name.
+RESTORED = "restored"
 # How the fields of exchanges begin in a kept conversation; the number stands behind it.
 EXCHANGE_FIELD = "x:"
 # Fields of a session that hold its pins and why something failed, and the parts of it that hold records.
@@ -83,6 +85,19 @@ def open_exchange(raw: bytes, session: SessionRef, vault: Vault) -> bytes | None
         return raw
     text = vault.open(raw.decode("utf-8", "replace"), session, EXCHANGE)
     return None if text is None else text.encode("utf-8", "surrogatepass")
+
+
+def seal_restored(raw: bytes, tenant: str, name: str, vault: Vault) -> bytes:
+    """Return the encoded block that a conversation begins with as it is stored under a name."""
+    return vault.seal(raw.decode(), SessionRef(tenant, name), RESTORED).encode()
+
+
+def open_restored(raw: bytes | None, tenant: str, name: str, vault: Vault) -> bytes | None:
+    """Return such a block in clear; None where there is none or it cannot be opened."""
+    if raw is None or not raw.startswith(_MARK):
+        return raw
+    text = vault.open(raw.decode("utf-8", "replace"), SessionRef(tenant, name), RESTORED)
+    return None if text is None else text.encode()
 
 
 def open_buffer(buffer: Buffer, session: SessionRef, vault: Vault) -> Buffer:

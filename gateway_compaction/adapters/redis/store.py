@@ -11,9 +11,11 @@ from gateway_compaction.adapters.redis.codec import (
     decode_buffer,
     decode_counts,
     decode_factors,
+    decode_restored,
     decode_scores,
     decode_windows,
     encode_event,
+    encode_restored,
     encode_snapshot,
     encode_text,
     encode_window,
@@ -25,6 +27,7 @@ from gateway_compaction.adapters.redis.index import (
     IndexedCall,
     build_erasure_query,
     build_indexing,
+    build_restoring_notice,
     count_event,
     encode_owner,
     to_session_fields,
@@ -40,9 +43,13 @@ from gateway_compaction.adapters.redis.keys import (
     MOST_LABELS,
     POLICY_PROBLEMS,
     REQUESTED,
+    RESTORING,
     SESSION_PARTS,
     VOIDED,
     WINDOWS,
+    label_key,
+    restored_key,
+    restores_key,
     session_keys,
 )
 from gateway_compaction.adapters.redis.scripts import Command, Script, load_script
@@ -51,12 +58,15 @@ from gateway_compaction.adapters.redis.sealing import (
     encode_sealed_record,
     find_record_prefix,
     open_buffer,
+    open_restored,
+    seal_restored,
     seal_snapshot,
 )
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.controls import is_stored, read_start
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.records.restore_point import RestoredBlock
 from gateway_compaction.core.tokens.windows import LEARNED_SECONDS, LearnedWindow
 from gateway_compaction.ports import LONGEST_PAUSE_SECONDS, Buffer, CallRecord, Notices
 
@@ -235,16 +245,50 @@ class RedisStore:
     async def notices(self) -> Notices:
         """See ``Store.notices``; without the breaker, which polling would keep open."""
         sets: list[Command] = [
-            ("ZRANGE", name, 0, -1, "WITHSCORES") for name in (FORGOTTEN, VOIDED, REQUESTED)
+            ("ZRANGE", name, 0, -1, "WITHSCORES") for name in (FORGOTTEN, VOIDED, REQUESTED, RESTORING)
         ]
         answers = await self.connection.send(("TIME",), *sets, seconds=self._background_seconds)
-        [clock, forgotten, voided, requested] = answers
+        [clock, forgotten, voided, requested, restoring] = answers
         now = float(clock[0])
         return Notices(
             forgotten=decode_scores(forgotten),
             voided=decode_scores(voided),
             requested=frozenset(name for name, until in decode_scores(requested).items() if until > now),
+            restoring=frozenset(name for name, until in decode_scores(restoring).items() if until > now),
         )
+
+    async def find_labelled(self, tenant: str, label: str) -> Sequence[SessionRef]:
+        """See ``Store.find_labelled``."""
+        [keys] = await self._send(("ZREVRANGE", label_key(tenant, encode_text(label)), 0, -1))
+        return [SessionRef(tenant, key.decode("utf-8", "replace")) for key in keys]
+
+    async def find_restored(self, tenant: str, names: Sequence[str]) -> tuple[str, RestoredBlock] | None:
+        """See ``Store.find_restored``; with the deadline of ``load``, since a request waits for it."""
+        if not names:
+            return None
+        keys = [restored_key(tenant, name) for name in names]
+        [found] = await self.connection.send(
+            ("MGET", *keys), seconds=self._timeout_seconds, breaker=self._breaker
+        )
+        for name, raw in zip(names, found, strict=True):
+            if block := decode_restored(open_restored(raw, tenant, name, self._vault)):
+                return name, block
+        return None
+
+    async def keep_restored(
+        self, tenant: str, names: Sequence[str], block: RestoredBlock, ttl: float
+    ) -> None:
+        """See ``Store.keep_restored``."""
+        life, raw = to_milliseconds(ttl), encode_restored(block)
+        kept = {restored_key(tenant, n): seal_restored(raw, tenant, n, self._vault) for n in names}
+        told_by = restores_key(SessionRef(tenant, block.session.rpartition(".")[2]))
+        # Known to be a copy of the session before it is one: an erasure in between finds it.
+        await self._send(
+            ("SADD", told_by, *kept),
+            ("PEXPIRE", told_by, life),
+            *(("SET", key, value, "PX", life) for key, value in kept.items()),
+        )
+        await self._send(build_restoring_notice(tenant, ttl))
 
     async def factors(self) -> Mapping[str, float]:
         """See ``Store.factors``."""

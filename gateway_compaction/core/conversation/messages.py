@@ -56,6 +56,10 @@ THINKING_TEXT_FIELDS = ("reasoning_content", "reasoning")
 """Fields in which providers want plain thinking back: some on every assistant message, if on any."""
 
 
+RESTORED_OPENING = "<restored_conversation source="
+"""The beginning of the message in which the gateway tells a conversation of an earlier one."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """One call of a tool, in whatever form it came.
@@ -121,6 +125,16 @@ def declared_role(message: Message) -> str:
 def is_by(message: Any, role: str) -> bool:
     """Tell whether something is a message that declares a role; what is no message declares none."""
     return isinstance(message, Mapping) and message.get("role") == role
+
+
+def is_restored(message: Message) -> bool:
+    """Tell whether a message tells of an earlier conversation: data, though it stands in a user's message.
+
+    Without it the task of a new conversation would be the block that it begins with, and its language that of
+    the gateway's note.
+    """
+    content = message.get("content")
+    return isinstance(content, str) and content.startswith(RESTORED_OPENING)
 
 
 def name_of(message: Message) -> str | None:

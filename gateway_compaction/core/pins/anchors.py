@@ -18,6 +18,7 @@ from gateway_compaction.core.conversation.messages import (
     PREAMBLE_ROLES,
     Message,
     brought_spans_of,
+    is_restored,
     role_of,
     told_text_of,
 )
@@ -157,7 +158,7 @@ def choose_anchors(
     candidates = (
         anchor
         for i, m in enumerate(messages)
-        if i not in answers
+        if i not in answers and not is_restored(m)
         for anchor in _find_candidates(i, m, scoring)
     )
     chosen: list[Anchor] = []

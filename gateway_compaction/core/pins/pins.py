@@ -11,7 +11,13 @@ from dataclasses import dataclass
 
 import regex
 
-from gateway_compaction.core.conversation.messages import PREAMBLE_ROLES, Message, declared_role, text_of
+from gateway_compaction.core.conversation.messages import (
+    PREAMBLE_ROLES,
+    Message,
+    declared_role,
+    is_restored,
+    text_of,
+)
 from gateway_compaction.core.pins.anchor_words import MARK
 from gateway_compaction.core.pins.own_words import blank_quotations, is_document, join_lines
 from gateway_compaction.core.pins.quoting_words import LISTED
@@ -207,7 +213,8 @@ def collect_pins(
         count: counts the tokens of a text.
         rules_of: ``find_rules``, or the same with a memory, so that no message is read at every call.
     """
-    task = next((text_of(m) for m in covered if declared_role(m) == "user" and text_of(m).strip()), "")
+    own = (m for m in covered if declared_role(m) == "user" and not is_restored(m))
+    task = next((text for m in own if (text := text_of(m)).strip()), "")
     short_task = shorten(MARK.sub("", task).strip(), task_tokens, count) if task else ""
     preamble = (text_of(m).strip() for m in covered if declared_role(m) in PREAMBLE_ROLES)
     instructions = [text for text in preamble if text]

@@ -214,8 +214,11 @@ class Storage(Section):
 
 
 class Restore(Section):
-    """The bounds of what a new conversation is told of an earlier one."""
+    """The bounds of what a new conversation is told of an earlier one, and whether clients may ask for it."""
 
+    allow: Annotated[bool, Expects("true or false")] = Field(
+        default=True, description="Whether clients may begin a conversation where another ended, by header."
+    )
     summary_chars: Annotated[
         Literal["auto"] | Annotated[int, Field(ge=0, le=LARGEST)],
         Expects("auto, or a whole number of at least 0"),

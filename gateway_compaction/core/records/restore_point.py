@@ -128,6 +128,21 @@ class RestorePoint:
             raise ValueError(f"not a restore point: {error!r}") from error
 
 
+@dataclass(frozen=True, slots=True)
+class RestoredBlock:
+    """The text that a new conversation was told of an earlier one; each of its calls begins with the same.
+
+    Attributes:
+        session: the id of the earlier one: where that is erased, this is too.
+        source: how the text names it.
+        text: the block.
+    """
+
+    session: str
+    source: str
+    text: str
+
+
 def keep_last(texts: Sequence[str], most: int, size: Callable[[str], int]) -> tuple[str, ...]:
     """Return as many of the last texts as have a size of at most ``most`` together, in their order."""
     kept: list[str] = []

@@ -17,7 +17,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from gateway_compaction.core.conversation.messages import Message, declared_role, role_of, text_of
+from gateway_compaction.core.conversation.messages import (
+    Message,
+    declared_role,
+    is_restored,
+    role_of,
+    text_of,
+)
 from gateway_compaction.core.text.fences import find_fences
 from gateway_compaction.core.text.lexicon import LEXICONS, Phrases
 
@@ -112,6 +118,7 @@ def detect_conversation_language(messages: Sequence[Message]) -> str | None:
 
     Where they do not, all is looked at; but not even then is it one that they plainly do not speak.
     """
+    messages = [message for message in messages if not is_restored(message)]
     users = _rank(_take_sample(text_of(m) for m in messages if role_of(m) == "user"), LEAST_LETTERS)
     if (code := _find_sure(users)) is not None:
         return code

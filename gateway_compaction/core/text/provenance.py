@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 
 import regex
 
-from gateway_compaction.core.conversation.messages import Message, role_of, told_texts_of
+from gateway_compaction.core.conversation.messages import Message, is_restored, role_of, told_texts_of
 from gateway_compaction.core.text.fences import Span
 from gateway_compaction.core.text.lexicon import pattern_of
 
@@ -198,6 +198,8 @@ def source_role(message: Message) -> str:
     role = role_of(message)
     if role != "user":
         return role
+    if is_restored(message):
+        return "tool"
     told = told_texts_of(message)
     if told and all(one.is_brought_in for one in told):
         return "tool"
