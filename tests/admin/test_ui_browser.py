@@ -135,7 +135,7 @@ class TestWalk:
             await confirm(page, "#do-unpin-1", "no summary any more")
             await expect(page.locator(".pins")).to_have_count(0)
             await page.locator("#do-rate").click()
-            await page.get_by_label("The rate").fill("0.2")
+            await page.locator("#deed-text").fill("0.2")
             await page.locator("#confirm").click()
             await expect(page.locator("#live")).to_contain_text("Rate 0.2 was set for the next summaries")
             await confirm(page, "#do-compact", "compacted though it would still fit")

@@ -27,6 +27,7 @@ OTHER_FORMS = ("core/policy", "core/records", "core/text/lexicon")
 ELSEWHERE = {
     ("core/summary/acceptance.py", "tool_calls"),
     ("core/summary/acceptance.py", "function_call"),
+    ("core/summary/acceptance.py", "max_tokens"),
     ("engine/summary_pipeline.py", "max_tokens"),
 }
 
