@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 from gateway_compaction.cli.launch import (
     CALLBACK,
     FROM_ENVIRONMENT,
-    MASTER_KEY,
     SHORT_KEY,
     ProxyConfig,
     program_name,
@@ -104,7 +103,7 @@ def check_router(config: ProxyConfig) -> Iterator[Finding]:
 
 def check_master_key(key: str | None, place: str, refused: str | None) -> Finding:
     """Tell whether LiteLLM starts with the key; ``refused`` is its own reason not to."""
-    remedy = f"Set {MASTER_KEY} to a long random value"
+    remedy = f"Set {place} to a long random value"
     if refused == "not set":
         found = f"{place} is not set: LiteLLM does not start without it; serve makes one for each run"
         return Finding("master key", "warn", found, remedy)

@@ -34,7 +34,7 @@ HEAD = """\
 # Which conversations are compacted, when and how; written by `gateway-compaction init` for {config}.
 # Absent keys inherit: key and user > team > model and tag > environment > defaults > built-in. Every key:
 # docs/policies.md. A change is in force within five seconds; before you save one:
-# gateway-compaction policy check
+# gateway-compaction policy check FILE
 version: 1
 
 defaults:

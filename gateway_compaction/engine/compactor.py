@@ -224,8 +224,8 @@ class Compactor:
         cost no round trip. One that an operator or its client asked for goes on however small it is, and so
         do all where the policy notes every conversation, and those whose conversation the gateway keeps.
         """
-        is_noted = policy.note == "all" or bool(request.conversation) or read_wish(request, policy) == "now"
-        small = None if is_noted else self._find_small_unread(request, policy, model)
+        is_wanted = policy.note == "all" or bool(request.conversation) or read_wish(request, policy) == "now"
+        small = None if is_wanted else self._find_small_unread(request, policy, model)
         if small is not None:
             return small
         try:
@@ -233,7 +233,9 @@ class Compactor:
             transcript = await self._offload.run(is_large, parse_transcript, request.messages)
         except TranscriptError as error:
             return Untouched(request, policy, "none", str(error), model)
-        is_requested = is_noted or self._is_requested(request, transcript)
+        # Before its opening is whole a conversation has another name with each call, and is not found again.
+        is_named = bool(request.conversation) or len(transcript.history) >= OPENING
+        is_requested = (is_wanted and is_named) or self._is_requested(request, transcript)
         least = self._find_least(request, policy, model, len(transcript.turn_starts))
         if not is_requested and self._is_small(request, model, transcript, least):
             return Untouched(request, policy, "none", "below every level", model, least)

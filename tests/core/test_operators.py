@@ -57,13 +57,20 @@ class TestCompactNow:
         facts = [" ".join(f"Crate {9 * n + k} went to pier {k}." for k in range(crates)) for n in range(4)]
         talk = [{"role": ("user", "assistant")[n % 2], "content": text} for n, text in enumerate(facts)]
         context = steered(bench(levels__medium__keep_last=1).context([*talk, weighing("user", 60)]), NOW)
-        made = make_plan(context).made
-        assert made is not None and (made.covers, made.limit) == (4, limit)
+        early = compact_early(ViewBuilder(context), 1, 2_000)
+        assert early is not None and (early.compaction.covers, early.compaction.limit) == (4, limit)
         assert limit in (100, context.measure.between(0, 4) // 2, 150)
 
     @pytest.mark.parametrize("messages", [chat(1, 60), chat(2, 10), script("user text user")])
     def test_where_nothing_would_be_saved_nothing_is_done(self, messages: list[Any]) -> None:
         plan = make_plan(steered(bench().context(messages), NOW))
+        assert plan.made is None and "little would be saved" in plan.reason
+
+    def test_a_short_conversation_keeps_its_words(self) -> None:
+        """Its summary block would have less room than what it stands for needs."""
+        rule = "Always use port 8013 on node-03, and stop the old process with SIGTERM first."
+        talk = [*chat(2, 40), {"role": "user", "content": rule}, *chat(6, 40)]
+        plan = make_plan(steered(bench().context(talk), NOW))
         assert plan.made is None and "little would be saved" in plan.reason
 
     def test_once_asked_it_is_made_once(self) -> None:
@@ -87,7 +94,7 @@ class TestCompactNow:
                 )
                 assert quoted <= saved // 2
         begun = outcomes.index("fallback")
-        assert len(kept) == 1 and set(outcomes[begun + 1 :]) == {"applied"} and begun < 6
+        assert len(kept) == 1 and set(outcomes[begun + 1 :]) == {"applied"} and begun < 9
 
     def test_a_conversation_is_not_rewritten_to_save_next_to_nothing(self) -> None:
         setup = bench(levels__medium__keep_last=10, levels__aggressive__keep_last=10)

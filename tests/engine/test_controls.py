@@ -188,6 +188,14 @@ class TestCompact:
         assert sent(await two.decide(chat(33))) == sent(second)
         assert first.session and (await two.archive.detail(ADMIN, first.session)).steering.compact
 
+    async def test_a_conversation_without_its_first_four_messages_has_no_name_yet(
+        self, rigs: Callable[..., Rig]
+    ) -> None:
+        rig = rigs(20_000, {"note": "all"})
+        for call in grown(chat(5)):
+            decision = await rig.call(call, headers={"x-compaction": "now"})
+            assert (decision.session is not None) is (len(call) >= 5), "with the system message"
+
     async def test_where_clients_may_not_ask_nothing_is_compacted(self, rigs: Callable[..., Rig]) -> None:
         for defaults in ({"bypass": {"allow": False}}, {"mode": "off"}, {"mode": "observe"}):
             rig = rigs(20_000, defaults)

@@ -109,9 +109,9 @@ def summary_text(compaction: Compaction, *, full: bool) -> list[Text]:
     """Return a version's summary: each segment with the messages it stands for."""
     head = f"Version {compaction.version}: {compaction.kind}, for {name_messages(0, compaction.covers)}"
     if not compaction.segments:
-        return [
-            Text(f"{head}; it has no text: long tool results are cleared, the messages stay", style="bold")
-        ]
+        cleared = "long tool results are cleared, the messages stay"
+        why = cleared if compaction.kind == "cleared" else "what is pinned stands for them"
+        return [Text(f"{head}; it has no text: {why}", style="bold")]
     shown = [Text(head, style="bold")]
     for segment in compaction.segments:
         shown.append(Text(name_messages(segment.start, segment.end), style="dim"))

@@ -25,6 +25,9 @@ from gateway_compaction.core.records.event import Outcome
 LEAST_SAVED = 0.1
 """Share of the request that compacting on request must save; for less no prompt cache is given up."""
 
+LEAST_SAVED_TOKENS = 400
+"""Tokens that it must save: the summary block of a short conversation would leave out more than it gains."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -154,7 +157,8 @@ def _compact_on_request(views: ViewBuilder, plan: Plan) -> Plan:
     goal = int(levels.aggressive.target * views.context.window)
     for keep_last in (levels.medium.keep_last, levels.aggressive.keep_last):
         made = compact_early(views, keep_last, goal)
-        if made is not None and made.view.tokens <= (1 - LEAST_SAVED) * plan.view.tokens:
+        least = max(LEAST_SAVED * plan.view.tokens, LEAST_SAVED_TOKENS)
+        if made is not None and plan.view.tokens - made.view.tokens >= least:
             return replace(
                 plan,
                 view=views.add_quotes(made.view),

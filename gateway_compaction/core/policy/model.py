@@ -291,7 +291,7 @@ class PolicyBody(Section):
     )
     note: Annotated[Literal["light", "all"], Expects("light or all")] = Field(
         default="light",
-        description="Which calls are recorded: those from level light on, or all, from the first one.",
+        description="Which calls are recorded: those from level light on; all: from the fourth message on.",
     )
     context_window: Annotated[
         Annotated[int, Field(ge=200, le=LARGEST)] | None,
