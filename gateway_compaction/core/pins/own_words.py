@@ -26,7 +26,7 @@ from gateway_compaction.core.pins.quoting_words import (
     WRITES_ON,
 )
 from gateway_compaction.core.text.fences import Span, find_fences, paragraph_end
-from gateway_compaction.core.text.provenance import find_brought_in, names_source
+from gateway_compaction.core.text.provenance import find_brought_in, find_own_label, names_source
 
 # An apostrophe that was typed as a backtick.
 TICK = regex.compile(r"(?<=\p{Latin})`(?=\p{Latin})")
@@ -70,6 +70,7 @@ def blank_quotations(text: str) -> str:
     own = _blank_spans(own, find_fences(own)) if "```" in own or "~~~" in own else own
     own = _blank_spans(own, _find_comments(own)) if "<!--" in own else own
     own = _blank_spans(own, _find_elements(own)) if "</" in own else own
+    own = _blank_spans(own, find_own_label(text))
     own = _blank_spans(own, find_brought_in(text))
     own = _blank_pasted_lines(own, text)
     return INLINE.sub(_to_one_word, own)
@@ -139,9 +140,14 @@ def _find_elements(text: str) -> list[Span]:
     spans: list[Span] = []
     opened: list[tuple[str, int]] = []
     names: Counter[str] = Counter()
+    is_reply = bool(find_own_label(text))
     for tag in TAG.finditer(text):
         name = tag[2].lower()
-        if name in EMPHASIS or (OWN_TAG.search(name) and not names_source(name)):
+        if (
+            name in EMPHASIS
+            or (is_reply and name == "answer")
+            or (OWN_TAG.search(name) and not names_source(name))
+        ):
             continue
         if not tag[1]:
             opened.append((name, tag.start()))

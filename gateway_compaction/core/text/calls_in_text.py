@@ -1,25 +1,31 @@
 """Calls of tools that an assistant writes into its text, where a harness reads them, and what answers them.
 
 What follows such a call is the tool's, whatever role its message has: a person answers a question, not a
-call. A call is told by its form at the end of the message: tokens and tags of the templates that models are
-trained on, an element that is no mark-up of a page, an object, an expression or lines that name a tool and
-what it is called with. Code in a fence or one plain element may be a call as well as an answer; in a
-conversation whose assistant calls tools so, the reply tells: a person's is short and has no structure.
+call. Certain are only the tokens and tags of the templates that models are trained on, and ReAct's "Action
+Input:". An element that is no mark-up of a page, an object, an expression or lines that name a tool are as
+often the end of an answer about code: they are calls where the replies to the same form were results. Code in
+a fence or one plain element is one only where tools were called before, and the reply is no person's: that is
+short and has no structure. Otherwise an ordinary answer would cost users the rules that they lay down next.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
 import regex
 
 from gateway_compaction.core.conversation.messages import Message, role_of, text_of, written_text_of
+from gateway_compaction.core.text.fences import find_fences
+from gateway_compaction.core.text.provenance import begins_as_own_reply, find_brought_in
 
 # Characters at the end of an assistant's message in which a call is looked for.
 READ_END = 3_000
 # Characters and lines that a person's reply may have at most.
 SHORT_REPLY, SHORT_REPLY_LINES = 400, 3
+# Replies that look like results and follow one form of a call, before that form is one of a harness.
+LEAST_RESULTS = 2
 # Elements that mark a text up for a page or head an answer: these call nothing.
 PAGE_ELEMENTS = frozenset(
     "html head body title meta link script style div p span a b i u s em strong small big sub sup code"
@@ -32,14 +38,19 @@ PAGE_ELEMENTS = frozenset(
 )
 
 # A token or a tag of a template whose words are of calls: <tool_call>, <|python_tag|>, [TOOL_CALLS],
-# <|tool_calls_section_begin|>, <|START_ACTION|>, <|recipient|>, <|call|>.
-MARK = regex.compile(
-    r"(?i)(?<!`)(?:<[/|｜]{0,2}(?:[\w▁]{1,20}[_ \-:▁])?(?:tools?|functions?|actions?|antml:?|python|plugin)"
+# <|tool_calls_section_begin|>, <|START_ACTION|>, <|recipient|>, <|call|>. What is called stands behind it;
+# otherwise a sentence only names it.
+TEMPLATE_MARK = (
+    r"(?:<[/|｜]{0,2}(?:[\w▁]{1,20}[_ \-:▁])?(?:tools?|functions?|actions?|antml:?|python|plugin)"
     r"(?:[_ \-:▁](?:calls?|code|invoke|use|tag|begin|start|end|sep|section)){1,4}[|｜]?>"
     r"|<[/|]{0,2}(?:START|END)_ACTION\|>|<\|(?:call|recipient|plugin)\|>|<\|channel\|>commentary to="
-    r"|\[/?(?:TOOL_CALLS?|ARGS)\]|✿(?:FUNCTION|ARGS)✿|<invoke name=|<function=)"
-    r"|<end_(?:action|code|tool)>\Z"
+    r"|\[/?(?:TOOL_CALLS?|ARGS)\]|✿(?:FUNCTION|ARGS)✿:|<invoke name=|<function=)"
 )
+MARK = regex.compile(
+    rf"(?mi)^[ \t]*+{TEMPLATE_MARK}(?=[\w\"']|\s*+[\[{{<]|(?<=:)[ \t]*\w)"
+    rf"|(?<![`\"'\w])(?<!\w[ \t]){TEMPLATE_MARK}(?=\s*+[\[{{])"
+)
+END_MARK = regex.compile(r"<end_(?:action|code|tool)>\Z")
 ELEMENT_END = regex.compile(r"</([A-Za-z][\w:\-]*)>\Z")
 ELEMENT_ALONE = regex.compile(r"<([A-Za-z][\w:.\-]*)((?:\s+[\w:\-]+=(?:\"[^\"<>]*\"|'[^'<>]*'))*)\s*/>\Z")
 COMPOUND = regex.compile(r"\w[_\-]\w")
@@ -47,7 +58,10 @@ TOOL_ELEMENTS = frozenset("tool function action execute invoke".split())
 FENCED = regex.compile(
     r"(?m)^[ \t]*(?:```|~~~)[ \t]*([\w+\-.]*)[^\n]*\n(?:(?!^[ \t]*(?:```|~~~)).*\n)*[ \t]*(?:```|~~~)\Z"
 )
-FENCE_OF_CALL = regex.compile(r"(?i)tool|function|call|action|invoke|execute")
+FENCE_OF_CALL = regex.compile(r"(?i)(?:tool|function|action)[_\-](?:code|calls?|use)")
+# Words in the name of a tool by which an assistant asks its user: ask_followup_question.
+ASKING = regex.compile(r"(?i)(?:^|[_\-:])(?:ask|question|followup|feedback|completion)(?:$|[_\-:])")
+ACTION_INPUT = regex.compile(r"(?m)^[ \t]*Action[ \t]*:[^\n]*(?:\n[ \t]*)*\n[ \t]*Action[ _]Input[ \t]*:")
 ACTION = regex.compile(
     r"(?mi)^[ \t*#]*action[ \t*]*:[^\n]*(?:\n[ \t]*)*(?:[ \t*#]*action[ _]?input[ \t*]*:|```|\{)"
 )
@@ -89,29 +103,39 @@ STRUCTURE = regex.compile(r"(?m)^[ \t]*(?:[<{\[|#>$]|\d+[\t:|→]|[-+]{3})|[;{}]
 
 
 def calls_tool(text: str) -> bool:
-    """Tell whether a message ends by calling a tool in its text, so that no person answers it."""
+    """Tell whether a message calls a tool in a form that is nothing else, so that no person answers it."""
+    end = text[-READ_END:].rstrip()
+    fence = FENCED.search(end) if end.endswith("`") else None
+    if END_MARK.search(end) or (fence is not None and FENCE_OF_CALL.fullmatch(fence[1])):
+        return True
+    hinted = "<" in end or "[" in end or "✿" in end
+    hits = [m.start() for m in MARK.finditer(end)] if hinted else []
+    hits += [m.start() for m in ACTION_INPUT.finditer(end)] if "Action" in end else []
+    if not hits:
+        return False
+    # An example in a fence calls nothing.
+    offset = text.rfind(end)
+    fences = find_fences(text) if "```" in text or "~~~" in text else []
+    return any(not any(a < hit + offset < b for a, b in fences) for hit in hits)
+
+
+def find_call_form(text: str) -> str:
+    """Return the form of what ends a message and is a call if a harness reads it; "" where nothing is."""
     end = text[-READ_END:].rstrip()
     last = end[-1:]
-    if ("<" in end or "[" in end or "✿" in end) and MARK.search(end):
-        return True
     if ":" in end and any(pattern.search(end) for pattern in (ACTION, NAMED, ACTION_FIELDS, BARE_ACTION)):
-        return True
+        return "lines"
     if last == ">":
-        return _ends_with_element(text, end)
-    if last == "`":
-        fence = FENCED.search(end)
-        if fence is None:
-            return False
-        inner = fence[0].rpartition("\n")[0].rstrip()
-        is_call = FENCE_OF_CALL.search(fence[1]) is not None or _is_call_object(inner)
-        return is_call or (inner.endswith(">") and _ends_with_element(text, inner))
+        return "element" if _ends_with_element(text, end) else ""
     if last in ("}", "]", ")"):
-        return _is_call_object(end) or EXPRESSIONS.search(end) is not None or LABELLED.search(end) is not None
-    return False
+        if _is_call_object(end):
+            return "object"
+        return "expression" if EXPRESSIONS.search(end) or LABELLED.search(end) else ""
+    return ""
 
 
 def may_call_tool(text: str) -> bool:
-    """Tell whether a message ends with what may be a call.
+    """Tell whether a message ends with what may be a call, where tools are called in text.
 
     That is code in a fence, an element of one word, an object that names a tool, or an expression on a line.
     """
@@ -121,27 +145,52 @@ def may_call_tool(text: str) -> bool:
     if end.endswith("}"):
         return CALL_NAME.search(end) is not None
     element = ELEMENT_END.search(end) if end.endswith(">") else None
-    return element is not None and element[1].lower() not in PAGE_ELEMENTS and _is_opened(text, element[1])
+    if element is None or element[1].lower() in PAGE_ELEMENTS or ASKING.search(element[1]):
+        return False
+    return _is_opened(text, element[1])
 
 
 def find_answers(messages: Sequence[Message]) -> frozenset[int]:
     """Return the indexes of the users' messages that answer a call in the text of the one before.
 
-    A harness wrote them, no user. What only may be a call is one where the assistant called a tool before,
-    and where what follows does not look like a person's reply.
+    A harness wrote them, no user. What is not certain to be a call is one where a harness showed itself: the
+    replies to the same form were results, at least twice and twice as often as a person's. Where tools were
+    called before, any form may be a call that a reply follows which does not look like a person's.
     """
+    replies = [
+        (number, written_text_of(before), text_of(message))
+        for number, (before, message) in enumerate(pairwise(messages), 1)
+        if role_of(message) == "user" and role_of(before) == "assistant"
+    ]
+    certain = {number for number, said, _ in replies if calls_tool(said)}
+    forms = {number: find_call_form(said) for number, said, _ in replies if number not in certain}
+    results: Counter[str] = Counter()
+    others: Counter[str] = Counter()
+    for number, _, reply in replies:
+        form = forms.get(number, "")
+        if form and not begins_as_own_reply(reply):
+            (results if looks_like_result(reply) else others)[form] += 1
+    harness = {form for form, n in results.items() if n >= LEAST_RESULTS and n >= 2 * others[form]}
     answers: set[int] = set()
-    has_called = False
-    for number, (before, message) in enumerate(pairwise(messages), 1):
-        if role_of(message) != "user" or role_of(before) != "assistant":
+    for number, said, reply in replies:
+        if number not in certain and begins_as_own_reply(reply):
             continue
-        said = written_text_of(before)
-        if calls_tool(said):
-            has_called = True
-            answers.add(number)
-        elif has_called and may_call_tool(said) and not looks_personal(text_of(message)):
+        form = forms.get(number, "")
+        is_likely = bool(answers) and (form != "" or may_call_tool(said)) and not looks_personal(reply)
+        if number in certain or form in harness or is_likely:
             answers.add(number)
     return frozenset(answers)
+
+
+def looks_like_result(text: str) -> bool:
+    """Tell whether a reply looks like a tool's: it begins as an output, and a person's does not look so."""
+    text = text.strip()
+    brought_in = find_brought_in(text)
+    if brought_in and brought_in[0][0] == 0:
+        return True
+    first = text.partition("\n")[0].rstrip()
+    is_sentence = len(first.split()) > 1 and first.endswith((".", "!", "?", ":", ",", ";"))
+    return not is_sentence and not looks_personal(text)
 
 
 def looks_personal(text: str) -> bool:
@@ -157,7 +206,7 @@ def _ends_with_element(text: str, end: str) -> bool:
     element = ELEMENT_END.search(end)
     if element is not None:
         is_tool = COMPOUND.search(element[1]) is not None or element[1].lower() in TOOL_ELEMENTS
-        return is_tool and _is_opened(text, element[1])
+        return is_tool and not ASKING.search(element[1]) and _is_opened(text, element[1])
     alone = ELEMENT_ALONE.search(end)
     if alone is None or alone[1].lower() in PAGE_ELEMENTS:
         return False

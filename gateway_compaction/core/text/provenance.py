@@ -32,6 +32,8 @@ MOST_WORDS = 14
 HEAD_LINES, HEAD_LINES_APART = 2, 3
 # Lines with a speaker's name that make a conversation.
 TALK_LINES = 4
+# Elements in front of the one that holds what was brought in.
+MOST_IN_FRONT = 4
 # Lines from one that names its speaker to the next, in a conversation.
 LINES_BETWEEN = 4
 
@@ -172,6 +174,9 @@ OF_USER = regex.compile(
 )
 ELEMENT = regex.compile(r"<([A-Za-z][\w:-]{1,40})(?:\s[^<>\n]{0,200})?>")
 OPEN_TAG = regex.compile(r"[ \t]*<([A-Za-z][\w:-]{1,40})(?:\s[^<>\n]{0,200})?>[ \t]*$")
+# What a user says to a tool that asks him, as harnesses wrap it: "[attempt_completion] Result:", <feedback>.
+OWN_LABEL = regex.compile(r"\s*+\[(?:attempt_completion|ask_followup_question)\b[^\n]*\] Result:")
+OWN_REPLY = regex.compile(r"\s*+<(?:feedback|answer|user_message)>")
 OPENING = ("{", "[")
 JSON_START = regex.compile(r"[ \t]*(?:\{\s*(?:\"|$)|\[\s*(?:[{\"\[]|$))")
 
@@ -188,9 +193,21 @@ def find_brought_in(text: str) -> list[Span]:
     first, material = _find_material(text, shown, lines, first)
     limit = lines[first][0] if first < len(lines) else len(text)
     spans = [*material, *_find_objects(text, lines, first), *_find_conversation(shown, lines, first)]
+    spans += _find_wrapper(text)
     if "(" in text:
         spans += [lines[i] for i in range(first) if "(" in shown[i] and PRINTED.match(shown[i])]
     return merge_spans([*spans, (limit, len(text))] if limit < len(text) else spans)
+
+
+def find_own_label(text: str) -> list[Span]:
+    """Return the label that a message begins with if it holds the user's reply to a tool that asks him."""
+    label = OWN_LABEL.match(text)
+    return [] if label is None else [label.span()]
+
+
+def begins_as_own_reply(text: str) -> bool:
+    """Tell whether a message begins with what a harness puts around the user's own words."""
+    return OWN_LABEL.match(text) is not None or OWN_REPLY.match(text) is not None
 
 
 def source_role(message: Message) -> str:
@@ -208,6 +225,29 @@ def source_role(message: Message) -> str:
     first = next(iter(find_brought_in(text)), None)
     is_labelled = first is not None and first[0] <= start and not text[first[1] :].strip()
     return "tool" if is_labelled or _is_source_element(text, start) else role
+
+
+def _find_wrapper(text: str) -> list[Span]:
+    """Return the element that a message begins with, if its name says that its content was brought in.
+
+    It ends with its last closing tag: whoever wrote the content can write such a tag as well, and go on
+    behind it. Small elements may stand in front of it: ``<returncode>0</returncode>``.
+    """
+    start = len(text) - len(text.lstrip())
+    for _ in range(MOST_IN_FRONT):
+        tag = ELEMENT.match(text, start)
+        if tag is None:
+            break
+        closing = f"</{tag[1]}>"
+        if names_source(tag[1]):
+            end = text.rfind(closing, tag.end())
+            return [(start, end + len(closing))] if end >= 0 else []
+        end = text.find(closing, tag.end())
+        if end < 0:
+            break
+        start = end + len(closing)
+        start += len(text[start:]) - len(text[start:].lstrip())
+    return []
 
 
 def _is_source_element(text: str, start: int) -> bool:
@@ -260,7 +300,8 @@ def _is_label(line: str) -> bool:
     if bracketed is not None:
         inside, label = bracketed[1], COLON.split(bracketed[2], 1)
         names = _find_words(inside, names=True)
-        if OWN.intersection(names):
+        # The path that a tool was called with may hold any word: "[read_file for 'users.md']".
+        if OWN_LABEL.match(line) or OWN.intersection(_find_words(inside.partition(" for ")[0], names=True)):
             return False
         if len({name for name in names if name.isdigit()}) == 1 and MATERIAL.issuperset(names[:-1]):
             # "[Document 1]"
