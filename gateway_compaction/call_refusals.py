@@ -9,6 +9,7 @@ from typing import Any
 from gateway_compaction.adapters.litellm.ask_again import describe_error
 from gateway_compaction.adapters.litellm.models import get_live_router, has_window_fallback
 from gateway_compaction.call_state import CallState, find_state, metadata_of
+from gateway_compaction.core.conversation.body import requested_output
 from gateway_compaction.core.endpoints.wire import EndpointName
 from gateway_compaction.core.tokens.refusal import LengthRefusal, read_refusal
 from gateway_compaction.engine.length_refusals import MOST_ASKED_AGAIN, RefusedCall
@@ -77,7 +78,11 @@ def read_error(error: Exception, decision: Decision) -> LengthRefusal | None:
     """Return what an error says about the length of what was sent, or None where it says nothing."""
     told = describe_error(error)
     return read_refusal(
-        told.status, told.text, context_exceeded=told.context_exceeded, sizes=list_sizes(decision)
+        told.status,
+        told.text,
+        context_exceeded=told.context_exceeded,
+        sizes=list_sizes(decision),
+        asked=requested_output(decision.request.body),
     )
 
 

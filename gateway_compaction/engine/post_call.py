@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, Self
 
+from gateway_compaction.core.conversation.body import requested_output
 from gateway_compaction.core.planning.fit import read_ahead
 from gateway_compaction.core.planning.plan import find_base
 from gateway_compaction.core.planning.snapshot import build_snapshot
@@ -68,7 +69,8 @@ class Ending:
     def from_error(cls, error: ProviderError, decision: Decision) -> Self | None:
         """Return the ending of a call whose request the provider refused; None where it failed otherwise."""
         exceeded, sizes = error.context_exceeded, list_sizes(decision)
-        refusal = read_refusal(error.status, error.text, context_exceeded=exceeded, sizes=sizes)
+        asked = requested_output(decision.request.body)
+        refusal = read_refusal(error.status, error.text, context_exceeded=exceeded, sizes=sizes, asked=asked)
         if error.status not in REFUSALS and refusal is None:
             return None
         return cls("refused", refusal.counted if refusal else None, refusal is not None)

@@ -53,6 +53,16 @@ KINDS: dict[str, tuple[str, int | None, int | None, int | None]] = {
         1048826,
         None,
     ),
+    # The only number, in brackets at the end, and no round one: a code that the provider appends.
+    "minimax-code": ("invalid params, context window exceeds limit (2013)", None, None, None),
+    "minimax-token-code": ("the prompt exceeds the token limit (1039).", None, None, None),
+    "limit-in-brackets": ("The input is longer than the maximum length (8192)", 8192, None, None),
+    "thousands-in-brackets": ("The input is longer than the maximum length (200000)", 200000, None, None),
+    "not-alone": ("Your input has 3000 tokens, which exceeds the limit (2013)", 2013, 3000, None),
+    # What exceeds the most, and a sum with the answer in it, are what was sent.
+    "exceeds-the-most": ("The request exceeds the maximum tokens (9000 > 8192)", 8192, None, None),
+    "most-exceeded": ("Maximum tokens exceeded: 9000 > 8192", 8192, None, 9000),
+    "sum": ("The sum of tokens and maximum tokens exceeds the limit of 8192", 8192, None, None),
     # Names of fields are read as words, whatever they are called.
     "fields": ("too many tokens: max_input_tokens=8192 input_tokens=9000", 8192, 9000, None),
     "fields-reversed": ("input_tokens=9000 max_input_tokens=8192: input is too long", 8192, 9000, None),
@@ -190,6 +200,18 @@ OTHERS = (
     "messages.4.content: 5000 blocks > 1000",
     "Maximum number of tokens for tools is 300; got 500",
 )
+# The answer that is asked for is above a limit of its own.
+OF_ANSWER = (
+    "The maximum tokens you requested exceeds the model limit of 8192. Try again with a maximum tokens value "
+    "that is lower than 8192.",
+    "Maximum tokens 64000 is greater than the model's limit 8192",
+    "Maximum tokens 64,000 are too large, the limit is 8,192 tokens",
+    "Number of output tokens requested (16384) exceeds the limit 8192",
+    "64000 tokens exceed the maximum number of output tokens 8192",
+    "Requested completion tokens exceeded the model limit of 8192",
+    "max_new_tokens=64000 exceeds the token limit 8192",
+    "输出token数16384超过模型限制8192",
+)
 UNHEARD = "Ihr Text: 9000. Fenster: 8192."
 
 
@@ -205,6 +227,27 @@ def test_each_number_is_read_in_its_role(name: str) -> None:
 @pytest.mark.parametrize("text", OTHERS)
 def test_what_is_about_something_else_is_no_refusal(text: str) -> None:
     assert read_refusal(400, text) is None
+
+
+@pytest.mark.parametrize("text", OF_ANSWER)
+def test_an_answer_that_is_asked_for_too_long_is_no_refusal_of_the_prompt(text: str) -> None:
+    wrapped = f"litellm.BadRequestError: SomeException - {{'error': {{'message': {text!r}}}}}"
+    for told in (text, wrapped):
+        assert read_refusal(400, told) is None
+        assert read_refusal(400, told, sizes=(70_000, 6_000)) is None
+        assert read_refusal(400, told, context_exceeded=True) is None
+
+
+def test_the_number_that_was_asked_for_is_the_answers_where_the_prompt_fits_the_limit() -> None:
+    text = "You requested 64000 tokens, which exceeds the limit of 8192 tokens"
+    assert read_refusal(400, text, sizes=(69_000, 5_000), asked=64_000) is None
+    assert read_refusal(400, text, asked=64_000) is None
+    # Another number, a prompt that is itself too long, and a word that the context is meant.
+    learnt = LengthRefusal(8192, None, 64000)
+    assert read_refusal(400, text, sizes=(69_000, 5_000), asked=4_000) == learnt
+    assert read_refusal(400, text, sizes=(73_000, 9_000), asked=64_000) == learnt
+    text = "This model's context is 8192 tokens, you requested 64000: too long"
+    assert read_refusal(400, text, sizes=(69_000, 5_000), asked=64_000) == learnt
 
 
 @pytest.mark.parametrize("path", ["", "#/prompt: "])

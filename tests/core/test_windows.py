@@ -125,6 +125,24 @@ def test_of_two_replicas_the_later_is_believed() -> None:
     assert theirs.window("d", None, NOW + 5) == 3_000
 
 
+@pytest.mark.parametrize("own_refusal", [False, True])
+def test_a_shared_limit_that_own_requests_contradict_is_not_adopted(own_refusal: bool) -> None:
+    ours, theirs = WindowBook(), WindowBook()
+    if own_refusal:
+        refuse(ours, None, 100_000, NOW - 2)
+    ours.answer("d", 50_000)
+    before = ours.all(NOW)
+    refuse(theirs, 8_192, 9_000)
+    ours.adopt(theirs.all(NOW))
+    assert ours.all(NOW) == before
+    # Counts differ: what is not far below is believed, and so is a bound without a number.
+    refuse(theirs, 20_000, 21_000, NOW + 1)
+    ours.adopt(theirs.all(NOW + 1))
+    assert ours.window("d", None, NOW + 1) == 20_000
+    ours.adopt({"d": LearnedWindow(refused=60_000, at=(NOW + 2,))})
+    assert ours.window("d", None, NOW + 2) == 30_000
+
+
 def test_deployments_are_bounded() -> None:
     book = WindowBook()
     for number in range(MOST_DEPLOYMENTS + 50):

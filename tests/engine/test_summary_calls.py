@@ -194,6 +194,8 @@ class TestRefusals:
             ({"stop": ["x"]}, "'stop' is not supported with this model", {LIMIT: 100}),
             ({}, "max_tokens: 100 > 64, which is the maximum allowed number of output tokens", {}),
             ({}, "'max_tokens' or 'max_completion_tokens' is too large: 100", {}),
+            ({}, "The maximum tokens you requested exceeds the model limit of 64.", {}),
+            ({"temperature": 0.2}, "Number of output tokens requested (100) > 64", {"temperature": 0.2}),
         ],
     )
     async def test_the_parameter_that_is_named_is_left_out(
@@ -285,6 +287,9 @@ def test_what_an_error_asks_for(text: str, sent: tuple[str, ...], expected: Corr
 def test_no_correction_is_made_twice() -> None:
     once = Correction().correct(RENAMED, ())
     assert once is not None and once.correct(RENAMED, ()) == Correction(NEW_LIMIT, (NEW_LIMIT,))
+    prose = "Maximum tokens 64000 is greater than the limit 8192"
+    assert Correction().correct(prose, ()) == Correction(LIMIT, (LIMIT,))
+    assert Correction(LIMIT, (LIMIT,)).correct(prose, ()) is None
     without = Correction(left_out=("temperature",))
     assert without.correct("temperature: no", ("temperature",)) is None
 

@@ -241,12 +241,12 @@ async def _complete(question: _Question, corrections: Corrections) -> SummaryAns
     try:
         answer = await _ask(question, correction)
     except _RefusedError as refused:
-        if (too_long := _read_length(refused.cause)) is not None:
+        if (too_long := _read_length(refused.cause, question.request)) is not None:
             # No parameter helps; the engine asks something shorter.
             limit = too_long.limit if too_long.in_tokens else None
             raise SummaryTooLong(f"{model}: the question is too long", limit) from refused.cause
         sent = (*question.sent, *question.request.tools)
-        corrected = correction.correct(str(refused.cause), sent)
+        corrected = correction.correct(str(refused.cause), sent, question.request.max_tokens)
         if corrected is None:
             text = f"{model}: {type(refused.cause).__name__}; it names no parameter that was sent"
             raise SummaryRefused(text) from refused.cause
@@ -259,10 +259,11 @@ async def _complete(question: _Question, corrections: Corrections) -> SummaryAns
     return _to_summary_answer(answer, model)
 
 
-def _read_length(error: Exception) -> LengthRefusal | None:
+def _read_length(error: Exception, request: SummaryRequest) -> LengthRefusal | None:
     """Return what an error of LiteLLM's says about the question's length, or None."""
     told = describe_error(error)
-    return read_refusal(told.status, told.text, context_exceeded=told.context_exceeded)
+    exceeded = told.context_exceeded
+    return read_refusal(told.status, told.text, context_exceeded=exceeded, asked=request.max_tokens)
 
 
 def _describe_change(before: Correction, after: Correction) -> str:
@@ -306,7 +307,7 @@ async def _ask(question: _Question, correction: Correction) -> Any:
     except RateLimitError as error:
         raise SummaryLimited(f"{request.model} is rate limited") from error
     except Exception as error:  # a provider's library may raise anything
-        if getattr(error, "status_code", None) in REFUSALS or _read_length(error) is not None:
+        if getattr(error, "status_code", None) in REFUSALS or _read_length(error, request) is not None:
             raise _RefusedError(error) from error
         if isinstance(error, ValueError) and RouterErrors.no_deployments_with_tag_routing.value in str(error):
             raise SummaryRefused(f"no deployment of {request.model} takes the request's tags") from error

@@ -18,6 +18,8 @@ from typing import Any, Self
 
 from litellm.constants import OPENAI_CHAT_COMPLETION_PARAMS
 
+from gateway_compaction.core.tokens.refusal_answers import is_answer_refusal
+
 # The two names of the longest answer. Some models refuse the one, older servers do not know the other.
 LIMIT, NEW_LIMIT = "max_tokens", "max_completion_tokens"
 
@@ -53,16 +55,20 @@ class Correction:
     limit: str = LIMIT
     left_out: tuple[str, ...] = ()
 
-    def correct(self, error: str, sent: Iterable[str]) -> Self | None:
+    def correct(self, error: str, sent: Iterable[str], asked: int = 0) -> Self | None:
         """Return the correction that an error's text asks for, or None where it names nothing that was sent.
 
         Args:
             error: the text of the refusal.
             sent: parameters of the deployment and of the caller's tools; the limit is always sent.
+            asked: tokens of the longest answer as they were sent, 0 where that is not known.
         """
         named = [name for name in (self.limit, *sent) if name not in self.left_out and _is_named(name, error)]
         if not named:
-            return None
+            # Some refuse the longest answer in prose: ``The maximum tokens you requested exceeds the limit``.
+            if self.limit in self.left_out or not is_answer_refusal(error, asked=asked):
+                return None
+            return type(self)(self.limit, (*self.left_out, self.limit))
         # The one that is named first is the one that is refused: advice comes behind it.
         first = min(named, key=lambda name: _find(name, error))
         if first == self.limit == LIMIT and RENAMED.search(error):

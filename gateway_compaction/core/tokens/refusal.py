@@ -15,6 +15,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from gateway_compaction.core.tokens.refusal_answers import is_answer_refusal
 from gateway_compaction.core.tokens.refusal_numbers import ANSWER_FIELD, Role, Told, list_told
 from gateway_compaction.core.tokens.refusal_words import CHARACTERS, SUBJECT, TOO_LONG, WHAT_IS_LONG
 
@@ -120,17 +121,25 @@ class _Reading(NamedTuple):
 
 
 def read_refusal(
-    status: int | None, text: str, *, context_exceeded: bool = False, sizes: Collection[int] = ()
+    status: int | None,
+    text: str,
+    *,
+    context_exceeded: bool = False,
+    sizes: Collection[int] = (),
+    asked: int = 0,
 ) -> LengthRefusal | None:
     """Return what a provider's error says about length, or None where it is about something else.
 
     Args:
         status: the HTTP status of the error.
         text: its message, as long as it may be.
-        context_exceeded: the host took it for a full context; believed whatever the text says.
+        context_exceeded: the host took it for a full context; believed unless only the answer is too long.
         sizes: tokens of what was refused by our own count: of the prompt, and with the answer's reserve.
+        asked: tokens of the answer that the refused request asked for, 0 where that is not known.
     """
     text = text[:READ_CHARS]
+    if is_answer_refusal(text, asked=asked, sizes=sizes):
+        return None
     is_sure = context_exceeded or status in (TOO_LARGE, CAPPED)
     if not is_sure and (status in OTHER_REFUSALS or _OF_A_VALUE.search(text)):
         return None

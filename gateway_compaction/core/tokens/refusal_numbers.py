@@ -27,6 +27,9 @@ NUMBER = re.compile(
     r"|(?P<short>\d{1,4}(?:\.\d{1,3})?)\s?(?P<unit>[kKM万]))"
     r"(?!(?!tokens?\b)[A-Za-z0-9_]|-(?!tokens?\b)|[.,]\d)"
 )
+ROUND_WINDOWS = (256, 4_000)
+"""Of one of these every window that stands alone in brackets is a multiple; codes seldom are."""
+
 THOUSANDS = {"k": 1_000, "K": 1_000, "M": 1_000_000, "万": 10_000}
 
 # Names of fields are read as words: ``max_seq_len``, ``maxLength``.
@@ -36,6 +39,8 @@ _WITHIN_NAME = re.compile(r"(?<=[A-Za-z0-9])_(?=[A-Za-z0-9])|(?<=[a-z])(?=[A-Z])
 _CODE_BEFORE = re.compile(r"\b(?:codes?|status|errno|error|id|http)\W{0,4}$", re.I)
 _BRACKET_BEFORE = re.compile(r"(?:^|[\[:{])\s*$")
 _BRACKET_AFTER = re.compile(r"^\s*[:\]]")
+# ``exceeds limit (2013)``: nothing in the brackets or behind them says what it is.
+_ENDS_IN_BRACKETS = (re.compile(r"\(\s*$"), re.compile(r"^\s*\)(?!\s*\w)"))
 _OTHER_UNIT = re.compile(
     r"^[\s`'\"-]*(?:(?:characters?|chars?|bytes?|[kmg]i?b|m?s|(?:milli)?seconds?|minutes?|images?|pixels?"
     rf"|messages|tools?|usd)\b|%|{CHARACTERS})",
@@ -102,11 +107,14 @@ class Told(NamedTuple):
 def list_told(text: str, status: int | None) -> list[Told]:
     """List the numbers of an error text that may be tokens, in order."""
     words = _WITHIN_NAME.sub(" ", ANSWER_FIELD.sub("max output tokens", text))
-    return [
-        _judge(value, before, after)
-        for value, before, after in _list_numbers(words)
-        if value != status and not _is_no_count(before, after)
+    counts = [
+        number
+        for number in _list_numbers(words)
+        if number[0] != status and not _is_no_count(number[1], number[2])
     ]
+    if len(counts) == 1 and _may_be_code(*counts[0]):
+        return []
+    return [_judge(*number) for number in counts]
 
 
 def _list_numbers(text: str) -> Iterator[tuple[int, str, str]]:
@@ -138,6 +146,17 @@ def _is_no_count(before: str, after: str) -> bool:
     if _CODE_BEFORE.search(before) or _EXCESS_OF.search(before) or _OTHER_UNIT.search(after):
         return True
     return bool(_BRACKET_BEFORE.search(before) and _BRACKET_AFTER.search(after))
+
+
+def _may_be_code(value: int, before: str, after: str) -> bool:
+    """Tell whether the only number of a text may be the code of the error, which some append in brackets.
+
+    A limit that stands so has no other number to be judged by. Windows are round numbers; one that is not is
+    not worth believing, since the refusal itself is understood without it.
+    """
+    opened, closed = _ENDS_IN_BRACKETS
+    is_round = any(value % step == 0 for step in ROUND_WINDOWS)
+    return bool(not is_round and opened.search(before) and closed.search(after))
 
 
 def _judge(value: int, before: str, after: str) -> Told:

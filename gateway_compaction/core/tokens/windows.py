@@ -98,9 +98,16 @@ class WindowBook:
         return {name: learned for name, learned in self._learned.items() if learned.is_valid(now)}
 
     def adopt(self, learned: Mapping[str, LearnedWindow]) -> None:
-        """Take over what other replicas have learned, where they learned it later."""
+        """Take over what other replicas have learned, where they learned it later.
+
+        A limit that much larger requests passed here was told in an error about something else, as in
+        ``refuse``: the replica that learned it may have had no such request to judge it by.
+        """
         for deployment, theirs in learned.items():
             own = self._learned.get(deployment)
+            passed = max(self._passed.get(deployment, 0), (own.passed if own else None) or 0) or None
+            if theirs.told is not None and not _is_plausible(theirs.told, None, passed):
+                continue
             if theirs.at and (own is None or theirs.at[0] >= own.at[0]):
                 self._keep(deployment, theirs)
 
