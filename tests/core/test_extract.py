@@ -302,6 +302,10 @@ class TestShown:
         assert len(build_extract(shop(60), 200, count, shown=shown).splitlines()) > 5
         assert all(told not in build_extract(shop(60), 200, count, shown=shown) for told in TOLD)
 
+    def test_what_is_shown_word_for_word_takes_no_room(self) -> None:
+        text = build_extract(CHAT, 400, count)
+        assert len(build_extract(CHAT, 400, count, shown=text)) < len(text)
+
     def test_identifiers_are_not_told_again(self) -> None:
         text = build_extract(AGENT, 200, count, shown="Look at src/shop/cart.py first.")
         assert "total_price" in text and "src/shop/cart.py" not in text

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.planning import fit as fitting
 from gateway_compaction.core.planning.caches import DerivedCache
-from gateway_compaction.core.planning.fit import clear_results, read_ahead
+from gateway_compaction.core.planning.fit import MadeView, clear_results, read_ahead
 from gateway_compaction.core.planning.plan import Plan, make_plan
-from gateway_compaction.core.planning.views import ViewBuilder
+from gateway_compaction.core.planning.views import View, ViewBuilder
 from gateway_compaction.core.records.compaction import Compaction
 from tests.core.builders import Bench, policy, sent_by, stored
 from tests.core.cases import Case, cases
@@ -230,6 +231,37 @@ class TestBase:
         base = stored(bench().context(messages), 6, "model", "They met at the pier.")
         assert fitted(messages, base)[0].made is None
         assert fitted(messages)[0].made is not None
+
+    def test_a_block_that_never_comes_out_short_enough_is_given_up(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Its limit is not calibrated, and so may be missed each time: the next way to fit is tried."""
+        views = ViewBuilder(bench(8_000, summary__max_tokens=2_000).context(filled(3000, 30, 50)))
+        asked: list[int] = []
+
+        def cover(views: ViewBuilder, base: Compaction | None, cut: int, limit: int) -> MadeView:
+            asked.append(limit)
+            made = Compaction(views.context.chain[cut], cut, "extractive")
+            return MadeView(made, View(tokens=8_100, compaction=made))
+
+        monkeypatch.setattr(fitting, "_cover", cover)
+        assert fitting._cover_within(views, None, 56, 8_000) is None
+        assert len(asked) == fitting.TRIES and asked == sorted(asked, reverse=True)
+
+    def test_a_stored_extract_goes_without_quotes_where_they_leave_the_window(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def quote(self: ViewBuilder, view: View) -> View:
+            return replace(view, tokens=view.tokens + WINDOW)
+
+        monkeypatch.setattr(ViewBuilder, "add_quotes", quote)
+        messages = filled(3000, 30, 50)
+        context = bench().context(messages)
+        kept = [
+            Compaction(context.chain[cut], cut, "extractive", limit=60) for cut in context.transcript.cuts
+        ]
+        plan = fitted(messages, *kept)[0]
+        assert plan.made is None and plan.view.tokens < WINDOW
 
     def test_of_what_a_model_wrote_nothing_is_lost_to_an_extract_that_covers_more(self) -> None:
         """The extract was sent until it overflowed; the next one is built on the model's text again."""

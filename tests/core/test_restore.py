@@ -29,6 +29,7 @@ from gateway_compaction.core.summary.restore import (
     build_running_summary,
     compute_restore_bounds,
     describe_source,
+    insert_restored,
     list_parts,
     make_restore_point,
 )
@@ -328,3 +329,10 @@ def test_names_of_files_are_told_from_addresses_and_symbols() -> None:
         "ORD_1",
     )
     assert find_file_names(names) == ("a/b.yaml", "c.yaml", "e.py", "/repo")
+
+
+def test_between_block_and_first_message_stands_a_word_only_where_both_are_a_users() -> None:
+    system, user = {"role": "system", "content": "Be brief."}, {"role": "user", "content": "Go on."}
+    answer = {"role": "assistant", "content": "I go on."}
+    roles = [[m["role"] for m in insert_restored(m, "Before.")] for m in ([system, user], [answer, user], [])]
+    assert roles == [["system", "user", "assistant", "user"], ["user", "assistant", "user"], ["user"]]

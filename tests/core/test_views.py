@@ -45,3 +45,9 @@ def test_summary_acknowledgement_opener_and_tail(words: str, covers: int, head: 
     assert (sent[2] is ACKNOWLEDGEMENT) == (head > 1)
     assert (head == 3) == (sent[3 if head > 1 else 2] is messages[1] and covers == 3)
     assert all(a is b for a, b in zip(sent[-tail:], messages[-tail:], strict=True))
+
+
+def test_where_nobody_has_answered_yet_the_word_between_is_plain() -> None:
+    context = Bench(1000).context(script("user user user user"))
+    sent = render(ViewBuilder(context).build_view(stored(context, 2)), context)
+    assert ACKNOWLEDGEMENT in sent
