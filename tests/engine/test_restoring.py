@@ -25,8 +25,11 @@ ANN = UserAPIKeyAuth(api_key="ann", team_id="research")
 BOB = UserAPIKeyAuth(api_key="bob", team_id="research")
 OTHER = UserAPIKeyAuth(api_key="ann", team_id="sales")
 SYSTEM = {"role": "system", "content": "You are brief."}
+# A conversation is known by its first four messages.
 DAY_ONE = [
     SYSTEM,
+    {"role": "user", "content": "Hello."},
+    {"role": "assistant", "content": "Hello, Ann."},
     {"role": "user", "content": "Mend src/app/parse.py. Always answer in French."},
     {"role": "assistant", "content": "We decided to keep the old API."},
     {"role": "user", "content": "Good. And the tests?"},
