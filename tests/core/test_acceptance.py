@@ -451,3 +451,19 @@ def test_an_answer_that_was_cut_off_counts_where_there_will_be_none_better(
         return
     with pytest.raises(SummaryRejected, match="empty"):
         accept_summary(answer, 1_000, 1_000, len, may_be_cut_off=True)
+
+
+@pytest.mark.parametrize(
+    "thinking",
+    [
+        "<think>Shall I refuse?</think>",
+        "<thinking>Shall I?</think>",
+        "Shall I?</think>",
+        "◁think▷Shall I?◁/think▷",
+        "<|channel|>analysis<|message|>Shall I?<|end|><|start|>assistant<|channel|>final<|message|>",
+        "[THINK]Shall I?[/THINK]",
+    ],
+)
+@pytest.mark.parametrize("summary", [GOOD, f"<summary>{GOOD}</summary>"])
+def test_what_a_model_thinks_before_it_sums_up_is_no_part_of_the_summary(thinking: str, summary: str) -> None:
+    assert accept_text(f"{thinking}\n{summary}") == GOOD

@@ -17,6 +17,7 @@ from typing import Protocol
 
 import regex
 
+from gateway_compaction.core.conversation.visible_text import remove_thinking
 from gateway_compaction.core.text.language import is_foreign_script
 from gateway_compaction.core.text.lexicon import pattern_of
 from gateway_compaction.core.text.questions import begins_as_question, ends_with_question_mark
@@ -66,7 +67,8 @@ SAYS_TOO_LITTLE = "the answer says too little"
 IS_FOREIGN = "the answer is in another script than the conversation"
 
 SUMMARY_TAGS = regex.compile(r"(?is)<summary>(.*?)(?:</summary>|\Z)")
-THINKING_TAGS = regex.compile(r"(?is)<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)")
+# Thinking for which there was no room to end; what has ended is taken out before.
+UNCLOSED_THINKING = regex.compile(r"(?is)<think(?:ing)?>.*")
 
 ANSWER_START = rf"(?i)^\W*+(?:{pattern_of('answer_labels')}\b\W++)?"
 # What a program printed, whole; without tags it is never a summary, however long.
@@ -136,7 +138,7 @@ def accept_summary(
         raise SummaryRejected(f"finish_reason is {answer.finish_reason}")
     if answer.has_tool_calls:
         raise SummaryRejected(CALLS_A_TOOL)
-    spoken = THINKING_TAGS.sub("", answer.text)
+    spoken = UNCLOSED_THINKING.sub("", remove_thinking(answer.text))
     match = SUMMARY_TAGS.search(spoken)
     tagged = match is not None
     body = match.group(1) if match else spoken
