@@ -97,14 +97,6 @@ class TestChoice:
         kinds = kinds or ("model",) * len(covers)
         return setup.plan(messages, [stored(context, c, k) for c, k in zip(covers, kinds, strict=True)])
 
-    def test_an_extract_gives_way_to_what_a_model_wrote_of_more(self) -> None:
-        messages = filled(900, 10, 40)
-        context = bench().context(messages)
-        extract, summary = stored(context, 8, "extractive"), stored(context, 12, "model")
-        assert bench().plan(messages, [extract, summary]).view.compaction == summary
-        shorter, longer = stored(context, 8, "model"), stored(context, 12, "extractive")
-        assert bench().plan(messages, [shorter, longer]).view.compaction == shorter
-
     def test_a_larger_window_gets_the_whole_history_back(self) -> None:
         assert self.plan(840, 2, 4).view.compaction is None
 

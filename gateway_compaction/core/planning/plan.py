@@ -100,7 +100,6 @@ def _choose_view(views: ViewBuilder) -> View:
 
     Each change of the view costs the provider's prompt cache, so the request stays as it came while it is
     below ``medium``, and beyond that the shortest cover which brings it below is used for as long as it does.
-    An extract gives way to a model's summary that covers as much or more.
     Only an operator or a trigger that says ``apply`` wants the longest cover whatever the usage. Where
     nothing brings the request below ``medium``, the smallest view is sent.
     """
@@ -117,24 +116,12 @@ def _choose_view(views: ViewBuilder) -> View:
         longest = _find_below(views, reversed(candidates), min(medium, raw.tokens))
         if longest is not None or raw.tokens < medium:
             return longest or raw
-    written = max((c.covers for c in ordered if c.kind == "model"), default=0)
-    # In the order of before; what a model wrote comes before extracts that cover no more.
-    ranked = sorted(candidates, key=lambda view: _gives_way(view.compaction, written))
-    shortest = _find_below(views, ranked, medium)
+    shortest = _find_below(views, candidates, medium)
     if shortest is not None:
         return shortest
     smallest = views.add_quotes(min([raw, *reversed(candidates)], key=lambda view: view.tokens))
     # With what it quotes a view may be no smaller than what came.
     return smallest if smallest.tokens < raw.tokens else raw
-
-
-def _gives_way(compaction: Compaction | None, written: int) -> bool:
-    """Tell whether it is an extract though a model's summary covers as many messages, ``written`` of them.
-
-    An extract is a stand-in. Without this it would be sent for as long as the request fits, since what is
-    covered by a model already is not summarised again.
-    """
-    return compaction is not None and compaction.kind == "extractive" and compaction.covers <= written
 
 
 def _find_below(views: ViewBuilder, candidates: Iterable[View], tokens: float) -> View | None:
