@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from gateway_compaction.core.extractive.extract import build_extract, read_message
 from gateway_compaction.core.extractive.salience import (
     build_sentence_pool,
+    choose_salient,
     choose_user_statements,
     dialogue_share,
     read_utterance,
@@ -303,8 +304,12 @@ class TestShown:
         assert all(told not in build_extract(shop(60), 200, count, shown=shown) for told in TOLD)
 
     def test_what_is_shown_word_for_word_takes_no_room(self) -> None:
-        text = build_extract(CHAT, 400, count)
-        assert len(build_extract(CHAT, 400, count, shown=text)) < len(text)
+        pool = build_sentence_pool(CHAT, [read_message(message).utterance for message in CHAT], 0.0)
+        pieces = choose_salient(pool, (), 400, count)
+        shown = "\n".join(piece.text for piece in pieces[:1])
+        assert [p.text for p in choose_salient(pool, (), 400, count, shown)][:1] != [pieces[0].text]
+        # Though it has no room, what it says counts as said.
+        assert choose_salient(pool, (), 1, count, shown) == []
 
     def test_identifiers_are_not_told_again(self) -> None:
         text = build_extract(AGENT, 200, count, shown="Look at src/shop/cart.py first.")
