@@ -89,6 +89,7 @@ def sessions() -> list[SessionDetail]:
         window=128_000,
         covers=20,
         version=2,
+        endpoint="messages",
     )
     first = SessionDetail(
         row,

@@ -253,8 +253,9 @@ class TestShow:
         assert "The north is missing." not in shown
 
     def test_the_endpoint_of_the_last_call_is_told(self, archive: FakeArchive) -> None:
-        told = [line.split() for line in good(archive, "show", "aa11").splitlines()]
-        assert ["endpoint", "messages"] in told
+        shown = good(archive, "show", "aa11")
+        assert ["endpoint", "messages"] in [line.split() for line in shown.splitlines()]
+        assert "UTC, through messages" in " ".join(shown.split())
         assert "messages" in good(archive, "ls")
         assert document(archive, "ls")["rows"][0]["endpoint"] == "messages"
 

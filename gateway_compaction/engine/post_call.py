@@ -210,7 +210,9 @@ class PostCall:
         plan, storage, used = decision.plan, decision.policy.storage, decision.used
         snapshot = None
         if storage.content != "none":
-            work = partial(build_snapshot, decision.context, plan, decision.messages, event.at)
+            work = partial(
+                build_snapshot, decision.context, plan, decision.messages, event.at, decision.request.endpoint
+            )
             snapshot = await asyncio.get_running_loop().run_in_executor(self._executor, work)
         await self._store.append(
             decision.session,

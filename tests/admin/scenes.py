@@ -83,6 +83,7 @@ def hostile() -> SessionDetail:
         window=1000,
         version=1,
         covers=4,
+        endpoint=text,
     )
     row = SessionRow(
         SessionRef("h" * 32, "0" * 32), owner, (nasty, text), f"model{nasty}", f"policy{nasty}", "light",
@@ -219,5 +220,5 @@ def _call() -> CallSnapshot:
     return CallSnapshot(
         NOW - 40, tuple(sent), tuple(saw), tuple(client), tuple(model), (15_600, 20_400, 22_800), 24_000,
         900, 28, 3,
-        tuple(range(3, 41, 2)),
+        tuple(range(3, 41, 2)), endpoint="messages",
     )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gateway_compaction.archive import Scope
 from gateway_compaction.core.planning.snapshot import build_snapshot
 from gateway_compaction.engine.request import Decision, Planned
 from tests.engine.histories import chat, grown, loop
@@ -41,6 +42,15 @@ async def test_both_sides_add_up_to_what_the_plan_says(rig: Rig, messages: list[
     assert (found.at, found.window, found.fixed) == (5.0, 2_000, fixed)
     assert found.client is None and found.model is None and not found.omitted
     assert all(messages[cut]["role"] in ("user", "assistant") for cut in found.cuts)
+
+
+@pytest.mark.parametrize("endpoint", ["chat", "messages", "responses"])
+async def test_it_names_the_endpoint_through_which_the_call_came(rig: Rig, endpoint: str) -> None:
+    decision = await rig.call(chat(59), endpoint=endpoint)
+    assert decision.session is not None
+    found = await rig.archive.detail(Scope(everything=True), decision.session)
+    assert found.last_call is not None and found.last_call.endpoint == endpoint
+    assert found.row.endpoint == endpoint and {e.endpoint for e in found.events} >= {endpoint}
 
 
 async def test_a_summary_stands_for_what_is_covered(rig: Rig) -> None:

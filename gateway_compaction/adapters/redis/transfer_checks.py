@@ -180,6 +180,7 @@ SNAPSHOT: Mapping[str, Check] = {
     "version": _check_optional(_is_count),
     "cuts": _check_list(_is_count, LARGEST_NUMBER),
     "omitted": lambda v: isinstance(v, bool),
+    "endpoint": _check_optional(_check_plain_text(NAME_CHARS)),
 }
 
 

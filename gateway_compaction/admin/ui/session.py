@@ -127,10 +127,16 @@ def make_session_view(detail: SessionDetail, now: float) -> SessionView:
         strip=_make_strip(detail),
         fates=_sum_fates(call),
         comparison=compare_contents(call) if call else None,
-        looked_at=f"{format_time(call.at)}, {format_age(call.at, now)}" if call else "",
+        looked_at=_describe_look(call, now) if call else "",
         events=tuple(_make_event_line(event, now) for event in detail.events),
         pins=tuple((pin, pin_mark(pin)) for pin in detail.steering.pins),
     )
+
+
+def _describe_look(call: CallSnapshot, now: float) -> str:
+    """Tell when the last call was looked at, and through which endpoint it came."""
+    through = f", through {shorten_line(call.endpoint, 20)}" if call.endpoint else ""
+    return f"{format_time(call.at)}, {format_age(call.at, now)}{through}"
 
 
 def _list_facts(detail: SessionDetail, now: float) -> tuple[tuple[str, str], ...]:

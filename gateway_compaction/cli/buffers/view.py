@@ -149,7 +149,8 @@ def record_table(found: SummaryRecords) -> Table:
 
 def call_table(call: CallSnapshot) -> Table:
     """Return what the client sent and what the model saw; neighbours of one fate in one line."""
-    title = f"Last call looked at: {_format_time(call.at)} UTC"
+    through = f", through {format_cell(call.endpoint)}" if call.endpoint else ""
+    title = Text(f"Last call looked at: {_format_time(call.at)} UTC{through}")
     table = Table("messages", "role", "tokens", "became", title=title, title_justify="left")
     table.columns[2].justify = "right"
     both = zip(("client sent", "model saw"), (call.sent, call.saw), number_messages(call), strict=True)

@@ -18,7 +18,11 @@ QUOTED = re.compile(r"(?m)^\[(\d{1,9}) ")
 
 
 def build_snapshot(
-    context: RequestContext, plan: Plan, messages: Sequence[Message] | None, at: float
+    context: RequestContext,
+    plan: Plan,
+    messages: Sequence[Message] | None,
+    at: float,
+    endpoint: str | None = None,
 ) -> CallSnapshot:
     """Build the record of a call that operators look at.
 
@@ -30,6 +34,7 @@ def build_snapshot(
         plan: what was decided.
         messages: those sent in place of the client's, or None where these were sent as they came.
         at: seconds since 1970.
+        endpoint: where the call came in.
     """
     view = plan.view if messages is not None else View(tokens=plan.tokens_before)
     transcript, levels, used = context.transcript, context.levels, view.compaction
@@ -49,6 +54,7 @@ def build_snapshot(
         covers=used.covers if used else 0,
         version=(used.version or None) if used else None,
         cuts=tuple(len(transcript.preamble) + cut for cut in transcript.cuts),
+        endpoint=endpoint,
     )
 
 

@@ -33,6 +33,8 @@ class CallSnapshot:
         version: the version of that compaction, None where none was used.
         cuts: indexes in ``sent`` at which the history may be divided.
         omitted: the messages were too large to be kept.
+        endpoint: where the call came in: ``chat``, ``messages`` or ``responses``; None in a record of an
+            earlier version, which did not keep it.
     """
 
     at: float
@@ -47,6 +49,7 @@ class CallSnapshot:
     version: int | None = None
     cuts: tuple[int, ...] = ()
     omitted: bool = False
+    endpoint: str | None = None
 
 
 class SnapshotBounds(NamedTuple):
