@@ -27,6 +27,7 @@ from gateway_compaction.archive import Archive
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.engine.compactor import Compactor, CompactorSettings
+from gateway_compaction.engine.hedged_summarizer import HedgedSummarizer
 from gateway_compaction.engine.kept_conversations import KeptConversations
 from gateway_compaction.engine.learned_models import LearnedModels
 from gateway_compaction.engine.length_refusals import LengthRefusals
@@ -159,7 +160,7 @@ def build(
     back = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gateway-compaction-back")
     parts = EngineParts(store, telemetry=telemetry)
     limits = Limits(settings.concurrency, settings.queue, settings.lease_seconds)
-    pipeline = SummaryPipeline(summarizer, LearnedModels(models, parts), back)
+    pipeline = SummaryPipeline(HedgedSummarizer(summarizer), LearnedModels(models, parts), back)
     worker = Worker(parts, pipeline.make_summary, limits)
     compactor_settings = CompactorSettings(settings.enabled, settings.recall_cold_tokens)
     compactor = Compactor(parts, worker, policies, models, front, compactor_settings)

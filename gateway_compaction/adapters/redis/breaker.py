@@ -11,7 +11,7 @@ from typing import Literal
 
 from gateway_compaction.errors import StoreBusy
 
-# Grace after a deadline, in which an answer that has already arrived is read.
+# Grace at the end of a deadline, in which an answer that has already arrived is read.
 GRACE_SECONDS = 0.005
 
 # A timer that fires this late shows that the event loop itself was blocked.
@@ -34,18 +34,19 @@ class Wait:
 
 @asynccontextmanager
 async def deadline(seconds: float) -> AsyncIterator[Wait]:
-    """Raise ``TimeoutError`` when the block takes longer than ``seconds``.
+    """Raise ``TimeoutError`` when the block takes longer than ``seconds``, the grace for reading included.
 
     Where the loop stood still meanwhile (a burst of other requests), the answer may have arrived long ago and
     only wait to be read: the time counts anew then, four times at most. With a plain ``asyncio.timeout`` of
     50 ms, a busy gateway would take its own delays for failures of Redis and open the breaker.
     """
     loop, wait = asyncio.get_running_loop(), Wait()
+    wait_seconds = max(seconds / 2, seconds - GRACE_SECONDS)
     async with asyncio.timeout(None) as limit:
         timers: list[asyncio.TimerHandle] = []
 
         def start(starts_left: int) -> None:
-            timers[:] = [loop.call_later(seconds, expire, loop.time() + seconds, starts_left)]
+            timers[:] = [loop.call_later(wait_seconds, expire, loop.time() + wait_seconds, starts_left)]
 
         def expire(due: float, starts_left: int) -> None:
             wait.stalled = loop.time() - due > STALL_SECONDS
