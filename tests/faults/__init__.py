@@ -1,0 +1,1 @@
+"""The fault laboratory: faults on a schedule under a load of conversations, and what came of them."""
