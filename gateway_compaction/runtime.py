@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gateway_compaction.adapters.hedged_summarizer import HedgedSummarizer
 from gateway_compaction.adapters.policy_file import read_env_overrides
 from gateway_compaction.adapters.policy_watcher import PolicySource, PolicyState
 from gateway_compaction.adapters.redis.archive import RedisArchive
@@ -27,7 +28,6 @@ from gateway_compaction.archive import Archive
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.engine.compactor import Compactor, CompactorSettings
-from gateway_compaction.engine.hedged_summarizer import HedgedSummarizer
 from gateway_compaction.engine.kept_conversations import KeptConversations
 from gateway_compaction.engine.learned_models import LearnedModels
 from gateway_compaction.engine.length_refusals import LengthRefusals

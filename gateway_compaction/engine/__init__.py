@@ -3,8 +3,7 @@
 ``Compactor`` takes a ``Request`` from the host and returns a decision: ``Untouched``, ``Measured`` or
 ``Planned``. ``PostCall`` is told how the call ended and starts what is to be done; ``UsageReports`` learns
 from what the provider said of the prompt's length; ``Worker`` does it in the
-background, with ``SummaryPipeline`` asking the models and ``HedgedSummarizer`` asking once more where one
-hangs. ``NoticePoller`` lets a process know what operators
+background, with ``SummaryPipeline`` asking the models. ``NoticePoller`` lets a process know what operators
 did elsewhere.
 
 Words: a *session* is one conversation of one tenant, found by its content. A *generation* is the time between

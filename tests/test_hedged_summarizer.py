@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from gateway_compaction.engine.hedged_summarizer import HedgedSummarizer
+from gateway_compaction.adapters.hedged_summarizer import HedgedSummarizer
 from gateway_compaction.errors import SummaryError, SummaryTimeout
 from gateway_compaction.ports import Caller, SummaryAnswer, SummaryRequest
 from tests.lab.waiting import until
