@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -23,8 +24,21 @@ COUNTER = TokenCounter()
 FAR = 10**9
 Body = dict[str, Any]
 
+
+def enumerate_as_text(values: Iterable[Any]) -> Iterator[tuple[str, Any]]:
+    """Name values, as the keys of JSON are."""
+    return ((str(number), value) for number, value in enumerate(values))
+
+
 THOUGHT = {"type": "thinking", "thinking": "Hm. Ja, ü.", "signature": "c2ln"}
 USE = {"type": "tool_use", "id": "a", "name": "look", "input": {"ship": '1"\n'}}
+NESTED = {
+    **USE,
+    "input": {
+        **{name: name for name in ("", '"', "\\", "\x00\x1f", "\x7f\u2028", "ü\U0001f600")},
+        **dict(enumerate_as_text((1, -1.5e300, True, None, [], {}, [{"a": ["b", {"c": '"'}]}]))),
+    },
+}
 RESULT = {"type": "tool_result", "tool_use_id": "a", "content": [{"type": "text", "text": "one"}]}
 REASONING = {
     "type": "reasoning",
@@ -76,6 +90,9 @@ class TestBound:
             ("messages", {**of_user("Grüße \U0001f600"), "tools": [{"name": "look"}], "system": "Be brief."}),
             ("messages", of_assistant(THOUGHT, {"type": "text", "text": "I look.", "citations": None}, USE)),
             ("messages", of_user([RESULT, {"type": "text", "text": "Go on."}])),
+            ("messages", of_assistant(*[{**USE, "input": {}}] * 40)),
+            ("messages", of_assistant(*[NESTED] * 40)),
+            ("messages", of_assistant({**USE, "input": "ls"}, {**USE, "input": ["ls"]})),
             ("messages", of_user([])),
             ("responses", {"input": [REASONING, CALL, CUSTOM, OUTPUT], "instructions": "Be brief."}),
             ("chat", of_user([{"type": "text", "text": "one"}, {"type": "text", "text": "two"}])),
@@ -106,6 +123,9 @@ class TestBound:
             ("messages", of_user([{**RESULT, "content": [{"type": "tool_reference"}]}])),
             ("messages", of_assistant(USE, id="msg_1")),
             ("messages", of_user([{"type": {}, "text": "x"}])),
+            ("messages", of_user([{"text": "x"}])),
+            ("messages", {"messages": [{"role": "user", "contents": "x"}]}),
+            ("messages", of_assistant({**USE, "input": {1: "a name of a field is a text"}})),
             ("responses", {"input": "Go on.", "previous_response_id": "resp_1"}),
             ("responses", {"input": [{"type": ["message"], "role": "user", "content": "x"}]}),
             ("responses", {"input": [{"type": "item_reference", "id": "x"}]}),

@@ -25,6 +25,9 @@ CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
 ROLES = ("user", "assistant", "system", "developer")
 OUTPUTS = ("function_call_output", "custom_tool_call_output")
 
+# The quotes, the colon, the comma and the blanks of an entry of a JSON object, or the braces of one.
+BESIDE_ENTRY = 8
+
 
 Texts = list[Any]
 """What a body says, collected to be weighed at once: that is faster than one after the other, and finds what
@@ -41,7 +44,7 @@ def find_size(endpoint: EndpointName, body: Mapping[str, Any]) -> PlainSize | No
     try:
         messages, calls = FINDERS[endpoint](body, texts)
         whole = "".join(texts)
-    except (_NotPlain, TypeError, ValueError, RecursionError):
+    except (_NotPlain, LookupError, TypeError, ValueError, RecursionError):
         return None
     # Python knows of each text whether its characters are bytes.
     size = len(whole) if whole.isascii() else len(whole.encode("utf-8", "surrogatepass"))
@@ -76,10 +79,9 @@ def _find_in_messages(body: Mapping[str, Any], texts: Texts) -> tuple[int, int]:
     inputs: list[Any] = []
     _add_content(texts, body.get("system"))
     for item in _list_of(body.get("messages")):
-        role = item.get("role") if type(item) is dict else None
-        if type(role) is not str or len(item) != 2:
+        if type(item) is not dict or len(item) != 2 or type(item["role"]) is not str:
             raise _NotPlain
-        content = item.get("content")
+        role, content = item["role"], item["content"]
         messages += 1
         if type(content) is str:
             texts.append(content)
@@ -89,9 +91,9 @@ def _find_in_messages(body: Mapping[str, Any], texts: Texts) -> tuple[int, int]:
         for block in content:
             if type(block) is not dict:
                 raise _NotPlain
-            kind = block.get("type")
+            kind = block["type"]
             if kind == "text":
-                texts.append(block.get("text"))
+                texts.append(block["text"])
             elif kind == "tool_result" and role != "assistant":
                 # A message of its own, and another one is what may follow it.
                 messages += 2
@@ -103,9 +105,28 @@ def _find_in_messages(body: Mapping[str, Any], texts: Texts) -> tuple[int, int]:
                 _add_strings(texts, block)
             else:
                 raise _NotPlain
-    # In one go, which takes a quarter of the time of one after the other.
-    texts.append(json.dumps(inputs, ensure_ascii=False, default=repr))
+    _add_inputs(texts, inputs)
     return messages, len(inputs)
+
+
+def _add_inputs(texts: Texts, inputs: Sequence[Any]) -> None:
+    """Add what calls are made with: texts that are not shorter than the JSON of all of them.
+
+    Their strings are written as one, which takes half of the time of writing each call's JSON.
+    """
+    strings: list[str] = []
+    others, entries = [], 0
+    for value in inputs:
+        if type(value) is not dict:
+            others.append(value)
+            continue
+        entries += len(value) + 1
+        strings += value
+        for inner in value.values():
+            (strings if type(inner) is str else others).append(inner)
+    texts.append(json.dumps("".join(strings), ensure_ascii=False))
+    texts.append(json.dumps(others, ensure_ascii=False, default=repr))
+    texts.append(" " * (BESIDE_ENTRY * entries))
 
 
 def _find_in_responses(body: Mapping[str, Any], texts: Texts) -> tuple[int, int]:
