@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 from rich.console import Console
@@ -18,9 +19,12 @@ from gateway_compaction.cli.recordings import RecordingError, read_recordings
 from gateway_compaction.errors import PolicyError
 
 if TYPE_CHECKING:
-    from gateway_compaction.evaluation.compare import Comparison, Wanted
+    from gateway_compaction.evaluation.compare import Comparison, PlayedComparison, Wanted
+
+T = TypeVar("T")
 
 BUDGETS = [2000, 4000]
+PLAYED_BUDGETS = [8000, 16000]
 WIDTH = 200
 PRINTED = Path("-")
 CONVERSATION = (
@@ -35,7 +39,9 @@ FilesOption = Annotated[
 ]
 BudgetOption = Annotated[
     list[int] | None,
-    typer.Option(min=200, help="Context window in tokens; repeatable; default: 2000 and 4000."),
+    typer.Option(
+        min=200, help="Context window in tokens; repeatable; default: 2000, 4000; played: 8000, 16000."
+    ),
 ]
 StrategyOption = Annotated[
     list[str] | None, typer.Option(help="Only strategies with this in their name; repeatable.")
@@ -60,6 +66,11 @@ AsJsonOption = Annotated[
 AsMarkdownOption = Annotated[
     bool, typer.Option("--markdown", help="Print Markdown tables instead of drawn ones.")
 ]
+PlayedOption = Annotated[
+    bool,
+    typer.Option("--played", help="Send each conversation call by call, and ask its questions on the way."),
+]
+SeedOption = Annotated[int, typer.Option(help="With --played: which questions are asked, and where.")]
 PlotOption = Annotated[Path | None, typer.Option(help="Draw a chart into this SVG file.")]
 JudgeOption = Annotated[
     str | None, typer.Option(help="Let this model answer the questions and mark its answers.")
@@ -87,6 +98,8 @@ def evaluate(
     judge: JudgeOption = None,
     judge_base_url: JudgeBaseUrlOption = None,
     judge_key: JudgeKeyOption = None,
+    played: PlayedOption = False,
+    seed: SeedOption = 0,
 ) -> None:
     """Measure what survives compaction: evidence, answers, identifiers, the task, rules.
 
@@ -97,14 +110,23 @@ def evaluate(
     This gateway runs the code that serves requests, without a model. Question known: recall may take three
     quarters of what the preamble leaves. Question unknown: the summary may take three quarters of the budget,
     recall is off, the last messages stay that fit beside it. See docs/memory.md.
+
+    With --played a conversation grows call by call, with the defaults or the policy file's, and one question
+    for each five messages of its user is asked somewhere behind its evidence: what is kept of the evidence,
+    and what the calls cost with a prompt cache.
     """
     console = Console(stderr=True)
     _check_output_folders(as_json, plot)
+    if played and (plot or judge):
+        raise typer.BadParameter("--played draws no chart and asks no judge")
     try:
         sets = _read_sets(files, limit, per_file)
-        wanted = _make_choices(
-            budget, strategy, question, policy, model, _make_judge(judge, judge_base_url, judge_key)
-        )
+        windows = budget or (PLAYED_BUDGETS if played else BUDGETS)
+        asks = _make_judge(judge, judge_base_url, judge_key)
+        wanted = replace(_make_choices(windows, strategy, question, policy, model, asks), seed=seed)
+        if played:
+            _print_played(_run_played(sets, wanted, console), as_json, as_markdown)
+            return
         made = _run_comparisons(sets, wanted, console)
     except (RecordingError, PolicyError) as error:
         console.print(str(error), style="red", markup=False, highlight=False)
@@ -122,7 +144,7 @@ def _make_judge(model: str | None, base_url: str | None, key: str | None) -> Any
 
 
 def _make_choices(
-    budgets: Sequence[int] | None,
+    budgets: Sequence[int],
     names: Sequence[str] | None,
     question: str,
     policy: Path | None,
@@ -133,7 +155,7 @@ def _make_choices(
     from gateway_compaction.evaluation.compare import Wanted
 
     return Wanted(
-        sorted(set(budgets or BUDGETS)),
+        sorted(set(budgets)),
         tuple(names or ()),
         question != "unknown",
         question != "known",
@@ -167,22 +189,55 @@ def _describe_source(files: Sequence[Path], found: dict[str, list[Any]]) -> str:
 
 
 def _run_comparisons(sets: dict[str, list[Any]], wanted: Wanted, console: Console) -> list[Comparison]:
-    from gateway_compaction.evaluation.compare import NoStrategyError, compare
+    from gateway_compaction.evaluation.compare import compare
 
-    with Progress(console=console, transient=True) as bar:
-        task = bar.add_task("measuring", total=None)
-        progress = partial(bar.update, task)
-        try:
-            made = asyncio.run(
-                compare(sets, wanted, lambda done, total: progress(completed=done, total=total))
-            )
-        except NoStrategyError as error:
-            raise typer.BadParameter(str(error)) from error
+    made = _measure(partial(compare, sets, wanted), console)
     if wanted.judge is not None and wanted.judge.failures:
         times = pluralize(wanted.judge.failures, "time")
         told = f"The judge gave no answer {times}; what it was asked is not marked."
         console.print(told, style="yellow", markup=False, highlight=False)
     return made
+
+
+def _run_played(sets: dict[str, list[Any]], wanted: Wanted, console: Console) -> list[PlayedComparison]:
+    from gateway_compaction.evaluation.compare import compare_played
+
+    return _measure(partial(compare_played, sets, wanted), console)
+
+
+def _measure(work: Callable[[Callable[[int, int], None]], Coroutine[Any, Any, T]], console: Console) -> T:
+    """Run a measurement to its end, with a line that shows how far it is."""
+    from gateway_compaction.evaluation.compare import NoStrategyError
+
+    with Progress(console=console, transient=True) as bar:
+        task = bar.add_task("measuring", total=None)
+        progress = partial(bar.update, task)
+        try:
+            return asyncio.run(work(lambda done, total: progress(completed=done, total=total)))
+        except NoStrategyError as error:
+            raise typer.BadParameter(str(error)) from error
+
+
+def _print_played(made: Sequence[PlayedComparison], as_json: Path | None, as_markdown: bool) -> None:
+    from gateway_compaction.evaluation.played_report import (
+        played_row_to_json,
+        render_played_markdown,
+        render_played_table,
+    )
+
+    if as_json is not None:
+        rows = [{**played_row_to_json(row), "set": one.title} for one in made for row in one.rows]
+        text = json.dumps(rows, ensure_ascii=False, indent=1)
+        if as_json == PRINTED:
+            typer.echo(text)
+            return
+        as_json.write_text(text + "\n", encoding="utf-8")
+    console = Console() if Console().is_terminal else Console(width=WIDTH)
+    for one in made:
+        if as_markdown:
+            typer.echo(render_played_markdown(one.title, one.rows, one.absent) + "\n")
+        else:
+            console.print(render_played_table(one.title, one.rows, one.absent))
 
 
 def _print_comparisons(made: Sequence[Comparison], as_json: Path | None, as_markdown: bool) -> None:

@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway_compaction.core.conversation.messages import Message
-from gateway_compaction.core.policy.book import PolicyBook
+from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.evaluation.judge import Judge
 from gateway_compaction.evaluation.material import Conversation, explain_unasked
 from gateway_compaction.evaluation.peers import Absent, find_peers
+from gateway_compaction.evaluation.played import DEFAULT_POLICY, PlayedBench
+from gateway_compaction.evaluation.played_report import PlayedRow, make_played_rows
 from gateway_compaction.evaluation.report import Row, make_rows
 from gateway_compaction.evaluation.run import Bench
 from gateway_compaction.evaluation.strategies import (
@@ -21,6 +23,7 @@ from gateway_compaction.evaluation.strategies import (
     Strategy,
     Weigh,
 )
+from gateway_compaction.replay import identity_for_replay
 from gateway_compaction.runtime import use_bundled_encodings
 
 Progress = Callable[[int, int], None]
@@ -41,6 +44,16 @@ class Wanted:
     model: str = "gpt-4o"
     book: PolicyBook | None = None
     judge: Judge | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedComparison:
+    """The rows of one set of conversations that were played, and the strategies that cannot run here."""
+
+    title: str
+    rows: Sequence[PlayedRow]
+    absent: Sequence[Absent]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +108,46 @@ async def compare(
     for title, conversations in sets.items():
         rows = make_rows(await bench.run(conversations), not wanted.known)
         made.append(Comparison(title, rows, absent, explain_unasked(conversations) if wanted.known else None))
+    await ours.aclose()
+    return made
+
+
+async def compare_played(
+    sets: Mapping[str, Sequence[Conversation]], wanted: Wanted, progress: Progress
+) -> list[PlayedComparison]:
+    """Play each named set of conversations call by call with every strategy; a budget is a window.
+
+    This gateway has the policy that was given, else the defaults; an extract stands in for its model.
+
+    Raises:
+        NoStrategyError: no strategy has such a name.
+    """
+    use_bundled_encodings()
+    counter = TokenCounter()
+
+    def weigh(messages: Sequence[Message]) -> int:
+        return counter.raw_prompt_tokens(messages, {}, wanted.model)
+
+    ours, chosen = _choose_strategies(wanted, weigh)
+    done = 0
+
+    def step() -> None:
+        nonlocal done
+        done += 1
+        progress(done, total)
+
+    book = wanted.book or PolicyBook(DEFAULT_POLICY, "eval")
+    identity, _ = identity_for_replay(book, Identity(model=wanted.model), extract=True, asks="")
+    strategies = [s for s in chosen if not isinstance(s, Absent)]
+    bench = PlayedBench(
+        strategies, wanted.budgets, weigh, wanted.model, book, identity, wanted.seed, step=step
+    )
+    total = sum(bench.count_steps(conversations) for conversations in sets.values())
+    absent = [s for s in chosen if isinstance(s, Absent)]
+    made = [
+        PlayedComparison(title, make_played_rows(await bench.run(conversations)), absent)
+        for title, conversations in sets.items()
+    ]
     await ours.aclose()
     return made
 

@@ -124,7 +124,7 @@ def render_markdown(
     heads = ["budget", "strategy", "tokens", "ms", *(MEASURES[n] for n in shown)]
     lines = [f"**{title}**", "", f"| {' | '.join(heads)} |", "|---:|---|" + "---:|" * (len(heads) - 2)]
     for row in rows:
-        shares = (_format_share(row.figures.get(name), " (", ")") for name in shown)
+        shares = (format_share(row.figures.get(name), " (", ")") for name in shown)
         cells = [
             f"{row.budget:,}",
             row.strategy,
@@ -151,7 +151,7 @@ def render_table(
         cells = [
             _format_number(row.tokens),
             _format_number(row.ms, 1),
-            *(_format_share(row.figures.get(n)) for n in shown),
+            *(format_share(row.figures.get(n)) for n in shown),
         ]
         table.add_row(f"{row.budget:,}", row.strategy, *cells, _row_notes(row), end_section=ends)
     return table
@@ -161,7 +161,8 @@ def _format_number(value: float | None, digits: int = 0) -> str:
     return "–" if value is None else f"{value:,.{digits}f}"
 
 
-def _format_share(found: Figure | None, opening: str = "\n", closing: str = "") -> str:
+def format_share(found: Figure | None, opening: str = "\n", closing: str = "") -> str:
+    """Return a share with its interval between ``opening`` and ``closing``; a dash for none."""
     return "–" if found is None else f"{found.value:.3f}{opening}{found.low:.2f}–{found.high:.2f}{closing}"
 
 
