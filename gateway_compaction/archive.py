@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
+from gateway_compaction.core.records.client_state import ClientState
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
@@ -181,6 +182,7 @@ class SessionDetail:
         events: newest first; audit events among them (``type`` is ``audit``).
         bypass, backoff: until when and why, None where it is not so.
         ttl: seconds left to live.
+        client_state: what the client told of its work; None where it told nothing.
     """
 
     row: SessionRow
@@ -193,6 +195,7 @@ class SessionDetail:
     backoff: tuple[float, str] | None = None
     last_call: CallSnapshot | None = None
     ttl: float = 0.0
+    client_state: ClientState | None = None
 
     @property
     def versions(self) -> tuple[int, ...]:
@@ -210,7 +213,9 @@ class SessionDetail:
         """Make the point at which the session can be taken up now; to be called off the loop."""
         row, call = self.row, self.last_call
         at = max(row.seen, call.at if call is not None else 0.0)
-        return make_restore_point(row.session.session_id, at, self.compactions, call, pins=self.steering.pins)
+        return make_restore_point(
+            row.session.session_id, at, self.compactions, call, self.client_state, self.steering.pins
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from gateway_compaction.archive import Owner
+from gateway_compaction.client_metadata import METADATA_FIELDS, read_told_state
 from gateway_compaction.core.conversation.digest import digest_history, fingerprint
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import parse_transcript
@@ -22,7 +23,7 @@ from gateway_compaction.core.records.savings import CacheUse
 from gateway_compaction.core.summary.restore import insert_restored
 from gateway_compaction.engine.kept_conversations import KeptCall
 from gateway_compaction.engine.post_call import Ending
-from gateway_compaction.engine.request import Decision, Request, Untouched
+from gateway_compaction.engine.request import Decision, Planned, Request, Untouched
 from gateway_compaction.engine.restoring import Restored
 from gateway_compaction.errors import TranscriptError
 from gateway_compaction.ports import Caller, ModelFacts
@@ -33,8 +34,8 @@ KEY = "gateway_compaction"
 BLOCK = "compaction"
 """The key of a policy in the metadata of teams and keys."""
 
-METADATA_FIELDS = ("metadata", "litellm_metadata")
-"""Fields of a body that hold a client's metadata and LiteLLM's; the second only beside the first."""
+STATE_HEADER = "x-session-state"
+"""The header in which the client is told what becomes of the work that it tells of."""
 
 LONGEST_HEADER = 200
 """Characters of a response header; reasons may quote other people's words."""
@@ -223,6 +224,7 @@ def request_of(state: CallState, conversation: WireConversation) -> Request:
         size=conversation.size,
         about={name: value for name, value in asdict(owner_of(auth)).items() if value},
         conversation=state.kept.session.key if state.kept else "",
+        client_state=read_told_state(first)[0],
     )
 
 
@@ -230,14 +232,6 @@ def headers_of(data: Mapping[str, Any]) -> dict[str, str]:
     """Return the client's headers, with names in lower case."""
     sent = data.get("proxy_server_request") or {}
     return {str(k).lower(): _decode_header(str(v)) for k, v in (sent.get("headers") or {}).items()}
-
-
-def find_conversation_id(data: Mapping[str, Any]) -> str:
-    """Return the id that a client names its conversation by in the body's metadata; empty for none."""
-    body = (data.get("proxy_server_request") or {}).get("body")
-    metadata = body.get("metadata") if isinstance(body, Mapping) else None
-    named = metadata.get("conversation_id") if isinstance(metadata, Mapping) else None
-    return named.strip() if isinstance(named, str) else ""
 
 
 def list_items(value: Any) -> list[Any]:
@@ -340,7 +334,8 @@ def _prompt_cache_of(usage: Any) -> CacheUse | None:
 
 def build_response_headers(state: CallState) -> dict[str, str]:
     """Return the headers that tell the client what was done."""
-    decision, more = state.decision, {**_describe_kept(state), **_describe_restored(state)}
+    decision = state.decision
+    more = {**_describe_kept(state), **_describe_restored(state), **_describe_told(state)}
     if decision is None and state.failed:
         return {"x-compaction": "failed", "x-compaction-reason": "a fault in the gateway", **more}
     if decision is None:
@@ -379,6 +374,23 @@ def _describe_restored(state: CallState) -> dict[str, str]:
         # The block is put in by what the decision comes to.
         told = "no: a fault in the gateway" if state.failed else "no: the call ended before it was looked at"
     return {"x-conversation-restored": _to_header(told)}
+
+
+def _describe_told(state: CallState) -> dict[str, str]:
+    """Return the header that says what becomes of the work that a client tells of."""
+    told, faults = read_told_state(state.data)
+    if told is None and not faults:
+        return {}
+    decision = state.decision
+    if told is None:
+        said = "no"
+    elif not isinstance(decision, Planned):
+        said, faults = "no", ("this call is not recorded", *faults)
+    elif decision.policy.storage.content == "none":
+        said, faults = "no", ("storage.content is none", *faults)
+    else:
+        said = "kept"
+    return {STATE_HEADER: _to_header(": ".join([said, "; ".join(faults)]) if faults else said)}
 
 
 def build_stateless_headers(call: Any, covered: Sequence[str]) -> dict[str, str] | None:

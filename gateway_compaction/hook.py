@@ -42,7 +42,6 @@ from gateway_compaction.call_state import (
     build_stateless_headers,
     ending_of,
     field_of,
-    find_conversation_id,
     find_state,
     has_decision_for,
     headers_of,
@@ -59,6 +58,12 @@ from gateway_compaction.call_state import (
     set_spend_metadata,
     tenant_of,
     write_decision,
+)
+from gateway_compaction.client_metadata import (
+    CONVERSATION_NAME,
+    STATE_NAME,
+    drop_own_metadata,
+    find_conversation_id,
 )
 from gateway_compaction.core.endpoints.answers import read_answer
 from gateway_compaction.core.pins.rules import compile_grammars
@@ -145,6 +150,7 @@ class CompactionHook(CustomLogger):
         state = CallState(user_api_key_dict, dict(data), endpoint)
         details[KEY] = state
         self.start()
+        drop_own_metadata(data, STATE_NAME)
         await self._begin(state, data)
         if self._should_defer():
             # The deployment hook comes after all of them.
@@ -343,6 +349,7 @@ class CompactionHook(CustomLogger):
             # LiteLLM writes the status into ``code``, so our own word for it is the type.
             raise ProxyException(refused.problem, refused.code, "conversation", refused.status) from refused
         data[field] = state.kept.placement.sent
+        drop_own_metadata(data, CONVERSATION_NAME)
         if data.get("stream") is True:
             self._streams.listen()
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
+from gateway_compaction.core.records.client_state import ClientState
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
@@ -48,6 +49,7 @@ class Buffer:
         bypass: why the session is bypassed at present, or None.
         backoff: why no summary may be started at present, or None.
         controls: what operators asked of the session, and its generation.
+        client_state: what the client told of its work; None where it told nothing.
     """
 
     compactions: tuple[Compaction, ...] = ()
@@ -55,6 +57,7 @@ class Buffer:
     bypass: str | None = None
     backoff: str | None = None
     controls: SessionControls = field(default_factory=SessionControls)
+    client_state: ClientState | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,7 @@ class CallRecord:
         snapshot: what came and what was sent, message by message; kept until the next one.
         savings: what it saved, or in ``observe`` would have; None for the difference of the event's tokens.
         compact: the client asked to compact from this call on, as an operator may.
+        client_state: what the client told of its work, where that has changed.
     """
 
     used: str | None = None
@@ -98,6 +102,21 @@ class CallRecord:
     snapshot: CallSnapshot | None = None
     savings: Savings | None = None
     compact: bool = False
+    client_state: ClientState | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordLimit:
+    """The most compactions of a session that are kept.
+
+    Attributes:
+        records: of the whole session.
+        versions: of one line, each built on the one before: older ones are covered by what came after, and
+            are not used again.
+    """
+
+    records: int
+    versions: int = 16
 
 
 LONGEST_PAUSE_SECONDS = 600.0
@@ -172,7 +191,7 @@ class Store(Protocol):
         *,
         token: int | None,
         ttl: float,
-        limit: int,
+        limit: RecordLimit | int,
         generation: str = "",
     ) -> int:
         """Store a compaction and return its version, or 0 when it was refused.
@@ -180,6 +199,9 @@ class Store(Protocol):
         With a ``token`` the write is refused unless the lease of ``compaction.digest`` is still this
         token's, and ends the lease. A record never replaces one of a better kind, nor (without a token) one
         of the same kind. Beyond ``limit`` compactions of the session the least recently used go.
+
+        Args:
+            limit: how many are kept; a number alone says nothing of those of one line.
         """
         ...
 

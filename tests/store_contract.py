@@ -11,6 +11,7 @@ from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.adapters.redis_conversations import RedisConversations
 from gateway_compaction.archive import Query, Scope
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
+from gateway_compaction.core.records.client_state import ClientState
 from gateway_compaction.core.records.compaction import Compaction, Kind, Segment, SessionRef
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
@@ -100,7 +101,14 @@ async def fill(store: RedisStore) -> None:
         session(),
         event(),
         ttl=TTL,
-        call=CallRecord(used=digest("a"), labels=labels, about=about, view=digest("a"), snapshot=last),
+        call=CallRecord(
+            used=digest("a"),
+            labels=labels,
+            about=about,
+            view=digest("a"),
+            snapshot=last,
+            client_state=ClientState(task="what the client told"),
+        ),
     )
     conversations = RedisConversations(store.connection)
     await conversations.open(session(), token="t", seconds=60, begin=TTL)

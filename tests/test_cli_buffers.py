@@ -777,7 +777,10 @@ class TestShapes:
         ("arguments", "names"),
         [
             (["ls"], "rows cursor total"),
-            (["show", "aa11"], "row compactions retired claims events steering bypass backoff last_call ttl"),
+            (
+                ["show", "aa11"],
+                "row compactions retired claims events steering bypass backoff last_call ttl client_state",
+            ),
             (["events", "aa11"], "session events"),
             (["diff", "aa11"], "from to changes"),
             (["compact", "aa11"], "done session"),

@@ -16,18 +16,19 @@ import pytest
 from typer.testing import CliRunner
 
 from gateway_compaction.adapters.redis.keys import MOST_EVENTS
-from gateway_compaction.adapters.redis.store import MOST_ANCESTORS
 from gateway_compaction.archive import Query, Scope
 from gateway_compaction.cli.buffers.commands import app as buffers
 from gateway_compaction.cli.main import app
 from gateway_compaction.core.planning.context import EARLIEST_LIGHT, LEAST_MORE
 from gateway_compaction.core.planning.plan import LEAST_SAVED
 from gateway_compaction.core.policy.book import Identity
+from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.policy.presets import PRESETS
 from gateway_compaction.core.recall.recall import quote_budget
 from gateway_compaction.core.summary.block import MAX_TASK_TOKENS, compute_block_limit
 from gateway_compaction.core.text.shorten import CLEAR_ABOVE
 from gateway_compaction.engine.request import Planned
+from gateway_compaction.ports import RecordLimit
 from tests.buffers_archive import FakeArchive, opener
 from tests.engine.histories import chat, grown, loop
 from tests.engine.rig import Rig, encodings, values
@@ -76,8 +77,9 @@ async def test_requests_with_a_metadata_block_that_cannot_be_used_are_left_alone
 def test_a_line_of_compactions_is_bounded_whatever_max_compactions_says() -> None:
     says(
         "docs/policies.md",
-        f"Of one line, in which each is built on the one before, the last {MOST_ANCESTORS}",
+        f"`storage.max_versions` | count ≥ 1 | `{Policy().storage.max_versions}` |",
     )
+    assert RecordLimit(1).versions == Policy().storage.max_versions
 
 
 def test_numbers_that_are_told_are_those_of_the_code() -> None:

@@ -26,7 +26,9 @@ from gateway_compaction.core.planning.plan import Plan, lowest_threshold, make_p
 from gateway_compaction.core.planning.views import render
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.policy.model import Policy
+from gateway_compaction.core.records.client_state import ClientState
 from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.core.redaction.marks import NO_MARKS
 from gateway_compaction.core.text.identifiers import forget_identifiers
 from gateway_compaction.core.text.terms import forget_terms
 from gateway_compaction.core.tokens.session_surplus import NO_CORRECTION
@@ -153,6 +155,8 @@ class Compactor:
             return measured
         session = find_session(request, measured.chain)
         state = await self.load_session(session, measured)
+        if request.client_state is not None:
+            state = replace(state, client_state=follow_client_state(state.client_state, request, measured))
         if wish == "now":
             state = replace(state, controls=replace(state.controls, compact=True))
             if policy.mode == "enforce":
@@ -222,9 +226,15 @@ class Compactor:
 
         Most requests end at a bound that needs no tokeniser, and most of the others at their count: they must
         cost no round trip. One that an operator or its client asked for goes on however small it is, and so
-        do all where the policy notes every conversation, and those whose conversation the gateway keeps.
+        do all where the policy notes every conversation, those whose conversation the gateway keeps, and
+        those whose client tells of its work.
         """
-        is_wanted = policy.note == "all" or bool(request.conversation) or read_wish(request, policy) == "now"
+        is_wanted = (
+            policy.note == "all"
+            or bool(request.conversation)
+            or request.client_state is not None
+            or read_wish(request, policy) == "now"
+        )
         small = None if is_wanted else self._find_small_unread(request, policy, model)
         if small is not None:
             return small
@@ -281,6 +291,7 @@ class Compactor:
             bypass=local.get_bypass(session, buffer.bypass, generation),
             backoff=buffer.backoff or (None if controls.rebuild else skip_reason),
             controls=controls,
+            client_state=buffer.client_state,
         )
 
     async def plan_and_render(
@@ -442,6 +453,25 @@ class Compactor:
         if name not in self._caches and len(self._caches) >= MODELS_KEPT:
             self._caches.clear()
         return self._caches.setdefault(name, DerivedCaches())
+
+
+def follow_client_state(
+    known: ClientState | None, request: Request, context: RequestContext
+) -> ClientState | None:
+    """Return what a client tells of its work now, masked, with the turn at which that work last changed.
+
+    Args:
+        known: what it told before.
+        request: tells the new state.
+        context: the same request, counted.
+    """
+    if request.client_state is None:
+        return known
+    masked = request.client_state.map_texts(lambda text: context.redactor.mask_text(text, NO_MARKS))
+    transcript = context.transcript
+    # What the latest user message brought is of the new work.
+    start = transcript.turn_starts[-1] if transcript.turn_starts else len(transcript.history)
+    return (known or ClientState()).follow(masked, context.policy.restore.reset_on, start)
 
 
 def describe_observed(planned: Planned) -> Planned:

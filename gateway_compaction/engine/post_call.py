@@ -17,6 +17,7 @@ from gateway_compaction.core.planning.plan import find_base
 from gateway_compaction.core.planning.snapshot import build_snapshot
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.policy.fields import LARGEST
+from gateway_compaction.core.records.client_state import ClientState
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.core.records.savings import CacheUse, Savings
@@ -34,7 +35,7 @@ from gateway_compaction.engine.request import (
 from gateway_compaction.engine.summary_task import SummaryTask
 from gateway_compaction.engine.usage_reports import UsageReports
 from gateway_compaction.engine.worker import Worker
-from gateway_compaction.ports import CallRecord, ProviderError
+from gateway_compaction.ports import CallRecord, ProviderError, RecordLimit
 from gateway_compaction.telemetry import CacheBreakDetector
 
 log = logging.getLogger("gateway_compaction")
@@ -164,7 +165,7 @@ class PostCall:
             replace(compaction, records=records).created(compaction.created_at),
             token=None,
             ttl=storage.ttl,
-            limit=storage.max_compactions,
+            limit=RecordLimit(storage.max_compactions, storage.max_versions),
             generation=decision.generation,
         )
 
@@ -227,6 +228,7 @@ class PostCall:
                 snapshot=snapshot,
                 savings=savings,
                 compact=decision.wish == "now" and decision.policy.mode == "enforce",
+                client_state=_find_told_state(decision),
             ),
         )
 
@@ -268,6 +270,13 @@ class PostCall:
         log.warning("bypassed for %d s: session=%s %s", BYPASS_SECONDS, session.session_id, reason)
         local.set_bypass(session, reason, BYPASS_SECONDS, generation)
         self._worker.run_later(self._store.bypass(session, reason, BYPASS_SECONDS, generation))
+
+
+def _find_told_state(decision: Planned) -> ClientState | None:
+    """Return what the client told of its work in this call, where it may be stored."""
+    if decision.request.client_state is None or decision.policy.storage.content == "none":
+        return None
+    return decision.context.session.client_state
 
 
 def _log_fault(done: Future[object]) -> None:

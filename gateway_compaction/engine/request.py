@@ -20,6 +20,7 @@ from gateway_compaction.core.planning.context import LevelName, RequestContext
 from gateway_compaction.core.planning.plan import Plan
 from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.core.policy.model import Policy
+from gateway_compaction.core.records.client_state import ClientState
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.event import Outcome
 from gateway_compaction.core.redaction.marks import mask_secrets
@@ -53,6 +54,7 @@ class Request:
         may_wait: False where no policy may let the request wait for a summary, because somebody may still
             block it: the summariser would read, and the store keep, what is blocked a moment later.
         conversation: the session's name, where the gateway keeps the conversation; empty elsewhere.
+        client_state: what the client tells of its work; None where it tells nothing that can be used.
     """
 
     messages: Sequence[Any]
@@ -70,6 +72,7 @@ class Request:
     size: PlainSize | None = None
     may_wait: bool = True
     conversation: str = ""
+    client_state: ClientState | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from gateway_compaction.core.summary.segments import (
     Coverage,
     Piece,
     build_extract_segments,
+    close_earlier,
     find_merge_run,
     find_min_length,
     fit_pieces,
@@ -192,14 +193,16 @@ class SummaryPipeline:
         """Let one model write the summary, of at most ``longest`` tokens, by the policy's strategy."""
         task, base = attempt.task, attempt.task.job.base
         segments: tuple[Segment, ...] | None = None
-        if task.prefix is not None and attempt.model == task.caller.model:
+        is_rolling = task.policy.summary.strategy == "rolling"
+        closed, previous = close_earlier(base, task.reset_at, longest, task.count)
+        if task.prefix is not None and attempt.model == task.caller.model and not (is_rolling and closed):
             segments = await self._ask_behind_prefix(attempt, task.prefix, longest)
-        if segments is None and task.policy.summary.strategy == "rolling":
-            start = base.covers if base else 0
-            before = task.covered_tokens - task.source_tokens
-            piece = Piece(start, task.messages, task.source_tokens, longest, before=before)
-            text = await self._ask_in_parts(attempt, piece, base.text if base else "")
-            segments = (Segment(0, task.job.covers, text),)
+        if segments is None and is_rolling:
+            start, left = base.covers if base else 0, longest - sum(_count_segments(task, closed))
+            before = task.covered_tokens - task.source_tokens if previous else 0
+            piece = Piece(start, task.messages, task.source_tokens, left, before=before)
+            text = await self._ask_in_parts(attempt, piece, previous)
+            segments = (*closed, Segment(closed[-1].end if closed else 0, task.job.covers, text))
         elif segments is None:
             segments = await self._extend_segments(attempt, longest)
         compaction = _build_compaction(task, "model", segments)

@@ -69,6 +69,12 @@ class SummaryTask:
         return policy.model_copy(update={"summary": policy.summary.model_copy(update={"rate": rate})})
 
     @property
+    def reset_at(self) -> int:
+        """Number of messages at which the client's plan or task changed: a running summary begins there."""
+        told = self.decision.context.session.client_state
+        return 0 if told is None else told.since
+
+    @property
     def generation(self) -> str:
         """The session's generation when the request was decided: what was reset since takes no summary."""
         return self.decision.generation

@@ -17,7 +17,7 @@ from gateway_compaction.core.redaction.marks import mask_secrets
 from gateway_compaction.engine.parts import EngineParts
 from gateway_compaction.engine.summary_task import SummaryTask
 from gateway_compaction.errors import StoreBusy, StoreError, SummaryError
-from gateway_compaction.ports import LONGEST_PAUSE_SECONDS
+from gateway_compaction.ports import LONGEST_PAUSE_SECONDS, RecordLimit
 
 log = logging.getLogger("gateway_compaction")
 
@@ -179,7 +179,7 @@ class Worker:
         if storage.content == "none":
             await self._store.release(session, compaction.digest, token, ttl=storage.ttl)
         else:
-            limit = storage.max_compactions
+            limit = RecordLimit(storage.max_compactions, storage.max_versions)
             version = await self._store.put(
                 session, compaction, token=token, ttl=storage.ttl, limit=limit, generation=task.generation
             )

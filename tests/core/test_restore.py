@@ -14,6 +14,7 @@ from gateway_compaction.core.records.client_state import (
     MOST_DECISIONS,
     MOST_FILES,
     ClientState,
+    encode_client_state,
     read_client_state,
     restore_client_state,
 )
@@ -336,3 +337,11 @@ def test_between_block_and_first_message_stands_a_word_only_where_both_are_a_use
     answer = {"role": "assistant", "content": "I go on."}
     roles = [[m["role"] for m in insert_restored(m, "Before.")] for m in ([system, user], [answer, user], [])]
     assert roles == [["system", "user", "assistant", "user"], ["user", "assistant", "user"], ["user"]]
+
+
+def test_every_text_of_a_state_is_changed_and_its_place_stays() -> None:
+    state = replace(TOLD, since=3).map_texts(str.upper)
+    assert state == ClientState(
+        "FLOW", "V2", "RESTORE SESSIONS", ("KEEP THE API",), ("APP/WORKFLOW.PY",), "/REPO", 3
+    )
+    assert restore_client_state(encode_client_state(state)) == state

@@ -24,6 +24,7 @@ from gateway_compaction.core.summary.segments import (
     Coverage,
     Piece,
     build_extract_segments,
+    close_earlier,
     compute_segment_limit,
     find_merge_run,
     find_min_length,
@@ -350,3 +351,21 @@ def test_no_message_is_shown_at_greater_length_than_the_policy_says() -> None:
         for way in (policy(), policy(summary__message_chars=400))
     ]
     assert 1_900 < count(asked[0]) < 2_500 and count(asked[1]) < 500
+
+
+@pytest.mark.parametrize(
+    ("since", "closed", "running"),
+    [
+        (0, (), "one\n\ntwo\n\nthree"),
+        (9, (), "one\n\ntwo\n\nthree"),
+        (10, (Segment(0, 10, "one"),), "two\n\nthree"),
+        (30, (Segment(0, 30, "one\n\ntwo\n\nthree"),), ""),
+    ],
+)
+def test_what_was_told_before_the_work_changed_is_closed(since: int, closed: Any, running: str) -> None:
+    segments = tuple(Segment(10 * i, 10 * i + 10, text) for i, text in enumerate(("one", "two", "three")))
+    base = Compaction("d", 30, "model", segments)
+    assert close_earlier(base, since, 100, len) == (closed, running)
+    [short], _ = close_earlier(base, 30, 20, len)
+    assert len(short.text) <= 10
+    assert close_earlier(None, since, 100, len) == ((), "")

@@ -25,7 +25,7 @@ from gateway_compaction.adapters.redis.rows import (
     to_session_row,
 )
 from gateway_compaction.adapters.redis.scripts import Command
-from gateway_compaction.adapters.redis.sealing import PIN, open_parts
+from gateway_compaction.adapters.redis.sealing import CLIENT_STATE_FIELD, PIN, open_client_state, open_parts
 from gateway_compaction.adapters.redis.transfer_checks import find_snapshot_fault, is_sound
 from gateway_compaction.adapters.vault import Vault
 from gateway_compaction.archive import Scope, SessionDetail
@@ -46,11 +46,13 @@ LARGE_BYTES = 200_000
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """Answers about one session: its row, the store's time, its controls, seconds to live, and its parts."""
+    """Answers about one session: its row, the store's time, its controls, what its client told of its work,
+    seconds to live, and its parts."""
 
     fields: Fields
     now: float
     controls: Sequence[bytes | None]
+    told: bytes | None
     ttl: float
     stored: Mapping[str, Any]
 
@@ -88,16 +90,17 @@ async def fetch_detail(connection: RedisConnection, scope: Scope, session: Sessi
     commands: list[Command] = [
         build_row_query(session),
         ("TIME",),
-        ("HMGET", key, *CONTROL_FIELDS),
+        ("HMGET", key, *CONTROL_FIELDS, CLIENT_STATE_FIELD),
         ("PTTL", key),
         *(build_part_query(session, part) for part in DETAIL_PARTS),
     ]
-    row, clock, controls, milliseconds, *answers = await connection.send(*commands)
+    row, clock, (*controls, told), milliseconds, *answers = await connection.send(*commands)
     stored = dict(zip(DETAIL_PARTS, answers, strict=True))
     found = _Found(
         fields=decode_visible_row(scope, row),
         now=clock[0] + clock[1] / 1e6,
         controls=controls,
+        told=told,
         ttl=milliseconds / 1000,
         stored=stored,
     )
@@ -126,6 +129,7 @@ def _build_detail(session: SessionRef, found: _Found, vault: Vault) -> SessionDe
         backoff=read_pause(fields, "backoff", now),
         last_call=None if last is None or find_snapshot_fault(last) else decode_snapshot(last),
         ttl=max(0.0, found.ttl),
+        client_state=open_client_state(found.told, session, vault),
     )
 
 

@@ -16,8 +16,9 @@ from gateway_compaction.adapters.redis.codec import (
     encode_record,
     encode_snapshot,
 )
-from gateway_compaction.adapters.redis.sealing import EXCHANGE_FIELD
+from gateway_compaction.adapters.redis.sealing import CLIENT_STATE_FIELD, EXCHANGE_FIELD
 from gateway_compaction.adapters.redis.transfer_checks import decode_exact_record
+from gateway_compaction.core.records.client_state import encode_client_state, restore_client_state
 from gateway_compaction.core.records.exchange import Exchange
 from gateway_compaction.core.redaction.marks import mask_compaction, mask_message, mask_secrets
 
@@ -70,7 +71,10 @@ def mask_exchange(name: bytes, raw: bytes) -> bytes:
 
 
 def mask_field(name: str, text: str) -> str:
-    """Return a field of a session without secrets: only pins are texts of people."""
+    """Return a field of a session without secrets: pins and the client's state are texts of people."""
+    if name == CLIENT_STATE_FIELD:
+        told = restore_client_state(text)
+        return text if told is None else encode_client_state(told.map_texts(mask_secrets))
     if name != PINS or mask_secrets(text) == text:
         return text
     return json.dumps([mask_secrets(pin) for pin in decode_texts(text)], ensure_ascii=False)

@@ -19,6 +19,11 @@ from gateway_compaction.adapters.redis.codec import (
     encode_record,
 )
 from gateway_compaction.adapters.vault import SEALED, Vault
+from gateway_compaction.core.records.client_state import (
+    ClientState,
+    encode_client_state,
+    restore_client_state,
+)
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.ports import Buffer
@@ -27,6 +32,8 @@ from gateway_compaction.ports import Buffer
 PIN, LAST_CALL, EXCHANGE = "pin", "last call", "exchange"
 # The place of a text that a tenant has by a name.
 RESTORED = "restored"
+# The field of a session that holds what its client told of its work, and the place of that text.
+CLIENT_STATE_FIELD, CLIENT_STATE = "told", "client state"
 # How the fields of exchanges begin in a kept conversation; the number stands behind it.
 EXCHANGE_FIELD = "x:"
 # Fields of a session that hold its pins and why something failed, and the parts of it that hold records.
@@ -100,6 +107,21 @@ def open_restored(raw: bytes | None, tenant: str, name: str, vault: Vault) -> by
     return None if text is None else text.encode()
 
 
+def seal_client_state(state: ClientState | None, session: SessionRef, vault: Vault) -> str:
+    """Return what a client told of its work as it is stored; empty for nothing."""
+    if state is None:
+        return ""
+    text = encode_client_state(state).encode("utf-8", "replace").decode()
+    return vault.seal(text, session, CLIENT_STATE)
+
+
+def open_client_state(raw: bytes | None, session: SessionRef, vault: Vault) -> ClientState | None:
+    """Return what a client told of its work; None where it told nothing, or it cannot be opened or read."""
+    text = (raw or b"").decode("utf-8", "replace")
+    opened = vault.open(text, session, CLIENT_STATE) if text.startswith(SEALED) else text
+    return restore_client_state(opened) if opened else None
+
+
 def open_buffer(buffer: Buffer, session: SessionRef, vault: Vault) -> Buffer:
     """Return what a request loaded, with its texts in clear and without those that cannot be opened."""
     opened = (vault.open_record(one, session) for one in buffer.compactions)
@@ -122,7 +144,12 @@ def open_parts(stored: Mapping[str, Any], session: SessionRef, vault: Vault) -> 
     if "kept" in parts:
         opened = {name: open_exchange(raw, session, vault) for name, raw in parts["kept"].items()}
         parts["kept"] = {name: raw for name, raw in opened.items() if raw is not None}
-    raw = parts.get("session", {}).get(PINS.encode(), b"")
+    fields = parts.get("session", {})
+    if _MARK in fields.get(CLIENT_STATE_FIELD.encode(), b""):
+        told = open_client_state(fields[CLIENT_STATE_FIELD.encode()], session, vault)
+        fields = {**fields, CLIENT_STATE_FIELD.encode(): encode_client_state(told).encode() if told else b""}
+        parts["session"] = fields
+    raw = fields.get(PINS.encode(), b"")
     if _MARK in raw:
         text = raw.decode("utf-8", "replace")
         pins = _write_pins(vault.open_all(decode_texts(text), session, PIN))
@@ -152,6 +179,8 @@ def seal_items(
     for at in range(0, len(fields), 2):
         if fields[at] in REASONS:
             fields[at + 1] = vault.conceal_reason(fields[at + 1])
+        if fields[at] == CLIENT_STATE_FIELD:
+            fields[at + 1] = vault.seal(fields[at + 1], session, CLIENT_STATE)
         if fields[at] == PINS:
             fields[at + 1] = _write_pins([vault.seal(p, session, PIN) for p in decode_texts(fields[at + 1])])
     sealed["session"] = fields

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from gateway_compaction.adapters.redis.breaker import Breaker
@@ -54,11 +55,14 @@ from gateway_compaction.adapters.redis.keys import (
 )
 from gateway_compaction.adapters.redis.scripts import Command, Script, load_script
 from gateway_compaction.adapters.redis.sealing import (
+    CLIENT_STATE_FIELD,
     conceal_failure,
     encode_sealed_record,
     find_record_prefix,
     open_buffer,
+    open_client_state,
     open_restored,
+    seal_client_state,
     seal_restored,
     seal_snapshot,
 )
@@ -68,7 +72,7 @@ from gateway_compaction.core.records.controls import is_stored, read_start
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.core.records.restore_point import RestoredBlock
 from gateway_compaction.core.tokens.windows import LEARNED_SECONDS, LearnedWindow
-from gateway_compaction.ports import LONGEST_PAUSE_SECONDS, Buffer, CallRecord, Notices
+from gateway_compaction.ports import LONGEST_PAUSE_SECONDS, Buffer, CallRecord, Notices, RecordLimit
 
 LOAD = load_script("load")
 CLAIM = load_script("claim")
@@ -77,9 +81,6 @@ RELEASE = load_script("release")
 PUT = load_script("put")
 APPEND = load_script("append")
 PAUSE = load_script("pause")
-
-# Records along one line of parents. Older ones are covered by what came after, and are not used again.
-MOST_ANCESTORS = 16
 
 # Characters of a digest that name it in a load. A long conversation has thousands; the rest is compared here.
 DIGEST_CHARS = 16
@@ -131,7 +132,7 @@ class RedisStore:
             LOAD,
             session_keys(session, "compactions", "claims", "session"),
             [f"\n{names}\n"],
-            lambda answer: open_buffer(decode_buffer(answer, frozenset(digests)), session, self._vault),
+            lambda answer: self._decode_buffer(answer, session, frozenset(digests)),
             seconds=self._timeout_seconds,
             breaker=self._breaker,
         )
@@ -180,15 +181,16 @@ class RedisStore:
         *,
         token: int | None,
         ttl: float,
-        limit: int,
+        limit: RecordLimit | int,
         generation: str = "",
     ) -> int:
-        """See ``Store.put``; 16 records at most along one line of parents."""
+        """See ``Store.put``."""
+        most = RecordLimit(limit) if isinstance(limit, int) else limit
         keys = session_keys(session, "compactions", "used", "claims", "session")
         record = encode_sealed_record(compaction, session, self._vault)
         args: list[Any] = [compaction.digest, record, compaction.kind]
         args += [compaction.parent or "", "" if token is None else token]
-        args += [max(1, limit), MOST_ANCESTORS, to_milliseconds(ttl), _to_expected(generation)]
+        args += [max(1, most.records), max(1, most.versions), to_milliseconds(ttl), _to_expected(generation)]
         # A token is proof enough: its lease is gone where the session was erased.
         basis = generation if token is None else None
         if basis is not None and await self._is_erased(session, basis):
@@ -215,6 +217,9 @@ class RedisStore:
         snapshot = b""
         if call.snapshot is not None:
             snapshot = await asyncio.to_thread(self._encode_snapshot, session, call.snapshot)
+        told = seal_client_state(call.client_state, session, self._vault)
+        if told:
+            to_set = [*to_set, CLIENT_STATE_FIELD, told]
         event = conceal_failure(event, self._vault)
         args: list[Any] = [to_milliseconds(ttl), encode_event(event), call.used or ""]
         args += [_to_expected(generation), call.view or "", snapshot]
@@ -339,6 +344,11 @@ class RedisStore:
     async def aclose(self) -> None:
         """See ``Store.aclose``; the breaker has no say in it."""
         await self.connection.aclose(seconds=self._background_seconds)
+
+    def _decode_buffer(self, answer: Any, session: SessionRef, digests: frozenset[str]) -> Buffer:
+        *plain, told = answer
+        buffer = open_buffer(decode_buffer(plain, digests), session, self._vault)
+        return replace(buffer, client_state=open_client_state(told, session, self._vault))
 
     async def _pause(
         self,

@@ -22,6 +22,7 @@ from gateway_compaction.adapters.redis.codec import (
 )
 from gateway_compaction.adapters.redis.keys import MOST_LABELS
 from gateway_compaction.adapters.redis.rows import LARGEST_NUMBER
+from gateway_compaction.core.records.client_state import encode_client_state, restore_client_state
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.records.exchange import Exchange
 
@@ -126,6 +127,12 @@ def _is_pin(value: Any) -> bool:
     return bool(value) and _check_plain_text(LONGEST_PIN)(value)
 
 
+def _is_client_state(value: str) -> bool:
+    """Tell whether it is what a client told of its work, in the form in which that is stored."""
+    state = restore_client_state(value)
+    return state is not None and encode_client_state(state) == value
+
+
 def _is_message(value: Any) -> bool:
     return isinstance(value, dict)
 
@@ -156,6 +163,7 @@ FIELDS: Mapping[str, Check] = {
     "rate": lambda v: decode_rate(v) is not None,
     "labels": _check_json_texts(_is_label, MOST_LABELS),
     "pins": _check_json_texts(_is_pin, MOST_PINS),
+    "told": _is_client_state,
 }
 
 # Fields of ``CompactionEvent``.

@@ -18,6 +18,7 @@ from gateway_compaction.archive import CallSnapshot, Owner, SessionDetail, Sessi
 from gateway_compaction.cli.buffers.names import short_ids
 from gateway_compaction.cli.buffers.text import format_block, format_cell, pluralize
 from gateway_compaction.core.records.call_snapshot import name_messages, number_messages
+from gateway_compaction.core.records.client_state import ClientState
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.core.summary.statistics import SummaryRecords
@@ -208,6 +209,14 @@ def format_age(at: float) -> str:
     return f"{_format_span(time.time() - at)} ago" if at > 0 else ""
 
 
+def _list_told(state: ClientState) -> Iterable[tuple[str, str]]:
+    """Yield what the client told of its work, a line each."""
+    for name in ("project", "plan", "task", "cwd"):
+        yield f"told: {name}", format_cell(getattr(state, name), 200)
+    for name in ("decisions", "files"):
+        yield f"told: {name}", "; ".join(format_cell(one, 200) for one in getattr(state, name))
+
+
 def _list_facts(detail: SessionDetail) -> Iterable[tuple[str, str | Text]]:
     row, owner, controls = detail.row, detail.row.owner, detail.steering
     yield "session", row.session.session_id
@@ -228,6 +237,8 @@ def _list_facts(detail: SessionDetail) -> Iterable[tuple[str, str | Text]]:
     yield "tokens", f"{row.tokens_before:,} from the client, {row.tokens_after:,} {went}{window}"
     yield "covered", pluralize(row.covers, "message") if row.covers else ""
     yield "saved", f"{_format_saved(row)} tokens in {pluralize(row.calls, 'call')} (an estimate)"
+    if detail.client_state is not None:
+        yield from _list_told(detail.client_state)
     yield "begun", format_age(row.created)
     yield "seen", format_age(row.seen)
     yield "kept for", f"{_format_span(detail.ttl)} more" if detail.ttl > 0 else ""

@@ -13,6 +13,7 @@ from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.planning.caches import DerivedCaches
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.recall.recall import quote_reserve
+from gateway_compaction.core.records.client_state import ClientState
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.redaction.detector import Detector
@@ -72,6 +73,7 @@ class SessionState:
         bypass: why the session is sent as it came, or None.
         backoff: why no summary is to be started now, or None.
         controls: what operators asked of the session.
+        client_state: what the client told of its work, in this call or an earlier one; None for nothing.
     """
 
     compactions: tuple[Compaction, ...] = ()
@@ -79,6 +81,7 @@ class SessionState:
     bypass: str | None = None
     backoff: str | None = None
     controls: SessionControls = field(default_factory=SessionControls)
+    client_state: ClientState | None = None
 
 
 @dataclass(frozen=True)

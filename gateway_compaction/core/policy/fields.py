@@ -153,6 +153,11 @@ Endpoints = Annotated[
     Field(strict=False),
     Expects("a list of chat, messages and responses, such as [chat, messages]"),
 ]
+WorkNames = Annotated[
+    tuple[Literal["project", "plan", "task", "cwd"], ...],
+    Field(strict=False),
+    Expects("a list of project, plan, task and cwd, such as [plan, task]"),
+]
 Names = Annotated[tuple[Name, ...], Field(strict=False), Expects("a list of names, such as [first, second]")]
 Header = Annotated[
     str,

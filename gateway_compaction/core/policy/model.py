@@ -35,6 +35,7 @@ from gateway_compaction.core.policy.fields import (
     UnknownWindow,
     Wait,
     Weight,
+    WorkNames,
 )
 
 
@@ -209,6 +210,9 @@ class Storage(Section):
         default="summaries", description="full: source messages too; summaries; none: no text at all."
     )
     max_compactions: Count = Field(default=2000, description="Most compactions kept of one session.")
+    max_versions: Count = Field(
+        default=16, description="Most versions kept of one line, each built on the one before."
+    )
     max_messages: Count = Field(default=2000, description="Most messages of a conversation that is kept.")
     max_bytes: Count = Field(default=8_000_000, description="Most bytes of it, with all its branches.")
 
@@ -234,6 +238,9 @@ class Restore(Section):
         default="auto",
         description="Tokens of its last messages; auto: 800, and up to four times as many for windows above"
         " 32,768 tokens. Never more than a fifth of the window.",
+    )
+    reset_on: WorkNames = Field(
+        default=("plan", "task"), description="A change of these begins a new running summary."
     )
 
 

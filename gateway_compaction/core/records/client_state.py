@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -60,6 +60,18 @@ class ClientState:
         both = ((name, getattr(self, name), getattr(new, name)) for name in names)
         return tuple(name for name, old, now in both if old and now and old != now)
 
+    def map_texts(self, change: Callable[[str], str]) -> ClientState:
+        """Return the state with every text changed, such as masked."""
+        return ClientState(
+            project=change(self.project),
+            plan=change(self.plan),
+            task=change(self.task),
+            decisions=tuple(map(change, self.decisions)),
+            files=tuple(map(change, self.files)),
+            cwd=change(self.cwd),
+            since=self.since,
+        )
+
     def follow(self, new: ClientState, names: Collection[str], messages: int) -> ClientState:
         """Return the state that a client tells now, with the message at which its work last changed."""
         return replace(new, since=messages if self.find_changes(new, names) else self.since)
@@ -101,6 +113,11 @@ def restore_client_state(raw: Any) -> ClientState | None:
     if state is None or type(since) is not int or since < 0:
         return state
     return replace(state, since=since)
+
+
+def encode_client_state(state: ClientState) -> str:
+    """Return a state as it is stored."""
+    return json.dumps(state.to_dict(), ensure_ascii=False, separators=(",", ":"))
 
 
 # ``since`` is known and ignored: a client may send back what it was shown.

@@ -126,6 +126,31 @@ def split_into_pieces(
     return _build_pieces(messages, start, tokens, cuts, limit, policy.summary.rate)
 
 
+def close_earlier(
+    base: Compaction | None, since: int, longest: int, count: Count
+) -> tuple[tuple[Segment, ...], str]:
+    """Divide a running summary where the work changed: what was told before it stays, as a text of its own.
+
+    Otherwise each rewriting would mix the old plan into the new one.
+
+    Args:
+        base: the summary so far.
+        since: number of messages at which the work changed, 0 for never.
+        longest: most tokens of the whole summary, of which the old text gets half.
+        count: counts the tokens of a text.
+
+    Returns:
+        The text that is closed, as one segment or none, and the text that goes on.
+    """
+    segments = base.segments if base is not None else ()
+    closed = [segment for segment in segments if segment.end <= since]
+    running = "\n\n".join(segment.text for segment in segments[len(closed) :] if segment.text)
+    if not closed:
+        return (), running
+    text = shorten("\n\n".join(segment.text for segment in closed), longest // 2, count, "[…]")
+    return (Segment(0, closed[-1].end, text),), running
+
+
 def fit_pieces(pieces: Sequence[Piece], left: int) -> list[Piece]:
     """Return the pieces with shorter limits where ``left`` tokens are too few; one piece, if need be."""
     wanted = sum(piece.limit for piece in pieces)
