@@ -274,6 +274,13 @@ class Store(Protocol):
         """Answer, or raise ``StoreError``."""
         ...
 
+    async def try_write(self) -> None:
+        """Write something of no meaning and take it away, or raise ``StoreError``, whatever the breaker says.
+
+        A full server and a read-only replica answer what is read, and store nothing.
+        """
+        ...
+
     async def aclose(self) -> None:
         """Close connections."""
         ...

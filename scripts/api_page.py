@@ -61,8 +61,8 @@ dot), and to no page of another site.
 
 Readiness and liveness of a process are LiteLLM's to tell: `/health/readiness` and `/health/liveliness`,
 without a key. `/compaction/health` is for people and for monitoring: it needs a key, and answers 503 within
-about a second while the store does not. Do not take a proxy out of service for that: calls go on without the
-store.
+about two seconds while the store does not answer, or takes nothing that is written. Do not take a proxy out
+of service for that: calls go on without the store.
 
 ## Failures
 

@@ -64,7 +64,8 @@ def test_it_names_the_page_and_every_window(tmp_path: Path, capsys: pytest.Captu
     assert lines["address"] == "http://127.0.0.1:4001/v1"
     assert lines["page"] == "http://127.0.0.1:4001/compaction/ui"
     assert lines["models"] == (
-        "mine (window unknown), also-mine (window unknown), known (128,000 tokens), said (99 tokens), any/*"
+        "mine (window unknown), also-mine (8,000 tokens by the policy), known (128,000 tokens),"
+        " said (99 tokens), any/*"
     )
     assert lines["policies"].endswith("rules.yaml (by default: observe; 1 special rule)")
     assert lines["access"] == "with the master key"

@@ -177,8 +177,19 @@ class TestNames:
         archive.add(replace(sessions()[0].row, session=SessionRef(FIRST.tenant, "aa33"), labels=()))
         lines = run(archive, "show", "aa").stderr.splitlines()
         assert lines[0] == "'aa' can mean 3 sessions." and len(lines) == 4
-        assert f"  {FIRST.session_id} of team research (ticket-4711, run 5)" in lines
-        assert f"  {FIRST.tenant}.aa33 of team research" in lines
+        assert (
+            f"  {FIRST.session_id} of team research (ticket-4711, run 5): 12 calls, last 90 min ago" in lines
+        )
+        assert f"  {FIRST.tenant}.aa33 of team research: 12 calls, last 90 min ago" in lines
+
+    def test_of_a_label_that_several_share_the_latest_comes_first_and_why_is_said(
+        self, archive: FakeArchive
+    ) -> None:
+        short = SessionRef(FIRST.tenant, "ff33")
+        archive.add(replace(sessions()[0].row, session=short, calls=1, seen=time.time() - 2 * 3600))
+        lines = run(archive, "show", "ticket-4711").stderr.splitlines()
+        assert lines[0] == "'ticket-4711' can mean 2 sessions." and "fewer than four messages" in lines[-1]
+        assert FIRST.session_id in lines[1] and short.session_id in lines[2] and ": 1 call, " in lines[2]
 
     def test_a_whole_second_part_of_several_tenants_is_refused(self, archive: FakeArchive) -> None:
         twin = SessionRef(SECOND.tenant, FIRST.key)

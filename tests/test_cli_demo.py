@@ -64,6 +64,11 @@ class TestTalk:
 
     def test_no_turn_is_left_unfilled(self) -> None:
         assert not any(re.search(r"[{}]", f"{turn.question}{turn.answer}") for turn in write_turns("m"))
+        told = " ".join(turn.answer for turn in write_turns("m"))
+        days = {int(day): ending for day, ending in re.findall(r"the (\d+)(st|nd|rd|th)\b", told)}
+        assert {day for day, ending in days.items() if ending != "th"} == {2, 3, 21, 22, 23} and len(
+            days
+        ) > 20
 
 
 class TestAddress:

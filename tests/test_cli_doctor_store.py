@@ -44,6 +44,13 @@ class TestRedis:
             assert "scan" not in commands, "other people's keys are nobody's business"
             assert list(client.scan_iter()) == []
 
+    def test_a_replica_that_only_reads_is_none_that_serves(self, redis_server: RedisServer) -> None:
+        with redis_server.client() as client:
+            client.replicaof("127.0.0.1", "1")
+            found = run("--config", written(), "--redis-url", redis_server.url, code=1)
+            client.replicaof("NO", "ONE")
+        assert found["redis"][0]["result"] == "fail" and "read" in found["redis"][0]["found"].lower()
+
     def test_windows_that_refusals_have_taught(self, redis_server: RedisServer) -> None:
         redis_server.flush()
         now = time.time()

@@ -11,6 +11,7 @@ from redis._parsers.base import BaseParser
 
 from gateway_compaction.adapters.redis.connection import RedisConnection, connect
 from gateway_compaction.adapters.redis.store import RedisStore
+from gateway_compaction.cli.redis_probe import find_redis_problem
 from gateway_compaction.errors import StoreError
 from tests.lab.forwarder import Forwarder
 from tests.lab.ports import HOST
@@ -95,6 +96,26 @@ async def test_where_the_refusal_lasts_connections_are_not_made_anew_at_each_cal
         with pytest.raises(StoreError):
             await store.save_factor("gpt", 1.0)
     assert address.accepted <= 3
+    await store.aclose()
+
+
+async def test_a_replica_that_only_reads_is_told_from_a_store_that_serves(old: RedisServer) -> None:
+    url = f"redis://{HOST}:{old.port}/0"
+    store = RedisStore(connect(url), timeout_seconds=2.0)
+    await store.try_write()
+    assert await asyncio.to_thread(find_redis_problem, url) == ""
+    with old.client() as client:
+        assert client.exists("gwc:probe") == 0, "nothing of it is left"
+        client.replicaof(HOST, "1")
+    await store.load(S, [digest("a")])
+    with pytest.raises(StoreError, match=r"READONLY|ReadOnly|read only"):
+        await store.try_write()
+    assert "read" in await asyncio.to_thread(find_redis_problem, url)
+    with old.client() as client:
+        client.replicaof("NO", "ONE")
+        client.config_set("maxmemory", 1)
+    with pytest.raises(StoreError, match=r"OOM|memory"):
+        await store.try_write()
     await store.aclose()
 
 

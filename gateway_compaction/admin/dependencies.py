@@ -32,6 +32,10 @@ class PromptPrice:
         return (tokens - read - written) * self.new + read * self.read + written * self.written
 
 
+async def _write_nothing() -> None:
+    """Do nothing: whoever has no store of its own has nothing to try out."""
+
+
 async def _know_no_problems() -> Mapping[str, int]:
     """Return nothing: no request was left alone for its policy."""
     return {}
@@ -51,6 +55,7 @@ class Parts:
         metrics_public: whether metrics are for everybody.
         windows: what refusals have taught of the windows of deployments, by deployment.
         policy_problems: requests that were left alone because their policy cannot be used, by the problem.
+        try_write: writes something of no meaning to the store, as ``Store.try_write`` does.
         attend: let the requests of this process know of an operator's action, before it is answered.
     """
 
@@ -63,6 +68,7 @@ class Parts:
     metrics_public: bool = False
     windows: Callable[[], Mapping[str, LearnedWindow]] = dict
     policy_problems: Callable[[], Awaitable[Mapping[str, int]]] = _know_no_problems
+    try_write: Callable[[], Awaitable[None]] = _write_nothing
     attend: Callable[[], Awaitable[None]] = _notify_nobody
 
 

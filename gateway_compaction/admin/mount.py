@@ -43,6 +43,7 @@ def _include_routes(app: Any, runtime: Runtime) -> None:
         metrics_public=runtime.settings.metrics_public,
         windows=runtime.windows.list_learned,
         policy_problems=runtime.store.policy_problems,
+        try_write=runtime.store.try_write,
         attend=runtime.notice_poller.try_poll,
     )
     declare_routes()

@@ -42,7 +42,11 @@ Team = Annotated[str | None, Query(max_length=200, description="Id or alias of a
 Model = Annotated[str | None, Query(max_length=200, description="A model group.")]
 Seconds = Annotated[float | None, Query(ge=0, le=1e11, description="When last seen, in seconds since 1970.")]
 HEALTH_SECONDS = 1.0
-STORE_READ = "The store answers what is read; whether it takes what is written is not tried here."
+STORE_SERVES = "The store answers what is read, and takes what is written."
+STORE_READS = (
+    "The store answers what is read, and takes nothing that is written: it is full, or a read-only replica."
+    " No summary is stored at present."
+)
 """A full or read-only server reads on: to say only that it answers would hide that nothing is stored."""
 Limit = Annotated[int, Query(ge=1, le=200)]
 METRICS_TEXT: dict[int | str, dict[str, Any]] = {
@@ -189,10 +193,11 @@ async def metrics(request: Request, parts: PartsDep) -> Response:
 
 @router.get("/health", operation_id="compaction_health", response_model=Health)
 async def health(viewer: Reader, parts: PartsDep) -> Response:
-    """Tell whether the store answers; for proxy admins also how this process is doing. 503 when it does not.
+    """Tell whether the store can be read and written; for proxy admins also how this process is doing.
 
-    It answers within about a second. It is for people and needs a key; what starts and stops processes asks
-    LiteLLM's `/health/readiness`, which needs none: calls go on without the store.
+    503 when it does not answer, or takes nothing that is written. It answers within about two seconds. It is
+    for people and needs a key; what starts and stops processes asks LiteLLM's `/health/readiness`, which
+    needs none: calls go on without the store.
     """
     process = dict(parts.health()) if viewer.scope.everything else None
     try:
@@ -201,4 +206,9 @@ async def health(viewer: Reader, parts: PartsDep) -> Response:
             await parts.archive.sessions(Scope(), Wanted(limit=1))
     except (StoreError, TimeoutError):
         return json_response(Health(False, STORE_DOWN, process), 503)
-    return json_response(Health(True, STORE_READ, process))
+    try:
+        async with asyncio.timeout(HEALTH_SECONDS):
+            await parts.try_write()
+    except (StoreError, TimeoutError):
+        return json_response(Health(False, STORE_READS, process), 503)
+    return json_response(Health(True, STORE_SERVES, process))

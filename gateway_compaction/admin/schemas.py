@@ -214,7 +214,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """The health of the store; ``ok`` where it answers; ``process`` is for proxy admins."""
+    """The health of the store; ``ok`` where it can be read and written; ``process`` is for proxy admins."""
 
     ok: bool
     store: str

@@ -98,7 +98,7 @@ def _banner_lines(
     if on and not usual:
         yield "sessions", f"{program_name()} buffers ls{where}"
     yield "config", str(wanted.config)
-    yield "models", _describe_models(windows)
+    yield "models", _describe_models(windows, book if on else None)
     # Without the plugin there is nothing that would read them or write there.
     if on:
         yield "policies", _describe_policies(wanted.policies, book)
@@ -141,10 +141,17 @@ def _find_windows(loaded: ProxyConfig) -> dict[str, int | None]:
     return windows
 
 
-def _describe_models(windows: Mapping[str, int | None]) -> str:
+def _describe_models(windows: Mapping[str, int | None], book: PolicyBook | None) -> str:
+    """Describe each model with its window: the one that its policy states, if it does, else the config's."""
+
     def told(name: str, window: int | None) -> str:
-        # Each model that a pattern stands for has a window of its own.
-        return name if "*" in name else f"{name} ({f'{window:,} tokens' if window else 'window unknown'})"
+        stated = book.resolve(Identity(model=name)).context_window if book is not None else None
+        if "*" in name:
+            # Each model that a pattern stands for has a window of its own.
+            return name
+        if stated is not None:
+            return f"{name} ({stated:,} tokens by the policy)"
+        return f"{name} ({f'{window:,} tokens' if window else 'window unknown'})"
 
     return ", ".join(told(*one) for one in windows.items()) or "none in the config"
 

@@ -116,6 +116,12 @@ def write_turns(name: str) -> Sequence[Turn]:
     return turns
 
 
+def _spell_ordinal(number: int) -> str:
+    """Return a day of a month as it is written: 21st, 22nd, 23rd, but 11th."""
+    ending = "th" if number in range(11, 14) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
 def _write_moves() -> Iterator[Turn]:
     for number, row in enumerate(MOVED):
         service, version, owner, memory, downtime, remark, preparation = row
@@ -129,7 +135,7 @@ def _write_moves() -> Iterator[Turn]:
             "preparation": preparation,
             "old": f"atlas-{number + 3:02d}",
             "new": f"orion-{number * 5 % 29 + 1:02d}",
-            "day": f"{DAYS[number % len(DAYS)]} the {number % 27 + 2}th",
+            "day": f"{DAYS[number % len(DAYS)]} the {_spell_ordinal(number % 27 + 2)}",
             "ticket": 2040 + 7 * number,
             "port": 7000 + 113 * number,
             "rule": f"FW-{310 + 9 * number}",

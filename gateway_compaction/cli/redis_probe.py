@@ -13,7 +13,7 @@ GIVE_UP_SECONDS = 3.0
 
 
 def find_redis_problem(url: str | None) -> str:
-    """Return why a Redis cannot be used now, without its password; empty where it can, or none is named."""
+    """Return why a Redis cannot be written now, without its password; empty if it can, or none is named."""
     return asyncio.run(_find_problem(url)) if url else ""
 
 
@@ -27,7 +27,7 @@ async def _find_problem(url: str) -> str:
         return str(error)
     try:
         async with asyncio.timeout(GIVE_UP_SECONDS):
-            await store.ping()
+            await store.try_write()
     except TimeoutError:
         return f"it did not answer within {GIVE_UP_SECONDS:.0f} seconds"
     except StoreError as error:

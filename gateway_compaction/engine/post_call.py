@@ -242,10 +242,14 @@ class PostCall:
         self._learn_count(decision, counted, refused=True)
 
     def _note_passed(self, decision: Decision, deployment: str, reported: int) -> None:
-        """Remember the largest request that a deployment has answered: its window is no smaller."""
+        """Remember the largest request that a deployment has answered: its window is no smaller.
+
+        Some reports add up several prompts, so that only what we counted as well can disprove a limit.
+        """
         window = decision.model.window if decision.model is not None else LARGEST
-        tokens = reported + output_reserve(decision.request.body, window, decision.policy.output_reserve)
-        raised = self._parts.windows.answer(deployment, tokens)
+        reserve = output_reserve(decision.request.body, window, decision.policy.output_reserve)
+        prompt = min(reported, *list_sizes(decision)) if list_sizes(decision) else 0
+        raised = self._parts.windows.answer(deployment, reported + reserve, self._clock(), prompt)
         if raised is not None:
             self._worker.run_later(self._store.save_window(deployment, raised))
 

@@ -108,10 +108,9 @@ class _Breaker:
 
 @dataclass(slots=True)
 class _Attempt:
-    """All questions to one model for one summary.
+    """All questions to one model, a group of the host's, for one summary.
 
     Attributes:
-        model: the model group that is asked.
         answered: the model that answered, as the provider names it.
         cost: dollars so far, None where the host does not know.
         unsourced: identifiers in the answers that their sources do not hold.
@@ -198,7 +197,7 @@ class SummaryPipeline:
         if task.prefix is not None and attempt.model == task.caller.model and not (is_rolling and closed):
             segments = await self._ask_behind_prefix(attempt, task.prefix, longest)
         if segments is None and is_rolling:
-            start, left = base.covers if base else 0, longest - sum(_count_segments(task, closed))
+            start, left = base.covers if base else 0, longest - sum(task.count_segments(closed))
             before = task.covered_tokens - task.source_tokens if previous else 0
             piece = Piece(start, task.messages, task.source_tokens, left, before=before)
             text = await self._ask_in_parts(attempt, piece, previous)
@@ -235,7 +234,7 @@ class SummaryPipeline:
         task, base, policy = attempt.task, attempt.task.job.base, attempt.task.policy
         rolling = policy.summary.strategy == "rolling"
         kept = () if rolling or base is None else base.segments
-        left = longest - sum(_count_segments(task, kept))
+        left = longest - sum(task.count_segments(kept))
         if left < find_min_length(longest):
             return None
         source = task.covered_tokens if rolling else task.source_tokens
@@ -255,7 +254,7 @@ class SummaryPipeline:
         """Write new segments behind the old ones, which stay as they are or, for lack of room, are merged."""
         task = attempt.task
         kept = task.job.base.segments if task.job.base else ()
-        used = _count_segments(task, kept)
+        used = task.count_segments(kept)
         left = longest - sum(used)
         start = task.job.base.covers if task.job.base else 0
         sizes = await self._run_apart(measure_messages, task.messages, task.count)
@@ -268,7 +267,7 @@ class SummaryPipeline:
                 kept = await self._merge_segments(attempt, kept)
             except SummaryRejected as error:
                 refused = error
-            used = _count_segments(task, kept)
+            used = task.count_segments(kept)
             left = longest - sum(used)
         if left < find_min_length(longest):
             raise refused or SummaryRejected("no room is left for a new segment")
@@ -277,17 +276,25 @@ class SummaryPipeline:
         attempt.targets = {(p.start, p.end): p.chars for p in fitting if p.chars is not None}
         return (*kept, *new)
 
-    async def _merge_segments(self, attempt: _Attempt, kept: tuple[Segment, ...]) -> tuple[Segment, ...]:
-        """Condense four neighbours among the segments into one that is as long as one of them."""
-        task, run = attempt.task, find_merge_run(kept)
+    async def _merge_segments(
+        self, attempt: _Attempt, kept: tuple[Segment, ...], shortened: int = 0
+    ) -> tuple[Segment, ...]:
+        """Condense four neighbours into one as long as one of them; half of them if four are too long."""
+        task, (first, end) = attempt.task, find_merge_run(kept)
+        run = first, min(end, first + max(2, (end - first) >> shortened))
         parts = kept[run[0] : run[1]]
-        source = sum(_count_segments(task, parts))
-        limit = max(MIN_SEGMENT_TOKENS, source // max(2, len(parts)))
-        prompt = build_merge_prompt(parts, SummaryBrief.from_policy(task.policy, limit))
-        request = self._build_request(attempt, prompt, limit)
-        text = await self._ask_until_accepted(attempt, request, source, limit)
-        before = "\n\n".join(p.text for p in parts)
-        return replace_run(kept, run, await self._check_identifiers(attempt, text, (), before, limit))
+        source = sum(task.count_segments(parts))
+        limit = max(MIN_SEGMENT_TOKENS, source // max(2, len(parts)) >> shortened)
+        brief = SummaryBrief.from_policy(task.policy, limit)
+        request = self._build_request(attempt, build_merge_prompt(parts, brief), limit)
+        try:
+            text = await self._ask_until_accepted(attempt, request, source, limit)
+        except SummaryTooLong:
+            if shortened == MOST_SHORTENED:
+                raise
+            return await self._merge_segments(attempt, kept, shortened + 1)
+        text = await self._check_identifiers(attempt, text, (), "\n\n".join(p.text for p in parts), limit)
+        return replace_run(kept, run, text)
 
     async def _ask_in_parts(self, attempt: _Attempt, piece: Piece, previous: str) -> str:
         """Ask for one text; in shorter questions, and a shorter one, where one is refused as too long.
@@ -490,8 +497,3 @@ def _build_extract(task: SummaryTask, longest: int) -> tuple[Segment, ...]:
     """Build an extract of at most ``longest`` tokens; no model is asked."""
     coverage = Coverage(task.messages, task.job.covers, task.job.base)
     return build_extract_segments(coverage, task.policy, longest, task.count, task.text_beside_summary())
-
-
-def _count_segments(task: SummaryTask, segments: Sequence[Segment]) -> list[int]:
-    """Count the tokens of each segment."""
-    return [task.count(s.text) for s in segments]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -11,7 +12,7 @@ from gateway_compaction.core.planning.shared_prefix import SharedPrefix, find_sh
 from gateway_compaction.core.planning.summary_job import SummaryJob
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.policy.model import Policy
-from gateway_compaction.core.records.compaction import Compaction, SessionRef
+from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
 from gateway_compaction.engine.request import Planned, lineage_of
 from gateway_compaction.engine.rewrite_detector import Lineage
 from gateway_compaction.ports import Caller
@@ -168,3 +169,7 @@ class SummaryTask:
     def tokens_in_place(self, compaction: Compaction) -> int:
         """Return the tokens of all that will stand for what is covered, with note and pins."""
         return self._views.measure_in_place(compaction)
+
+    def count_segments(self, segments: Sequence[Segment]) -> list[int]:
+        """Return the tokens of each segment of a summary."""
+        return [self.count(segment.text) for segment in segments]

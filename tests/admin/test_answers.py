@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
@@ -17,6 +18,7 @@ from gateway_compaction.admin.routes import API
 from gateway_compaction.archive import Owner, Scope, SessionControls
 from gateway_compaction.core.records.compaction import Compaction, Segment
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.errors import StoreError
 from tests.admin.conftest import bearer
 from tests.admin.memory_archive import MemoryArchive
 from tests.admin.people import HOSTILE, MASTER, session
@@ -57,8 +59,18 @@ async def test_health_does_not_wait_for_a_store_that_hangs(
 async def test_health_reads_no_lists(client: httpx.AsyncClient, archive: MemoryArchive) -> None:
     answer = await client.get("/compaction/health", headers=bearer(MASTER))
     assert answer.status_code == 200 and archive.scopes == [Scope()]
-    # Nothing was written, and it says so.
-    assert "written is not tried" in answer.json()["store"]
+    assert answer.json()["store"].endswith("takes what is written.")
+
+
+async def test_health_tells_a_store_that_takes_nothing(app: FastAPI, client: httpx.AsyncClient) -> None:
+    async def refuse() -> None:
+        raise StoreError("READONLY You can't write against a read only replica: 10.0.0.7")
+
+    app.state.gateway_compaction = replace(app.state.gateway_compaction, try_write=refuse)
+    answer = await client.get("/compaction/health", headers=bearer(MASTER))
+    told = answer.json()
+    assert answer.status_code == 503 and told["ok"] is False and told["process"] is not None
+    assert "takes nothing that is written" in told["store"] and "10.0.0.7" not in answer.text
 
 
 async def test_a_part_that_is_not_there_is_told_of_to_who_may_see_the_session(

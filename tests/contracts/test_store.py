@@ -52,6 +52,7 @@ async def store(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
 
 async def test_it_answers_and_lets_calls_through(store: Store) -> None:
     await store.ping()
+    await store.try_write()
     assert store.state == "closed"
 
 

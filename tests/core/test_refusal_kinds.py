@@ -200,6 +200,38 @@ OTHERS = (
     "messages.4.content: 5000 blocks > 1000",
     "Maximum number of tokens for tools is 300; got 500",
 )
+# A limit of an account, of a time, or of tokens that let somebody in, as public issues show them. The numbers
+# and words are those of a refusal for length.
+OF_ACCOUNTS = (
+    "API token limit 300 exceeded",
+    "Maximum number of API tokens (300) exceeded",
+    "Access token limit exceeded: 9000 > 8192",
+    "Daily token limit exceeded: 300000 of 200000",
+    "You have exceeded your monthly token limit: 1,200,000 tokens used, limit 1,000,000",
+    "Monthly input token limit 200000 exceeded: 300000 input tokens used",
+    "Token limit exceeded for today. Limit 200000, used 300000",
+    "The token limit of your plan is 10000, you used 12000: limit exceeded",
+    "Your organization has exceeded the maximum number of tokens: 9000 > 8192",
+    "Free tier token limit exceeded: 9000 > 8192",
+    "Workspace limit exceeded: 2,000,000 tokens",
+    "User token limit exceeded (limit 100000, current 120000)",
+    "The key has a limit of 100000 tokens, which is exceeded: 120000",
+    "Usage limit reached: too many tokens, 120000 > 100000",
+    "Too many tokens in the last 24 hours: 120000 exceeds the limit of 100000",
+    "Token limit 100000 exceeded, resets at 12:00",
+    "Request too large: input tokens per min 12000 exceeds limit 10000",
+    "max tokens per user exceeded: 12000 > 10000",
+    "Not enough tokens: the request needs 12000, exceeding the 10000 left",
+    "Token budget limit exceeded: requested 12000, limit 10000 this billing period",
+)
+# The same words beside the context, which is what is meant.
+OF_CONTEXT = (
+    "The maximum context length of your plan is 8192 tokens, your prompt has 9000",
+    "This account's model has a context window of 8192 tokens; the prompt has 9000 tokens: too long",
+    "prompt is too long for this key's model: 9000 tokens > 8192 maximum",
+    "The request has 9000 tokens, the most tokens per request are 8192: too many tokens",
+    "The input token count (9000) exceeds the maximum number of tokens allowed (8192).",
+)
 # The answer that is asked for is above a limit of its own.
 OF_ANSWER = (
     "The maximum tokens you requested exceeds the model limit of 8192. Try again with a maximum tokens value "
@@ -227,6 +259,19 @@ def test_each_number_is_read_in_its_role(name: str) -> None:
 @pytest.mark.parametrize("text", OTHERS)
 def test_what_is_about_something_else_is_no_refusal(text: str) -> None:
     assert read_refusal(400, text) is None
+
+
+@pytest.mark.parametrize("text", OF_ACCOUNTS)
+def test_what_an_account_has_used_up_is_no_refusal(text: str) -> None:
+    wrapped = f"litellm.BadRequestError: SomeException - {{'error': {{'message': {text!r}}}}}"
+    for told in (text, wrapped):
+        assert read_refusal(400, told) is None and read_refusal(403, told) is None
+
+
+@pytest.mark.parametrize("text", OF_CONTEXT)
+def test_the_context_of_an_account_is_a_context(text: str) -> None:
+    told = read_refusal(400, text)
+    assert told is not None and told.limit == 8192
 
 
 @pytest.mark.parametrize("text", OF_ANSWER)

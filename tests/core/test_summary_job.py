@@ -230,6 +230,29 @@ class TestTokens:
         assert job(messages, triggers__tokens=230, **by_text) is not None
         assert job(messages, triggers__tokens=260, **by_text) is None
 
+    @pytest.mark.parametrize(
+        "made",
+        [
+            {"tool_calls": [{"id": "1", "function": {"name": "write", "arguments": "x" * 995}}]},
+            {"tool_calls": [{"id": "1", "function": {"name": "write", "arguments": {"text": "x" * 983}}}]},
+            {"function_call": {"name": "write", "arguments": "x" * 995}},
+            {"content": [{"type": "tool_use", "id": "1", "name": "write", "input": {"text": "x" * 983}}]},
+        ],
+    )
+    def test_what_tools_are_called_with_counts_among_the_characters(self, made: dict[str, Any]) -> None:
+        """Two hundred and fifty tokens of four characters; the other messages have less than one each."""
+        said = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": None, **made}]
+        results = {"tool_calls": ("tool", "tool_call_id"), "function_call": ("function", "name")}
+        kind, name = results.get(next(iter(made)), ("", ""))
+        result = {"type": "tool_result", "tool_use_id": "1", "content": "ok"}
+        said += [
+            {"role": kind, name: "1", "content": "ok"} if kind else {"role": "user", "content": [result]}
+        ]
+        said += [*script("text"), {"role": "user", "content": "Hi"}, *script("text user")]
+        by_text = {"triggers__count": "characters", "levels__medium__keep_last": 1}
+        assert job(said, triggers__tokens=249, **by_text) is not None
+        assert job(said, triggers__tokens=260, **by_text) is None
+
     @pytest.mark.parametrize("keep", [1, 5, 9])
     def test_what_always_stays_does_not_count(self, keep: int) -> None:
         messages, paths = chat(8, 40), {"levels__medium__keep_last": keep}

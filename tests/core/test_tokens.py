@@ -340,6 +340,8 @@ class TestOutputReserve:
             ({"max_tokens": 900}, "auto", 500),
             ({"max_tokens": 900}, "request", 900),
             ({"max_tokens": 100, "max_completion_tokens": 200}, "auto", 200),
+            ({"max_output_tokens": 150}, "auto", 150),
+            ({"max_completion_tokens": "x", "max_tokens": 0, "max_output_tokens": 150}, "request", 150),
             ({"max_tokens": 100}, "none", 0),
             ({"max_tokens": 100}, 300, 300),
             ({}, 0, 0),

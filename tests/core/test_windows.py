@@ -61,22 +61,22 @@ def test_without_a_number_what_passed_and_what_was_refused_bound_it(
 ) -> None:
     book = WindowBook()
     if passed is not None:
-        assert book.answer("d", passed) is None
+        assert book.answer("d", passed, NOW) is None
     refuse(book, None, refused)
     assert book.window("d", 200_000, NOW) == window
 
 
 def test_after_two_refusals_in_an_hour_nothing_larger_than_what_passed_is_tried() -> None:
     book = WindowBook()
-    book.answer("d", 900)
+    book.answer("d", 900, NOW)
     refuse(book, None, 8_000)
     refuse(book, None, 4_000, NOW + 1)
     assert book.window("d", None, NOW + 2) == 900
     assert book.window("d", None, NOW + HOUR + 1) == 2_000
-    raised = book.answer("d", 1_400)
+    raised = book.answer("d", 1_400, NOW + 2)
     assert raised is not None and raised.passed == 1_400
     assert book.window("d", None, NOW + 2) == 1_400
-    assert book.answer("d", 1_400) is None, "it is shared once"
+    assert book.answer("d", 1_400, NOW + 2) is None, "it is shared once"
 
 
 def test_a_refusal_of_what_by_our_count_fits_bounds_what_was_told() -> None:
@@ -109,8 +109,36 @@ def test_a_small_request_that_is_refused_bounds_nothing() -> None:
 def test_reports_do_not_unteach_what_was_told() -> None:
     book = WindowBook()
     refuse(book, 3_000, 3_100)
-    book.answer("d", 10**9)
+    book.answer("d", 10**9, NOW)
     assert book.window("d", 8_000, NOW) == 3_000
+
+
+@pytest.mark.parametrize(
+    ("prompt", "refusals", "window"),
+    [(3_050, 1, 3_000), (3_300, 1, 8_000), (3_300, 2, 3_000), (0, 1, 3_000)],
+)
+def test_a_prompt_that_passed_disproves_a_smaller_limit(prompt: int, refusals: int, window: int) -> None:
+    book, other = WindowBook(), WindowBook()
+    for number in range(refusals):
+        refuse(book, 3_000, 3_100, NOW + number)
+    other.adopt(book.all(NOW))
+    shared = book.answer("d", prompt + 500, NOW + 5, prompt)
+    assert book.window("d", 8_000, NOW + 5) == window and (shared is not None) == (window == 8_000)
+    if shared is not None:
+        other.adopt({"d": shared})
+    assert other.window("d", 8_000, NOW + 5) == window
+    # An hour later the several servers of one name may all have been started again.
+    book.answer("d", 4_000, NOW + HOUR + 5, 3_300)
+    assert book.window("d", 8_000, NOW + HOUR + 5) == 8_000
+
+
+def test_what_passed_more_than_a_day_ago_says_nothing() -> None:
+    book = WindowBook()
+    book.answer("d", 50_000, NOW)
+    assert refuse(book, 4_096, 4_500, NOW + LEARNED_SECONDS - 1).told is None
+    assert refuse(book, 4_096, 4_500, NOW + LEARNED_SECONDS).told == 4_096
+    book.answer("d", 900, NOW + LEARNED_SECONDS)
+    assert refuse(book, 1_024, 1_100, NOW + LEARNED_SECONDS + 1).told == 1_024
 
 
 def test_of_two_replicas_the_later_is_believed() -> None:
@@ -130,7 +158,7 @@ def test_a_shared_limit_that_own_requests_contradict_is_not_adopted(own_refusal:
     ours, theirs = WindowBook(), WindowBook()
     if own_refusal:
         refuse(ours, None, 100_000, NOW - 2)
-    ours.answer("d", 50_000)
+    ours.answer("d", 50_000, NOW)
     before = ours.all(NOW)
     refuse(theirs, 8_192, 9_000)
     ours.adopt(theirs.all(NOW))
@@ -146,7 +174,7 @@ def test_a_shared_limit_that_own_requests_contradict_is_not_adopted(own_refusal:
 def test_deployments_are_bounded() -> None:
     book = WindowBook()
     for number in range(MOST_DEPLOYMENTS + 50):
-        book.answer(str(number), 5)
+        book.answer(str(number), 5, NOW)
         book.refuse(str(number), 3_000, None, NOW, ABOUT)
     assert len(book.all(NOW)) == MOST_DEPLOYMENTS and "0" not in book.all(NOW)
 
@@ -155,6 +183,6 @@ def test_deployments_are_bounded() -> None:
 def test_a_limit_that_nothing_bears_out_is_not_believed(told: int, sent: int, answered: int) -> None:
     book = WindowBook()
     if answered:
-        book.answer("d", answered)
+        book.answer("d", answered, NOW)
     book.refuse("d", told, sent, NOW, LearnedWindow())
     assert book.window("d", 200_000, NOW) == 200_000

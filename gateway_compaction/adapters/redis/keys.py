@@ -86,6 +86,10 @@ WINDOWS = "gwc:windows"
 # Requests that were left alone because their policy cannot be used, by the problem.
 POLICY_PROBLEMS = "gwc:policy-problems"
 
+# Written and taken away to see whether the server takes what is written, and its life should that fail.
+PROBE = "gwc:probe"
+PROBE_MILLISECONDS = 1_000
+
 # All sorted sets by which tenants of an owner are found (see ``owner_key``), as a pattern for SCAN.
 OWNER_PATTERN = "gwc:owner:*"
 

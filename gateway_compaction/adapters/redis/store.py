@@ -43,6 +43,8 @@ from gateway_compaction.adapters.redis.keys import (
     FORGOTTEN,
     MOST_LABELS,
     POLICY_PROBLEMS,
+    PROBE,
+    PROBE_MILLISECONDS,
     REQUESTED,
     RESTORING,
     SESSION_PARTS,
@@ -340,6 +342,11 @@ class RedisStore:
     async def ping(self) -> None:
         """See ``Store.ping``."""
         await self._send(("PING",))
+
+    async def try_write(self) -> None:
+        """See ``Store.try_write``; both commands are one round trip."""
+        probe: Command = ("SET", PROBE, 1, "PX", PROBE_MILLISECONDS)
+        await self.connection.send(probe, ("UNLINK", PROBE), seconds=self._background_seconds)
 
     async def aclose(self) -> None:
         """See ``Store.aclose``; the breaker has no say in it."""

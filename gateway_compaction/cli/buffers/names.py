@@ -7,11 +7,15 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 
 from gateway_compaction.archive import Query, SessionRow
 from gateway_compaction.cli.buffers.reach import PAGE, OpenArchive, SeveralError
-from gateway_compaction.cli.buffers.text import format_cell, pluralize
+from gateway_compaction.cli.buffers.text import format_age, format_cell, pluralize
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.errors import NotFound
 
 LABEL_CHARS, SHOWN = 200, 5
+SHORT_CALLS = (
+    "Name one by its id. Calls of fewer than four messages are sessions of their own under the label that"
+    " they share with the conversation; that is the one with most calls."
+)
 SHORT, SHORT_TENANT = 12, 6
 WHOLE = re.compile(r"([0-9a-f]{32})\.([0-9a-f]{32})")
 PARTS = re.compile(r"([0-9a-f]+)\.([0-9a-f]*)")
@@ -35,8 +39,11 @@ async def find_session(reached: OpenArchive, named: str) -> SessionRef:
             f"No session has an id or a label {format_cell(named)!r}; ls --text looks inside of them"
         )
     if len(found) > 1:
+        found.sort(key=lambda row: row.seen, reverse=True)
         listed = [_describe_row(row) for row in found[:SHOWN]]
         listed += [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+        if any(named[:LABEL_CHARS] in row.labels for row in found):
+            listed.append(SHORT_CALLS)
         raise SeveralError(f"{format_cell(named)!r} can mean {pluralize(len(found), 'session')}", listed)
     return found[0].session
 
@@ -73,7 +80,9 @@ def _shared_length(one: str, other: str) -> int:
 
 def _describe_row(row: SessionRow) -> str:
     labels = f" ({format_cell(', '.join(row.labels))})" if row.labels else ""
-    return f"{row.session.session_id} of {format_cell(row.owner.named)}{labels}"
+    seen = f", last {age}" if (age := format_age(row.seen)) else ""
+    named = f"{row.session.session_id} of {format_cell(row.owner.named)}{labels}"
+    return f"{named}: {pluralize(row.calls, 'call')}{seen}"
 
 
 async def _find_candidates(reached: OpenArchive, named: str) -> AsyncIterator[SessionRow]:

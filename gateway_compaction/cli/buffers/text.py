@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from dataclasses import fields, is_dataclass
+from math import isfinite
 from typing import Any
 
 import regex
 import typer
 
 CELL, BLOCK = 40, 2_000
+SPANS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
 MARKS = 8
 # Control, format and surrogate characters, and the line ends that only Unicode knows.
 HARMFUL = regex.compile(r"[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
@@ -59,6 +62,21 @@ def format_block(text: str, *, full: bool = False) -> str:
 def pluralize(number: int, word: str) -> str:
     """Return a number with its word."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def format_age(at: float) -> str:
+    """Say how long ago that was; empty for never."""
+    return f"{format_span(time.time() - at)} ago" if at > 0 else ""
+
+
+def format_span(seconds: float) -> str:
+    """Say how long that is, in the largest unit of which it has two."""
+    if not isfinite(seconds):
+        return "?"
+    for size, name in SPANS:
+        if seconds >= 2 * size or size == 1.0:
+            return f"{max(0, round(seconds / size)):,} {name}"
+    raise AssertionError(seconds)
 
 
 def to_safe_json(value: Any, *, indent: int | None = 1) -> str:

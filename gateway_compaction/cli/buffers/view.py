@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
-from math import isfinite
 
 from rich.cells import cell_len
 from rich.console import Console, JustifyMethod
@@ -16,7 +14,7 @@ from rich.text import Text
 
 from gateway_compaction.archive import CallSnapshot, Owner, SessionDetail, SessionRow
 from gateway_compaction.cli.buffers.names import short_ids
-from gateway_compaction.cli.buffers.text import format_block, format_cell, pluralize
+from gateway_compaction.cli.buffers.text import format_age, format_block, format_cell, format_span, pluralize
 from gateway_compaction.core.records.call_snapshot import name_messages, number_messages
 from gateway_compaction.core.records.client_state import ClientState
 from gateway_compaction.core.records.compaction import Compaction
@@ -28,7 +26,6 @@ PIPE_WIDTH = 4_000
 # What a table draws around a cell.
 FRAME = 3
 STATES = {"idle": "", "summarizing": "cyan", "failed": "red"}
-SPANS = ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
 def make_console() -> Console:
@@ -204,11 +201,6 @@ def event_table(events: Sequence[CompactionEvent]) -> Table:
     return table
 
 
-def format_age(at: float) -> str:
-    """Say how long ago that was; empty for never."""
-    return f"{_format_span(time.time() - at)} ago" if at > 0 else ""
-
-
 def _list_told(state: ClientState) -> Iterable[tuple[str, str]]:
     """Yield what the client told of its work, a line each."""
     for name in ("project", "plan", "task", "cwd"):
@@ -241,7 +233,7 @@ def _list_facts(detail: SessionDetail) -> Iterable[tuple[str, str | Text]]:
         yield from _list_told(detail.client_state)
     yield "begun", format_age(row.created)
     yield "seen", format_age(row.seen)
-    yield "kept for", f"{_format_span(detail.ttl)} more" if detail.ttl > 0 else ""
+    yield "kept for", f"{format_span(detail.ttl)} more" if detail.ttl > 0 else ""
     for name, pause in (("bypassed", detail.bypass), ("backs off", detail.backoff)):
         yield name, f"until {_format_time(pause[0])} UTC: {format_cell(pause[1], 200)}" if pause else ""
     for _, until in detail.claims:
@@ -322,15 +314,6 @@ def _choose_columns(shown: dict[_Column, list[str | Text]], width: int) -> dict[
 
 def _column_width(column: _Column, cells: Iterable[str | Text]) -> int:
     return max(map(cell_len, (column.name, *map(str, cells))))
-
-
-def _format_span(seconds: float) -> str:
-    if not isfinite(seconds):
-        return "?"
-    for size, name in SPANS:
-        if seconds >= 2 * size or size == 1.0:
-            return f"{max(0, round(seconds / size)):,} {name}"
-    raise AssertionError(seconds)
 
 
 def _format_time(at: float) -> str:

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 # Sent to the model as text, so that they take up its window.
 PAID_FIELDS = ("tools", "functions", "tool_choice", "function_call", "response_format")
 TOOL_FIELDS = ("tools", "functions")
+# How long the answer may be, as endpoints and providers name it; of several the first sensible one counts.
+OUTPUT_FIELDS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
 
 
 class PlainSize(NamedTuple):
@@ -45,5 +47,6 @@ def wants_json(body: Mapping[str, Any]) -> bool:
 
 def requested_output(body: Mapping[str, Any]) -> int:
     """Return how many tokens a request asks for as its answer; 0 where it says nothing sensible."""
-    asked = body.get("max_completion_tokens") or body.get("max_tokens")
-    return asked if isinstance(asked, int) and not isinstance(asked, bool) and asked > 0 else 0
+    asked = (body.get(name) for name in OUTPUT_FIELDS)
+    sensible = (n for n in asked if isinstance(n, int) and not isinstance(n, bool) and n > 0)
+    return next(sensible, 0)

@@ -204,6 +204,14 @@ def written_text_of(message: Message) -> str:
     return "\n".join(one.text for one in _find_texts(message))
 
 
+def count_written_characters(message: Message) -> int:
+    """Return the characters of what a message says and of the calls that it makes: names and arguments."""
+    called = sum(
+        len(_spell_value(one)) for call in calls_of(message) for one in (call.name, call.payload) if one
+    )
+    return len(written_text_of(message)) + called
+
+
 def has_parts(message: Message) -> bool:
     """Tell whether a message's content is a list of parts, be it an empty one."""
     return isinstance(message.get("content"), list)

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
 
-from gateway_compaction.core.conversation.messages import Message, declared_role, written_text_of
+from gateway_compaction.core.conversation.messages import Message, count_written_characters, declared_role
 from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.planning.caches import DerivedCaches
 from gateway_compaction.core.policy.model import Policy
@@ -234,7 +234,7 @@ class RequestContext:
             tokens = self.measure.between(start, max(start, cut))
         else:
             covered = transcript.history[start:cut]
-            tokens = sum(len(written_text_of(message)) // CHARS_PER_TOKEN for message in covered)
+            tokens = sum(count_written_characters(message) // CHARS_PER_TOKEN for message in covered)
         return cut if tokens > triggers.tokens else None
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from gateway_compaction.core.tokens.refusal_answers import is_answer_refusal
 from gateway_compaction.core.tokens.refusal_numbers import ANSWER_FIELD, Role, Told, list_told
-from gateway_compaction.core.tokens.refusal_words import CHARACTERS, SUBJECT, TOO_LONG, WHAT_IS_LONG
+from gateway_compaction.core.tokens.refusal_words import CHARACTERS, CONTEXT, SUBJECT, TOO_LONG, WHAT_IS_LONG
 
 TOO_LARGE = 413
 """The status of a request body that is too large, as the context itself may be."""
@@ -67,9 +67,30 @@ _OF_ANSWER = re.compile(
     r"|completion tokens, whereas",
     re.I,
 )
+_PERIOD = r"(?:sec(?:ond)?|min(?:ute)?|hour|day|week|month|year|billing|cycle|period)"
+_OWNER = (
+    r"(?:account|organi[sz]ation|workspace|team|user|customer|api[ _-]?key|key|subscription|plan|tier|trial)"
+)
+# A limit of an account or of a time, and tokens that let somebody in: no shorter request passes.
+_OF_ACCOUNT = re.compile(
+    rf"\brate[ _-]?limit|\bquota\b|\bTP[MD]\b|\bper[ _-]{_PERIOD}s?\b|\bper[ _-]{_OWNER}\b"
+    rf"|\b(?:this|current|each|every|last|next|past) (?:\d+ )?{_PERIOD}s?\b"
+    r"|\b\d+[ -](?:hour|day|week)s?\b"
+    r"|\b(?:daily|hourly|weekly|monthly|yearly|annual|today)\b|\bresets? (?:at|in|on)\b"
+    r"|\b(?:usage|spend(?:ing)?|credits?|billing|budget)[ _-](?:limit|cap|period|cycle)\b"
+    r"|\b(?:insufficient|out of|not enough|remaining) (?:\w+ )?(?:credits?|balance|funds|tokens)\b"
+    r"|\b(?:api|access|auth\w*|bearer|refresh|jwt|id|oauth|security|csrf)[ _-](?:key )?tokens?\b",
+    re.I,
+)
+# Where the context itself is not named, a limit that somebody has is none of a request.
+_OF_OWNER = re.compile(
+    rf"\b(?:your|the|this|for|by|of) (?:\w+ )?{_OWNER}\b|\b{_OWNER}(?:'s)? (?:\w+ )?limit"
+    rf"|\b{_OWNER} (?:has|have)\b",
+    re.I,
+)
+_OF_CONTEXT = re.compile(rf"{CONTEXT}|(?<![a-z])(?:prompt|context|sequence)(?![a-z])", re.I)
 _OF_SOMETHING_ELSE = re.compile(
-    r"\brate[ _-]?limit|\bper (?:minute|hour|day)\b|\bquota\b|\bTP[MD]\b"
-    r"|(?<!of )\bimages?\b.{0,60}\b(?:exceed|too)"
+    r"(?<!of )\bimages?\b.{0,60}\b(?:exceed|too)"
     r"|\bstring too long\b|\bstop sequences?\b|\btools?\b.{0,40}\btoo many"
     r"|\btoo many (?:requests|tools|images)"
     r"|\b(?:description|schema)\b.{0,40}\b(?:exceed|too long)|\bbudget\b.{0,30}\b(?:exceed|greater)",
@@ -145,6 +166,8 @@ def read_refusal(
         return None
     reading = _read_numbers(list_told(text, status), sizes)
     told = reading.told
+    if not is_sure and _is_of_account(text):
+        return None
     if context_exceeded or status == TOO_LARGE:
         pass
     elif status == CAPPED:
@@ -155,6 +178,13 @@ def read_refusal(
     if told.counted is None and _IN_OTHER_UNITS.search(text):
         return LengthRefusal(in_tokens=False)
     return told
+
+
+def _is_of_account(text: str) -> bool:
+    """Tell whether what is exceeded is somebody's, or of a time: a request is refused however short it is."""
+    if _OF_ACCOUNT.search(text):
+        return True
+    return _OF_OWNER.search(text) is not None and _OF_CONTEXT.search(text) is None
 
 
 def _is_about_length(text: str, reading: _Reading) -> bool:

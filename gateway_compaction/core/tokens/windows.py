@@ -64,6 +64,20 @@ class LearnedWindow:
         """Tell whether it still holds."""
         return bool(self.at) and now - self.at[0] < LEARNED_SECONDS
 
+    def is_disproved(self, prompt: int, now: float) -> bool:
+        """Tell whether a prompt that was answered shows that the limit that was told is not the window's.
+
+        It may have been told of something else, or the server been started again with a larger window. Where
+        several servers with different windows answer under one name both are true by turns: after two
+        refusals in an hour the smaller one holds.
+        """
+        if self.told is None or prompt * BELOW_REFUSED <= self.told:
+            return False
+        return self._count_recent(now) < REFUSALS_AN_HOUR
+
+    def _count_recent(self, now: float) -> int:
+        return sum(now - at < HOUR for at in self.at)
+
     def _bound(self, now: float) -> int | None:
         """Return the window between what passed and what was refused, where no number was told.
 
@@ -72,8 +86,7 @@ class LearnedWindow:
         if self.refused is None:
             return None
         most = int(self.refused * BELOW_REFUSED)
-        recent = sum(now - at < HOUR for at in self.at)
-        if self.passed is not None and recent >= REFUSALS_AN_HOUR:
+        if self.passed is not None and self._count_recent(now) >= REFUSALS_AN_HOUR:
             return min(most, self.passed)
         return min(most, max(self.passed or 0, self.refused // 2))
 
@@ -83,8 +96,8 @@ class WindowBook:
 
     def __init__(self) -> None:
         self._learned: dict[str, LearnedWindow] = {}
-        # The largest request that each deployment has answered.
-        self._passed: dict[str, int] = {}
+        # The largest request that each deployment has answered, and when: a day later it says nothing.
+        self._passed: dict[str, tuple[int, float]] = {}
 
     def window(self, deployment: str, declared: int | None, now: float) -> int | None:
         """Return the window of a deployment: the declared one, or a smaller one that was learned."""
@@ -105,7 +118,8 @@ class WindowBook:
         """
         for deployment, theirs in learned.items():
             own = self._learned.get(deployment)
-            passed = max(self._passed.get(deployment, 0), (own.passed if own else None) or 0) or None
+            at = max(theirs.at, default=0.0)
+            passed = self._find_passed(deployment, own, at)
             if theirs.told is not None and not _is_plausible(theirs.told, None, passed):
                 continue
             if theirs.at and (own is None or theirs.at[0] >= own.at[0]):
@@ -129,7 +143,7 @@ class WindowBook:
         before = self._learned.get(deployment, LearnedWindow())
         if not before.is_valid(now):
             before = LearnedWindow()
-        passed = max(self._passed.get(deployment, 0), before.passed or 0) or None
+        passed = self._find_passed(deployment, before, now)
         if told is not None and not _is_plausible(told, sent, passed):
             # The error was about something else: it teaches nothing.
             return before
@@ -143,16 +157,37 @@ class WindowBook:
         self._keep(deployment, learned)
         return learned
 
-    def answer(self, deployment: str, tokens: int) -> LearnedWindow | None:
-        """Note the tokens of a request that was answered; return what is to be shared, if it is news."""
-        self._passed[deployment] = max(tokens, self._passed.pop(deployment, 0))
+    def answer(self, deployment: str, tokens: int, now: float, prompt: int = 0) -> LearnedWindow | None:
+        """Note a request that was answered; return what is to be shared, if it is news.
+
+        Args:
+            deployment: who answered.
+            tokens: tokens of the request with what was kept free for its answer.
+            now: seconds since 1970.
+            prompt: tokens of what was sent, by the provider's count and by ours at least; 0 where one of
+                them is missing. A prompt that is larger than the limit that was told disproves it.
+        """
+        largest, at = self._passed.pop(deployment, (0, now))
+        is_largest = tokens >= largest or now - at >= LEARNED_SECONDS
+        self._passed[deployment] = (tokens, now) if is_largest else (largest, at)
         _trim(self._passed)
         learned = self._learned.get(deployment)
-        if learned is None or learned.refused is None or tokens <= (learned.passed or 0):
+        if learned is None:
             return None
-        raised = replace(learned, passed=tokens)
-        self._learned[deployment] = raised
-        return raised
+        if learned.is_disproved(prompt, now):
+            learned = replace(learned, told=None, passed=tokens)
+        elif learned.refused is None or tokens <= (learned.passed or 0):
+            return None
+        else:
+            learned = replace(learned, passed=tokens)
+        self._learned[deployment] = learned
+        return learned
+
+    def _find_passed(self, deployment: str, learned: LearnedWindow | None, now: float) -> int | None:
+        """Return the tokens of the largest request that passed within the last day, here or elsewhere."""
+        largest, at = self._passed.get(deployment, (0, now))
+        own = largest if now - at < LEARNED_SECONDS else 0
+        return max(own, (learned.passed if learned else None) or 0) or None
 
     def _keep(self, deployment: str, learned: LearnedWindow) -> None:
         self._learned.pop(deployment, None)
