@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 
+from tests.e2e.doors import PATHS, body_of
 from tests.e2e.fleet import WINDOWS, served
 from tests.lab import (
     Answer,
@@ -35,6 +36,7 @@ from tests.lab.validity import preamble
 __all__ = ["Call", "Stage", "can_fit", "check_calls", "lateness"]
 
 FRAME = 60
+SHORT_ANSWER = 16
 # Clients name conversations with it; here it names a call.
 LABEL_HEADER = "x-litellm-session-id"
 MEDIUM = 0.88
@@ -59,12 +61,16 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One model of the fleet, watched: its upstream enforces its window."""
+    """One model of the fleet, watched: its upstream enforces its window.
+
+    Histories are those of chats, whichever endpoint (``door``) they are sent through.
+    """
 
     upstream: Upstream
     redis_server: RedisServer
     summariser: Summariser
     model: str
+    door: str = "chat"
 
     @property
     def window(self) -> int:
@@ -85,6 +91,24 @@ class Stage:
         fixed = reply or Reply(text="Noted.")
         self.upstream.scripts[served(self.model)] = Window(self.window, lambda seen: fixed)
 
+    async def ask(
+        self,
+        client: Client,
+        history: Sequence[Message],
+        *,
+        stream: bool = False,
+        headers: Mapping[str, str] | None = None,
+        **body: Any,
+    ) -> Answer:
+        """One call through the door, whatever comes of it."""
+        if self.door == "chat":
+            send = client.stream if stream else client.chat
+            return await send(self.model, history, headers=headers, **body)
+        told = body_of(self.door, self.model, history, stream=stream)
+        # A reserve for the answer would fill the window that tests measure shares of.
+        reserve = {name: SHORT_ANSWER for name in told if name.startswith("max_")}
+        return await client.ask(PATHS[self.door], {**told, **reserve, **body}, headers)
+
     async def call(
         self,
         client: Client,
@@ -97,7 +121,7 @@ class Stage:
         before, ready = len(self.upstream.seen(served(self.model))), self.summariser.calls
         label = f"call-{uuid.uuid4().hex}"
         named = {**(headers or {}), LABEL_HEADER: label}
-        answer = await client.chat(self.model, history, headers=named, **body)
+        answer = await self.ask(client, history, headers=named, **body)
         arrived = self.upstream.seen(served(self.model))[before:]
         assert answer.status == 200, (answer.status, answer.body, answer.headers.get("x-compaction"))
         assert len(arrived) == 1, f"{len(arrived)} upstream requests for one call"
@@ -215,7 +239,7 @@ def _extends(a: Call, b: Call) -> bool:
 
 
 async def lateness(
-    plain: Client, client: Client, model: str, histories: Sequence[Sequence[Message]]
+    plain: Client, client: Client, stage: Stage, histories: Sequence[Sequence[Message]]
 ) -> tuple[float, float]:
     """How much later the second client is answered: by the median, and at worst, in seconds.
 
@@ -225,7 +249,7 @@ async def lateness(
     with_plugin: list[float] = []
     for history in histories:
         for asked, seconds in ((plain, without), (client, with_plugin)):
-            answer = await asked.chat(model, history)
+            answer = await stage.ask(asked, history)
             assert answer.status == 200, (answer.status, answer.body)
             seconds.append(answer.seconds)
     usual = statistics.median(without)

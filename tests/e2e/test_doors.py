@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.doors import PATHS, body_of, broken_rules
 from tests.e2e.fleet import WINDOWS, Fleet, served
 from tests.e2e.talks import MARKS
-from tests.lab import Client, Reply, Seen, Summariser, Upstream, until, violations
-from tests.lab.endpoints import anthropic_violations, responses_violations, to_anthropic, to_responses
+from tests.lab import Client, Reply, Seen, Summariser, Upstream, until
 
-PATHS = {"chat": "/v1/chat/completions", "messages": "/v1/messages", "responses": "/v1/responses"}
 MODELS = ["chat-4k", "doors-anthropic", "doors-chat"]
 COMPACTED = ("applied", "fallback")
 STEP = 2
@@ -48,21 +47,6 @@ def calls_of(messages: list[dict[str, Any]], step: int = STEP) -> list[list[dict
     """The histories that a client sends, up to every so many user messages."""
     ends = [index + 1 for index, message in enumerate(messages) if message["role"] == "user"]
     return [messages[:end] for end in ends[::step]]
-
-
-def body_of(door: str, model: str, messages: list[dict[str, Any]], *, stream: bool) -> dict[str, Any]:
-    """What a client of a door sends for a history."""
-    body: dict[str, Any] = {"messages": messages, "max_tokens": 512}
-    if door != "chat":
-        body = to_anthropic(messages) if door == "messages" else to_responses(messages)
-    return {**body, "model": model, **({"stream": True} if stream else {})}
-
-
-def broken_rules(seen: Seen) -> list[str]:
-    """The rules of its own provider that a body breaks which the upstream received."""
-    if seen.path.endswith("/messages"):
-        return anthropic_violations(seen.body)
-    return responses_violations(seen.body) if seen.path.endswith("/responses") else violations(seen.messages)
 
 
 def said_in(body: Mapping[str, Any]) -> str:

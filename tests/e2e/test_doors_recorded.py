@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.doors import PATHS, body_of, broken_rules
 from tests.e2e.fleet import SUMMARISER, served
 from tests.e2e.runs import LABEL_HEADER, Call, Stage
-from tests.e2e.test_doors import PATHS, body_of, broken_rules
 from tests.lab import Answer, Client, RedisServer, Reply, Seen, Summariser, Upstream
 from tests.lab.data import load
 

@@ -6,9 +6,11 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
+from tests.e2e.doors import EVERY_DOOR, as_it_came, broken_rules
 from tests.e2e.fleet import BAD, Fleet, served
 from tests.e2e.runs import Stage, lateness
 from tests.e2e.talks import chat, marker
@@ -31,8 +33,14 @@ BREAKER_SECONDS = 45.0
 
 
 @pytest.fixture
-def stage(upstream: Upstream, redis_server: RedisServer, summariser: Summariser) -> Stage:
-    stage = Stage(upstream, redis_server, summariser, "chat-4k")
+def door() -> str:
+    """Where the calls of a test come in; tests of every door are parametrised with it."""
+    return "chat"
+
+
+@pytest.fixture
+def stage(upstream: Upstream, redis_server: RedisServer, summariser: Summariser, door: str) -> Stage:
+    stage = Stage(upstream, redis_server, summariser, "chat-4k", door)
     stage.open()
     return stage
 
@@ -58,34 +66,44 @@ def broken(redis_server: RedisServer, how: str) -> Iterator[None]:
         redis_server.start()
 
 
-async def no_later(plain: Client, client: Client, histories: list[list[Message]]) -> None:
+async def no_later(plain: Client, client: Client, stage: Stage, histories: list[list[Message]]) -> None:
     """At most 100 ms by the median, with one more try on a busy machine."""
     measured = []
     for _ in range(2):
-        later, worst = await lateness(plain, client, "chat-8k", histories)
+        later, worst = await lateness(plain, client, stage, histories)
         if later < 0.1 and worst < 0.5:
             return
         measured.append((round(later, 3), round(worst, 3)))
     raise AssertionError(f"(median, worst) seconds later: {measured}")
 
 
-@pytest.mark.parametrize("how", ["stopped", "frozen", "hung", "garbage"])
+@pytest.mark.parametrize(
+    ("how", "door"),
+    [
+        ("stopped", "chat"),
+        ("frozen", "chat"),
+        ("hung", "chat"),
+        ("garbage", "chat"),
+        ("stopped", "messages"),
+        ("garbage", "responses"),
+    ],
+)
 async def test_redis_broken(
     plain: Client, client: Client, stage: Stage, redis_server: RedisServer, how: str
 ) -> None:
     mark = marker()
     talk = chat(mark, 60)
     await stage.prepare(client, stage.at(talk, 0.8), mark)
-    large = Stage(stage.upstream, redis_server, stage.summariser, "chat-8k")
+    large = replace(stage, model="chat-8k")
     stage.upstream.scripts[served("chat-8k")] = lambda seen: Reply(text="Noted.")
     new = chat(marker(), 120, words=50)
     with broken(redis_server, how):
         first = await stage.call(client, stage.at(talk, 1.1))
         assert first.sent.tokens <= stage.window
         again = await stage.call(client, stage.at(talk, 1.15))
-        assert again.sent.messages[: len(first.sent.messages)] == first.sent.messages
+        assert again.sent.items[: len(first.sent.items)] == first.sent.items
         histories = [large.at(new, share) for share in (0.3, 0.8, 0.88, 1.1, 0.9, 0.3, 1.1, 0.8)]
-        await no_later(plain, client, histories)
+        await no_later(plain, client, large, histories)
     recovered = marker()
     fresh = stage.at(chat(recovered, 60), 0.8)
     deadline = asyncio.get_running_loop().time() + RECOVERY_SECONDS
@@ -117,10 +135,18 @@ def bad_summariser(stage: Stage, how: str) -> tuple[Stage, Summariser]:
     bad = Summariser()
     bad.reply = lambda number, seen: ANSWERS[how]
     stage.upstream.scripts[served(f"small-{how}")] = bad
-    return Stage(stage.upstream, stage.redis_server, bad, stage.model), bad
+    return replace(stage, summariser=bad), bad
 
 
-@pytest.mark.parametrize("how", BAD)
+@pytest.mark.parametrize(
+    ("how", "door"),
+    [
+        *((how, "chat") for how in BAD),
+        # Others each, since one that fails often enough is not asked for a while.
+        *((how, "messages") for how in ("not-json", "cut-off", "hanging")),
+        *((how, "responses") for how in ("tool-call", "refusing", "hanging")),
+    ],
+)
 async def test_a_summariser_that_gives_no_summary(fleet: Fleet, stage: Stage, how: str) -> None:
     mark = marker()
     talk = chat(mark, 60)
@@ -130,7 +156,7 @@ async def test_a_summariser_that_gives_no_summary(fleet: Fleet, stage: Stage, ho
         await until(lambda: bad.about(mark), "the summariser to be asked")
         for share in (0.83, 0.9, 1.1, 1.2):
             call = await stage.call(client, stage.at(talk, share))
-            assert call.sent.tokens <= stage.window
+            assert call.sent.tokens <= stage.window and not broken_rules(call.sent, call.history)
             assert not any(text in call.sent.text for text in ("SUMMARY", "sorry", "Error generating"))
     assert not any(text in stage.redis_server.text() for text in ("SUMMARY 1", "I'm sorry"))
 
@@ -145,12 +171,13 @@ async def test_a_limited_summariser_is_not_asked_again(fleet: Fleet, stage: Stag
     assert len(bad.about(mark)) == 1
 
 
+@EVERY_DOOR
 async def test_nobody_waits_for_a_summariser_that_hangs(fleet: Fleet, plain: Client, stage: Stage) -> None:
     stage.upstream.scripts[served("chat-8k")] = lambda seen: Reply(text="Noted.")
-    large = Stage(stage.upstream, stage.redis_server, bad_summariser(stage, "hanging")[1], "chat-8k")
+    large = replace(bad_summariser(stage, "hanging")[0], model="chat-8k")
     talk = chat(marker(), 120, words=50)
     async with Client(fleet.first, "sk-hanging") as client:
-        await no_later(plain, client, [large.at(talk, share) for share in (0.8, 0.9, 1.1, 0.8, 1.2)])
+        await no_later(plain, client, large, [large.at(talk, share) for share in (0.8, 0.9, 1.1, 0.8, 1.2)])
 
 
 async def test_a_summariser_that_comes_back_is_used_again(fleet: Fleet, stage: Stage) -> None:
@@ -169,7 +196,9 @@ async def test_a_summariser_that_comes_back_is_used_again(fleet: Fleet, stage: S
             await asyncio.sleep(0.2)
 
 
-@pytest.mark.parametrize("status", [400, 422])
+@pytest.mark.parametrize(
+    ("status", "door"), [(400, "chat"), (422, "chat"), (400, "messages"), (422, "responses")]
+)
 async def test_a_rewriting_that_the_provider_refuses_costs_one_call(
     client: Client, stage: Stage, status: int
 ) -> None:
@@ -183,9 +212,9 @@ async def test_a_rewriting_that_the_provider_refuses_costs_one_call(
 
     stage.upstream.scripts[served("chat-4k")] = picky
     history = stage.at(talk, 0.9)
-    refused = await client.chat("chat-4k", history)
+    refused = await stage.ask(client, history)
     assert refused.status == status
     for _ in range(2):
         call = await stage.call(client, history)
         assert call.answer.outcome == "bypassed"
-    assert stage.upstream.seen(served("chat-4k"))[-1].messages == history
+    assert as_it_came(stage.upstream.seen(served("chat-4k"))[-1], history)

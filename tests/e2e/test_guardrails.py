@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tests.e2e.doors import EVERY_DOOR, as_it_came, broken_rules
 from tests.e2e.fleet import Fleet, served
 from tests.e2e.runs import Stage
 from tests.e2e.talks import TOOLS, chat, coding_agent, marker
@@ -20,15 +22,20 @@ from tests.lab import (
     Window,
     count_request,
     until,
-    violations,
 )
 
 SECRETS = ("SECRET-ALPHA77", "SECRET-BRAVO88", "SECRET-CHARLIE99")
 
 
 @pytest.fixture
-def stage(upstream: Upstream, redis_server: RedisServer, summariser: Summariser) -> Stage:
-    stage = Stage(upstream, redis_server, summariser, "chat-4k")
+def door() -> str:
+    """Where the calls of a test come in; tests of every door are parametrised with it."""
+    return "chat"
+
+
+@pytest.fixture
+def stage(upstream: Upstream, redis_server: RedisServer, summariser: Summariser, door: str) -> Stage:
+    stage = Stage(upstream, redis_server, summariser, "chat-4k", door)
     stage.open()
     return stage
 
@@ -46,6 +53,7 @@ def with_secrets(talk: list[Message]) -> list[Message]:
     return changed
 
 
+@EVERY_DOOR
 async def test_what_is_masked_is_neither_stored_nor_summarised(
     guarded: Proxy, stage: Stage, redis_server: RedisServer
 ) -> None:
@@ -65,6 +73,7 @@ async def test_what_is_masked_is_neither_stored_nor_summarised(
     assert mark not in guarded.log.read_text(errors="replace"), "message contents in the proxy's log"
 
 
+@EVERY_DOOR
 async def test_what_is_masked_is_not_kept_by_an_extract(
     fleet: Fleet, stage: Stage, redis_server: RedisServer
 ) -> None:
@@ -76,6 +85,7 @@ async def test_what_is_masked_is_not_kept_by_an_extract(
     assert not any(secret in redis_server.text() for secret in SECRETS)
 
 
+@EVERY_DOOR
 @pytest.mark.parametrize("topic", ["FORBIDDEN-TOPIC", "FORBIDDEN-MEANWHILE"])
 async def test_what_is_blocked_leaves_nothing(
     guarded: Proxy, stage: Stage, redis_server: RedisServer, topic: str
@@ -84,9 +94,9 @@ async def test_what_is_blocked_leaves_nothing(
     allowed = stage.at(chat(mark, 60), 1.1)
     blocked: list[Message] = [*allowed[:-1], {"role": "user", "content": f"{mark}: the {topic}"}]
     async with Client(guarded, "sk-a-1") as client, Client(guarded, "sk-b-1") as another_team:
-        answer = await client.chat("chat-4k", blocked)
+        answer = await stage.ask(client, blocked)
         assert answer.status == 400 and "blocked" in str(answer.body)
-        assert (await client.stream("chat-4k", blocked)).status == 400
+        assert (await stage.ask(client, blocked, stream=True)).status == 400
         # Another conversation's summary shows that the background had its turn.
         await stage.prepare(client, stage.at(chat(other, 60), 0.8), other)
         stored = redis_server.dump()
@@ -102,10 +112,12 @@ async def test_what_is_blocked_leaves_nothing(
         )
 
 
+@EVERY_DOOR
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_a_fallback_to_a_third_of_the_window_gets_what_fits(
-    client: Client, upstream: Upstream, streamed: bool
+    client: Client, stage: Stage, upstream: Upstream, streamed: bool
 ) -> None:
+    stage = replace(stage, model="primary-12k")
     upstream.scripts[served("primary-12k")] = lambda seen: Reply.server_error()
     upstream.scripts[served("third-4k")] = Window(4000)
     cases: list[tuple[list[Message], dict[str, Any]]] = [
@@ -114,38 +126,43 @@ async def test_a_fallback_to_a_third_of_the_window_gets_what_fits(
     ]
     for talk, body in cases:
         assert 4000 < count_request({"messages": talk, **body}) < 0.8 * 12_000
-        ask = client.stream if streamed else client.chat
-        answer = await ask("primary-12k", talk, **body)
+        body = body if stage.door == "chat" else {}
+        answer = await stage.ask(client, talk, stream=streamed, **body)
         assert answer.status == 200, answer.body
         first, second = upstream.seen(served("primary-12k"))[-1], upstream.seen(served("third-4k"))[-1]
-        assert first.messages == talk
-        assert second.tokens <= 4000 and violations(second.messages, talk) == []
+        assert as_it_came(first, talk)
+        assert second.tokens <= 4000 and broken_rules(second, talk) == []
 
 
-async def test_a_fallback_that_is_large_enough_gets_everything(client: Client, upstream: Upstream) -> None:
+@EVERY_DOOR
+async def test_a_fallback_that_is_large_enough_gets_everything(
+    client: Client, stage: Stage, upstream: Upstream
+) -> None:
     upstream.scripts[served("primary-12k")] = lambda seen: Reply.server_error()
     talk = chat(marker(), 15)
-    answer = await client.chat("primary-12k", talk)
+    answer = await replace(stage, model="primary-12k").ask(client, talk)
     assert answer.status == 200
-    assert upstream.seen(served("third-4k"))[-1].messages == talk
+    assert as_it_came(upstream.seen(served("third-4k"))[-1], talk)
 
 
+@EVERY_DOOR
 async def test_a_compacted_request_that_falls_back_is_fitted_again(client: Client, stage: Stage) -> None:
     mark = marker()
     talk = chat(mark, 160)
-    large = Stage(stage.upstream, stage.redis_server, stage.summariser, "primary-12k")
+    large = replace(stage, model="primary-12k")
     large.open()
     await large.prepare(client, large.at(talk, 0.8), mark)
     stage.upstream.scripts[served("primary-12k")] = lambda seen: Reply.server_error()
     stage.upstream.scripts[served("third-4k")] = Window(4000)
     history = large.at(talk, 1.1)
-    answer = await client.chat("primary-12k", history)
+    answer = await large.ask(client, history)
     assert answer.status == 200, answer.body
     received = stage.upstream.seen(served("third-4k"))[-1]
-    assert received.tokens <= 4000 and violations(received.messages, history) == []
+    assert received.tokens <= 4000 and broken_rules(received, history) == []
     assert stage.summariser.mark(1) in received.text
 
 
+# Not through the other doors: LiteLLM's own guardrails of a model look at chats only.
 async def test_what_a_fallback_s_own_guardrail_masks_stays_masked(
     client: Client, stage: Stage, redis_server: RedisServer
 ) -> None:
@@ -155,12 +172,12 @@ async def test_what_a_fallback_s_own_guardrail_masks_stays_masked(
     talk = chat(mark, 60)
     talk = [{**m, "content": f"{m['content']} PRIVATE-{n}"} if 3 < n < 50 else m for n, m in enumerate(talk)]
     for history in (talk[:-2], talk):
-        answer = await client.chat("unguarded-12k", history)
+        answer = await replace(stage, model="unguarded-12k").ask(client, history)
         assert (answer.status, answer.outcome in ("fallback", "applied")) == (200, True), answer.body
         first, second = (stage.upstream.seen(served(m))[-1] for m in ("unguarded-12k", "guarded-4k"))
-        assert first.messages == history
+        assert as_it_came(first, history)
         assert "PRIVATE-" not in second.text and second.tokens <= 4000
-        assert violations(second.messages, history) == []
+        assert broken_rules(second, history) == []
         await until(lambda: stage.summariser.about(mark), "the summary to be asked for")
         await stage.settle(mark)
     assert answer.outcome == "applied" and stage.summariser.mark(1) in second.text

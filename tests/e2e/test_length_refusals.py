@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from tests.e2e.doors import PATHS as DOORS
+from tests.e2e.doors import body_of
 from tests.e2e.fleet import Fleet, served
 from tests.e2e.talks import marker
-from tests.e2e.test_doors import PATHS as DOORS
-from tests.e2e.test_doors import body_of
 from tests.lab import Answer, Client, Proxy, Reply, Seen, Upstream
 
 LIMIT = 3_000

@@ -108,7 +108,7 @@ async def test_no_call_waits_for_a_summariser_that_takes_thirty_seconds(
     await until(lambda: stage.summariser.about(mark), "the summariser to be asked")
     histories = [light, medium, stage.at(talk, 1.0), medium, stage.at(talk, 1.2), light, medium]
     for attempt in (1, 2):
-        later, worst = await lateness(plain, client, "chat-4k", histories)
+        later, worst = await lateness(plain, client, stage, histories)
         if later < 0.1 and worst < 0.5:
             return
         await asyncio.sleep(attempt)

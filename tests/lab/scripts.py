@@ -36,6 +36,11 @@ class Seen:
         return self.body.get("messages") or []
 
     @property
+    def items(self) -> list[dict[str, Any]]:
+        """The messages of the body, or its input items."""
+        return self.messages or self.body.get("input") or []
+
+    @property
     def text(self) -> str:
         """The messages as one JSON text to search in."""
         return json.dumps(self.messages or self.body.get("input"), ensure_ascii=False)
