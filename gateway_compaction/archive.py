@@ -16,6 +16,7 @@ from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.core.records.restore_point import RestorePoint
+from gateway_compaction.core.records.snapshots import SnapshotLine
 from gateway_compaction.core.summary.restore import make_restore_point
 
 __all__ = [
@@ -255,7 +256,8 @@ class Archive(Protocol):
     Nothing outside ``scope`` is seen, counted or changed: a session out of scope is as one that does not
     exist. Raises ``StoreError`` when the store does not answer, ``NotFound`` for what is not there (or is
     not in scope) and ``ActionRefused`` for what cannot be done, with the reason. Actions are atomic, bump the
-    generation and leave an audit event that names ``scope.actor``.
+    generation and leave an audit event that names ``scope.actor``. Before each, but for the erasing ones, a
+    snapshot is kept.
     """
 
     async def overview(self, scope: Scope, hours: int) -> Sequence[Hour]:
@@ -268,6 +270,14 @@ class Archive(Protocol):
 
     async def detail(self, scope: Scope, session: SessionRef) -> SessionDetail:
         """Return everything of one session."""
+        ...
+
+    async def snapshots(self, scope: Scope, session: SessionRef) -> Sequence[SnapshotLine]:
+        """Return the snapshots of a session, the newest first."""
+        ...
+
+    async def snapshot(self, scope: Scope, session: SessionRef, name: str) -> RestorePoint:
+        """Return a snapshot, by its name."""
         ...
 
     async def compact(self, scope: Scope, session: SessionRef) -> None:

@@ -16,8 +16,9 @@ from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.core.records.exchange import Exchange, KeptConversation
-from gateway_compaction.core.records.restore_point import RestoredBlock
+from gateway_compaction.core.records.restore_point import RestoredBlock, RestorePoint
 from gateway_compaction.core.records.savings import Savings
+from gateway_compaction.core.records.snapshots import SnapshotBounds
 from gateway_compaction.core.tokens.windows import LearnedWindow
 
 __all__ = [
@@ -50,6 +51,7 @@ class Buffer:
         backoff: why no summary may be started at present, or None.
         controls: what operators asked of the session, and its generation.
         client_state: what the client told of its work; None where it told nothing.
+        snapped_at: when the last snapshot was taken, in seconds since 1970; 0 for never.
     """
 
     compactions: tuple[Compaction, ...] = ()
@@ -58,6 +60,7 @@ class Buffer:
     backoff: str | None = None
     controls: SessionControls = field(default_factory=SessionControls)
     client_state: ClientState | None = None
+    snapped_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,7 @@ class CallRecord:
         savings: what it saved, or in ``observe`` would have; None for the difference of the event's tokens.
         compact: the client asked to compact from this call on, as an operator may.
         client_state: what the client told of its work, where that has changed.
+        snapshots: how many snapshots the session keeps; None leaves that as it is.
     """
 
     used: str | None = None
@@ -103,6 +107,7 @@ class CallRecord:
     savings: Savings | None = None
     compact: bool = False
     client_state: ClientState | None = None
+    snapshots: SnapshotBounds | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +220,12 @@ class Store(Protocol):
         call: CallRecord | None = None,
     ) -> None:
         """Record an event, and of a call what else there is to know of it."""
+        ...
+
+    async def keep_snapshot(
+        self, session: SessionRef, point: RestorePoint, bounds: SnapshotBounds, generation: str = ""
+    ) -> None:
+        """Keep a snapshot of a session; those beyond the bounds go."""
         ...
 
     async def bypass(self, session: SessionRef, reason: str, seconds: float, generation: str = "") -> None:

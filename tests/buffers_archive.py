@@ -21,9 +21,12 @@ from gateway_compaction.archive import (
     SessionRow,
 )
 from gateway_compaction.cli.buffers.reach import Opener, Source
+from gateway_compaction.core.records.client_state import ClientState
 from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
-from gateway_compaction.errors import ActionRefused, NotFound
+from gateway_compaction.core.records.restore_point import RestorePoint
+from gateway_compaction.core.records.snapshots import SnapshotLine, describe_snapshot
+from gateway_compaction.errors import ActionRefused, NotFound, PartNotFound
 from tests.store_contract import digest
 
 __all__ = ["FIRST", "HOSTILE", "SECOND", "FakeArchive", "opener", "sessions"]
@@ -32,6 +35,11 @@ FIRST = SessionRef(digest("research"), "aa11" + digest("one")[4:])
 SECOND = SessionRef(digest("support"), "aa22" + digest("two")[4:])
 # Retitles the window, clears the screen, turns the text round, and says what Rich would paint red.
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\u202egnp.exe\u2066 [red]bold[/red] \x9b31m \u2028 \x08\r\n"
+
+
+TAKEN = RestorePoint(
+    FIRST.session_id, 1_764_266_400.0, "before rebuild", ClientState(plan=f"Reports{HOSTILE}"), messages=12
+)
 
 
 def version(number: int, parent: int | None, *segments: Segment) -> Compaction:
@@ -147,6 +155,16 @@ class FakeArchive:
         if session not in self.details:
             raise NotFound("There is no such session")
         return self.details[session]
+
+    async def snapshots(self, scope: Scope, session: SessionRef) -> Sequence[SnapshotLine]:
+        await self.detail(scope, session)
+        return (describe_snapshot(TAKEN),)
+
+    async def snapshot(self, scope: Scope, session: SessionRef, name: str) -> RestorePoint:
+        await self.detail(scope, session)
+        if name != TAKEN.name:
+            raise PartNotFound("There is no such snapshot")
+        return TAKEN
 
     async def compact(self, scope: Scope, session: SessionRef) -> None:
         await self._do(scope, session, "compact")

@@ -16,7 +16,8 @@ from gateway_compaction.core.records.compaction import Compaction, Kind, Segment
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.core.records.exchange import Exchange
-from gateway_compaction.core.records.restore_point import RestoredBlock
+from gateway_compaction.core.records.restore_point import RestoredBlock, RestorePoint
+from gateway_compaction.core.records.snapshots import SnapshotBounds
 from gateway_compaction.core.tokens.windows import LearnedWindow
 from gateway_compaction.ports import Addition, Buffer, CallRecord
 
@@ -108,8 +109,13 @@ async def fill(store: RedisStore) -> None:
             view=digest("a"),
             snapshot=last,
             client_state=ClientState(task="what the client told"),
+            snapshots=SnapshotBounds(3, TTL),
         ),
     )
+    point = RestorePoint(
+        session().session_id, await now(store), "a reason", ClientState(plan="what was told")
+    )
+    await store.keep_snapshot(session(), point, SnapshotBounds(3, TTL))
     conversations = RedisConversations(store.connection)
     await conversations.open(session(), token="t", seconds=60, begin=TTL)
     message = {"role": "user", "content": "what is kept"}
@@ -134,6 +140,8 @@ async def everything_an_operator_does(archive: RedisArchive) -> None:
     await archive.overview(scope, 2)
     await archive.sessions(scope, Query())
     await archive.detail(scope, where)
+    [line] = await archive.snapshots(scope, where)
+    await archive.snapshot(scope, where, line.name)
     await archive.compact(scope, where)
     await archive.rebuild(scope, where)
     await archive.rollback(scope, where, 0)

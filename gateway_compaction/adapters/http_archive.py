@@ -23,6 +23,8 @@ from pydantic import TypeAdapter, ValidationError
 from gateway_compaction.adapters.secrets import find_address_fault
 from gateway_compaction.archive import Hour, Query, Scope, SessionDetail, SessionPage, SessionRow
 from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.core.records.restore_point import RestorePoint
+from gateway_compaction.core.records.snapshots import SnapshotLine
 from gateway_compaction.errors import ActionRefused, NotFound, StoreError
 
 T = TypeVar("T")
@@ -128,6 +130,14 @@ class HttpArchive:
     async def detail(self, scope: Scope, session: SessionRef) -> SessionDetail:
         """See ``Archive.detail``."""
         return await self._get(SessionDetail, _build_path(session))
+
+    async def snapshots(self, scope: Scope, session: SessionRef) -> Sequence[SnapshotLine]:
+        """See ``Archive.snapshots``."""
+        return await self._get(tuple[SnapshotLine, ...], _build_path(session, "snapshots"))
+
+    async def snapshot(self, scope: Scope, session: SessionRef, name: str) -> RestorePoint:
+        """See ``Archive.snapshot``."""
+        return await self._get(RestorePoint, _build_path(session, f"snapshots/{quote(name, safe='')}"))
 
     async def compact(self, scope: Scope, session: SessionRef) -> None:
         """See ``Archive.compact``."""

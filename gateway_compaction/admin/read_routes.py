@@ -33,11 +33,14 @@ from gateway_compaction.archive import CallSnapshot, Scope, SessionDetail, Sessi
 from gateway_compaction.archive import Query as Wanted
 from gateway_compaction.core.planning.context import LevelName
 from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.core.records.restore_point import RestorePoint
+from gateway_compaction.core.records.snapshots import PointChange, SnapshotLine, compare_points
 from gateway_compaction.core.summary.statistics import SummaryRecords, list_summary_records
 from gateway_compaction.errors import NotFound, StoreError
 
 router = new_router()
 Id = Annotated[str, Path(max_length=200, description="`tenant.key`: the two parts of a row's `session`.")]
+SnapshotName = Annotated[str, Path(max_length=20, description="The second in which it was taken.")]
 Team = Annotated[str | None, Query(max_length=200, description="Id or alias of a team.")]
 Model = Annotated[str | None, Query(max_length=200, description="A model group.")]
 Seconds = Annotated[float | None, Query(ge=0, le=1e11, description="When last seen, in seconds since 1970.")]
@@ -163,10 +166,51 @@ async def restore(viewer: Reader, parts: PartsDep, id: Id, body: RestoreBody) ->
     The last messages are there where `storage.content` is `full`. Nothing is changed by asking.
     """
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
+    point = None
+    if body.snapshot is not None:
+        point = await parts.archive.snapshot(viewer.scope, ref_of(id), body.snapshot)
     policy = parts.policies().resolve(await identity_of_session(detail.row))
     return await json_response_off_loop(
-        await asyncio.to_thread(restore_session, detail, policy, body, parts.count)
+        await asyncio.to_thread(restore_session, detail, policy, body, parts.count, point)
     )
+
+
+@router.get(
+    "/sessions/{id}/snapshots", operation_id="compaction_snapshots", response_model=tuple[SnapshotLine, ...]
+)
+async def snapshots(viewer: Reader, parts: PartsDep, id: Id) -> Response:
+    """Return the snapshots of a session, the newest first: earlier states that can be restored from."""
+    return json_response(await parts.archive.snapshots(viewer.scope, ref_of(id)))
+
+
+@router.get(
+    "/sessions/{id}/snapshots/{name}", operation_id="compaction_snapshot", response_model=RestorePoint
+)
+async def snapshot(viewer: Reader, parts: PartsDep, id: Id, name: SnapshotName) -> Response:
+    """Return one snapshot: all that a later conversation can be told of that moment."""
+    return await json_response_off_loop(await parts.archive.snapshot(viewer.scope, ref_of(id), name))
+
+
+@router.get(
+    "/sessions/{id}/snapshots/{name}/diff",
+    operation_id="compaction_snapshot_diff",
+    response_model=tuple[PointChange, ...],
+)
+async def snapshot_diff(
+    viewer: Reader,
+    parts: PartsDep,
+    id: Id,
+    name: SnapshotName,
+    to: Annotated[str | None, Query(max_length=20, description="A later snapshot; default: now.")] = None,
+) -> Response:
+    """Return what a later conversation would be told otherwise since a snapshot, part by part."""
+    old = await parts.archive.snapshot(viewer.scope, ref_of(id), name)
+    if to is not None:
+        new = await parts.archive.snapshot(viewer.scope, ref_of(id), to)
+    else:
+        detail = await parts.archive.detail(viewer.scope, ref_of(id))
+        new = await asyncio.to_thread(detail.make_restore_point)
+    return await json_response_off_loop(compare_points(old, new))
 
 
 @router.get("/policy", operation_id="compaction_policy", response_model=Explanation)

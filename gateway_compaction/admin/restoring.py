@@ -7,6 +7,7 @@ from collections.abc import Callable
 from gateway_compaction.admin.schemas import RestoreBody, Restored
 from gateway_compaction.archive import SessionDetail
 from gateway_compaction.core.policy.model import Policy
+from gateway_compaction.core.records.restore_point import RestorePoint
 from gateway_compaction.core.summary.restore import (
     build_restored_messages,
     build_restored_text,
@@ -17,14 +18,23 @@ from gateway_compaction.core.summary.restore import (
 
 
 def restore_session(
-    detail: SessionDetail, policy: Policy, body: RestoreBody, count: Callable[[str, str], int]
+    detail: SessionDetail,
+    policy: Policy,
+    body: RestoreBody,
+    count: Callable[[str, str], int],
+    snapshot: RestorePoint | None = None,
 ) -> Restored:
     """Return what a new conversation is told of a session, as the policy bounds it.
 
-    ``count`` gives the tokens of a text for a model.
+    Args:
+        detail: the session.
+        policy: bounds what is told.
+        body: the form, and the model that it is told to.
+        count: gives the tokens of a text for a model.
+        snapshot: the moment that is told of; None for the present.
     """
     model, window = body.model or detail.row.model or "", body.window or detail.row.window
-    point, wanted = detail.make_restore_point(), policy.restore
+    point, wanted = snapshot or detail.make_restore_point(), policy.restore
     bounds = compute_restore_bounds(window, wanted.summary_chars, wanted.recent_tokens)
     text = build_restored_text(point, bounds, lambda said: count(said, model))
     is_text = body.form == "text"

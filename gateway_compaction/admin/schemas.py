@@ -63,6 +63,9 @@ class RestoreBody(_Body):
     model: Annotated[str | None, Field(max_length=200, description="The new model, to count tokens by.")] = (
         None
     )
+    snapshot: Annotated[
+        str | None, Field(max_length=20, description="Tell of this snapshot; default: of the present.")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -292,6 +292,7 @@ class Compactor:
             backoff=buffer.backoff or (None if controls.rebuild else skip_reason),
             controls=controls,
             client_state=buffer.client_state,
+            snapped_at=buffer.snapped_at,
         )
 
     async def plan_and_render(

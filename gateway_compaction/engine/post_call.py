@@ -17,10 +17,16 @@ from gateway_compaction.core.planning.plan import find_base
 from gateway_compaction.core.planning.snapshot import build_snapshot
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.policy.fields import LARGEST
+from gateway_compaction.core.policy.model import Policy
+from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.client_state import ClientState
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
+from gateway_compaction.core.records.controls import is_stored, read_start
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.records.restore_point import RestorePoint
 from gateway_compaction.core.records.savings import CacheUse, Savings
+from gateway_compaction.core.records.snapshots import SnapshotBounds, is_snapshot_due
+from gateway_compaction.core.summary.restore import make_restore_point
 from gateway_compaction.core.summary.statistics import build_summary_records
 from gateway_compaction.core.tokens.counter import output_reserve
 from gateway_compaction.core.tokens.refusal import TOO_LARGE, read_refusal
@@ -229,8 +235,14 @@ class PostCall:
                 savings=savings,
                 compact=decision.wish == "now" and decision.policy.mode == "enforce",
                 client_state=_find_told_state(decision),
+                snapshots=_find_bounds(decision.policy),
             ),
         )
+        if snapshot is not None and _is_snapshot_due(decision, event.at):
+            make = partial(_make_point, decision, snapshot)
+            point = await asyncio.get_running_loop().run_in_executor(self._executor, make)
+            bounds = _find_bounds(decision.policy)
+            await self._store.keep_snapshot(decision.session, point, bounds, decision.generation)
 
     def _learn_count(self, decision: Decision, reported: int | None, *, refused: bool) -> None:
         """Correct the count by what the provider said of the prompt's length."""
@@ -274,6 +286,32 @@ class PostCall:
         log.warning("bypassed for %d s: session=%s %s", BYPASS_SECONDS, session.session_id, reason)
         local.set_bypass(session, reason, BYPASS_SECONDS, generation)
         self._worker.run_later(self._store.bypass(session, reason, BYPASS_SECONDS, generation))
+
+
+def _find_bounds(policy: Policy) -> SnapshotBounds:
+    """Return how many snapshots a policy keeps of a session, none where it stores no text."""
+    kept = policy.storage.snapshots
+    return SnapshotBounds(0 if policy.storage.content == "none" else kept.number, float(kept.age))
+
+
+def _is_snapshot_due(decision: Planned, at: float) -> bool:
+    """Tell whether a call's session is to have a snapshot: so much time with calls has passed."""
+    if not _find_bounds(decision.policy).number:
+        return False
+    began = read_start(decision.generation) if is_stored(decision.generation) else None
+    last = began and max(began, decision.context.session.snapped_at)
+    return is_snapshot_due(last, at, float(decision.policy.storage.snapshots.interval))
+
+
+def _make_point(decision: Planned, call: CallSnapshot) -> RestorePoint:
+    """Make a snapshot of a session after a call; takes some tenths of a second."""
+    session, made = decision.context.session, decision.plan.made
+    compactions = (*session.compactions, *(() if made is None else (made,)))
+    point = make_restore_point(
+        decision.session.session_id, call.at, compactions, call, session.client_state, session.controls.pins
+    )
+    minutes = decision.policy.storage.snapshots.interval // 60
+    return replace(point, reason=f"every {minutes} minutes with calls")
 
 
 def _find_told_state(decision: Planned) -> ClientState | None:

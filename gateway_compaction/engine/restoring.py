@@ -24,7 +24,8 @@ from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.endpoints.logged_answer import name_answer
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import SessionRef, is_within
-from gateway_compaction.core.records.restore_point import RestoredBlock
+from gateway_compaction.core.records.restore_point import RestoredBlock, RestorePoint
+from gateway_compaction.core.records.snapshots import NAME
 from gateway_compaction.core.redaction.marks import mask_secrets
 from gateway_compaction.core.summary.restore import (
     build_restored_text,
@@ -131,9 +132,9 @@ class ConversationRestorer:
         wanted = request.headers.get(HEADER, "").strip()
         if not wanted:
             return None
-        detail = await self._find_source(request, wanted)
+        detail, snapshot = await self._find_source(request, wanted)
         block = await asyncio.get_running_loop().run_in_executor(
-            self._executor, self._make_block, detail, request.model, policy
+            self._executor, self._make_block, detail, snapshot, request.model, policy
         )
         if opening is None:
             names: tuple[str, ...] = (_name_identified(request),)
@@ -174,7 +175,29 @@ class ConversationRestorer:
         self._kept[request.tenant, name] = block
         return block, name
 
-    async def _find_source(self, request: Request, wanted: str) -> SessionDetail:
+    async def _find_source(self, request: Request, wanted: str) -> tuple[SessionDetail, RestorePoint | None]:
+        """Return what a client names: a session, or behind an @ one of its snapshots.
+
+        Where a session has no snapshot of that name, the whole may be a label.
+
+        Raises:
+            SourceNotFound: there is no such session or snapshot, or it is not the caller's.
+        """
+        name, at, moment = wanted.rpartition("@")
+        if at and NAME.fullmatch(moment):
+            detail = await self._find_session(request, name)
+            if detail is not None:
+                try:
+                    ref = detail.row.session
+                    return detail, await self._archive.snapshot(Scope(everything=True), ref, moment)
+                except NotFound:
+                    pass
+        detail = await self._find_session(request, wanted)
+        if detail is None:
+            raise SourceNotFound(UNKNOWN.format(name=wanted[:LABEL_CHARS]))
+        return detail, None
+
+    async def _find_session(self, request: Request, wanted: str) -> SessionDetail | None:
         """Return the session that a client names by its id or a label, of its own alone."""
         key = wanted.removeprefix(f"{request.tenant}.")
         named = [SessionRef(request.tenant, key)] if KEY.fullmatch(key) else []
@@ -186,13 +209,15 @@ class ConversationRestorer:
                 continue
             if may_restore(detail.row.owner, request.about):
                 return detail
-        raise SourceNotFound(UNKNOWN.format(name=wanted[:LABEL_CHARS]))
+        return None
 
-    def _make_block(self, detail: SessionDetail, model: str, policy: Policy) -> RestoredBlock:
+    def _make_block(
+        self, detail: SessionDetail, snapshot: RestorePoint | None, model: str, policy: Policy
+    ) -> RestoredBlock:
         bounds = compute_restore_bounds(
             self._find_window(model, policy), policy.restore.summary_chars, policy.restore.recent_tokens
         )
-        point = detail.make_restore_point()
+        point = snapshot or detail.make_restore_point()
         text = build_restored_text(point, bounds, lambda said: self._counter.raw_tokens(said, model))
         # Half a surrogate pair would be another character in the store.
         plain = text.encode("utf-8", "replace").decode()

@@ -8,7 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gateway_compaction.archive import Hour, Owner, Query, Scope, SessionDetail, SessionPage, SessionRow
+from gateway_compaction.core.records.client_state import ClientState
 from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.core.records.restore_point import RestorePoint
+from gateway_compaction.core.records.snapshots import SnapshotLine, describe_snapshot
 from gateway_compaction.errors import ActionRefused, NotFound, PartNotFound, StoreError
 
 __all__ = ["MemoryArchive"]
@@ -28,6 +31,7 @@ class MemoryArchive:
     loading: list[Scope] = field(default_factory=list)
     refused: ActionRefused | None = None
     rows: asyncio.Queue[SessionRow] = field(default_factory=asyncio.Queue)
+    points: dict[str, list[RestorePoint]] = field(default_factory=dict)
     down: bool = False
     hangs: bool = False
     goes_down_watching: bool = False
@@ -59,6 +63,23 @@ class MemoryArchive:
 
     async def detail(self, scope: Scope, session: SessionRef) -> SessionDetail:
         return self._found(scope, session)
+
+    async def snapshots(self, scope: Scope, session: SessionRef) -> Sequence[SnapshotLine]:
+        self._found(scope, session)
+        return tuple(map(describe_snapshot, self._points(session)))
+
+    async def snapshot(self, scope: Scope, session: SessionRef, name: str) -> RestorePoint:
+        self._found(scope, session)
+        found = [p for p in self._points(session) if p.name == name]
+        if not found:
+            raise PartNotFound("no such snapshot")
+        return found[0]
+
+    def _points(self, session: SessionRef) -> list[RestorePoint]:
+        """The snapshots of a session; where a test says nothing, one."""
+        state = ClientState(plan="the first plan")
+        usual = [RestorePoint(session.session_id, 1.0, "before rebuild", state, messages=7)]
+        return self.points.get(session.session_id, usual)
 
     async def compact(self, scope: Scope, session: SessionRef) -> None:
         self._do("compact", scope, session)

@@ -46,3 +46,24 @@ async def test_a_larger_window_is_told_more(client: httpx.AsyncClient, archive: 
     archive.add(replace(detail, last_call=replace(detail.last_call, client=(files,))))
     small, large = [(await ask(client, form="text", window=w))["text"] for w in (8_000, 128_000)]
     assert (small.count("- src/part"), large.count("- src/part")) == (8, 12)
+
+
+async def test_a_snapshot_is_listed_compared_and_told(client: httpx.AsyncClient) -> None:
+    base, key = "/compaction/sessions/tr.1/snapshots", bearer("sk-red-1")
+    [line] = (await client.get(base, headers=key)).json()
+    assert (line["name"], line["reason"], line["messages"], line["plan"]) == (
+        "1",
+        "before rebuild",
+        7,
+        "the first plan",
+    )
+    taken = (await client.get(f"{base}/1", headers=key)).json()
+    assert taken["state"]["plan"] == "the first plan"
+    changed = {c["part"]: c for c in (await client.get(f"{base}/1/diff", headers=key)).json()}
+    assert changed["plan"] == {"part": "plan", "removed": ["the first plan"], "added": []}
+    assert changed["pins"]["added"] == ["never deploy on Fridays"]
+    assert (await client.get(f"{base}/1/diff?to=1", headers=key)).json() == []
+    told = await ask(client, form="text", snapshot="1")
+    assert "ACTIVE PLAN (told): the first plan" in told["text"] and told["source"].startswith("snapshot 1 of")
+    gone = await client.post(URL, json={"snapshot": "2"}, headers=key)
+    assert gone.status_code == 404

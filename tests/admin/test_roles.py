@@ -24,6 +24,9 @@ ROUTES: dict[tuple[str, str], tuple[dict[str, Any], bool]] = {
     ("GET", "/compaction/sessions/{id}/versions/{number}"): ({}, False),
     ("GET", "/compaction/sessions/{id}/last-call"): ({}, False),
     ("GET", "/compaction/sessions/{id}/records"): ({}, False),
+    ("GET", "/compaction/sessions/{id}/snapshots"): ({}, False),
+    ("GET", "/compaction/sessions/{id}/snapshots/{name}"): ({}, False),
+    ("GET", "/compaction/sessions/{id}/snapshots/{name}/diff"): ({}, False),
     ("GET", "/compaction/sessions/{id}/export"): ({}, False),
     ("POST", "/compaction/sessions/{id}/preview"): ({"json": {"target": 0.3}}, False),
     ("POST", "/compaction/sessions/{id}/restore"): ({"json": {}}, False),
@@ -93,7 +96,7 @@ async def ask(
     client: httpx.AsyncClient, key: str | None, route: tuple[str, str], name: str, body: dict[str, Any]
 ) -> httpx.Response:
     """One call of a route that names a session."""
-    path = route[1].replace("{id}", name).replace("{number}", "1")
+    path = route[1].replace("{id}", name).replace("{number}", "1").replace("{name}", "1")
     return await client.request(route[0], path, headers=bearer(key), **body)
 
 

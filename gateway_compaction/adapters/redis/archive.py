@@ -7,7 +7,7 @@ import logging
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -38,7 +38,7 @@ from gateway_compaction.adapters.redis.rows import (
     to_session_row,
 )
 from gateway_compaction.adapters.redis.scripts import Command, Script, load_script
-from gateway_compaction.adapters.redis.sealing import PIN, open_parts
+from gateway_compaction.adapters.redis.sealing import BOUNDS_FIELD, PIN, open_parts, open_point, seal_point
 from gateway_compaction.adapters.redis.transfer import build_document
 from gateway_compaction.adapters.redis.transfer_checks import LONGEST_PIN, MOST_PINS
 from gateway_compaction.adapters.vault import Vault
@@ -46,6 +46,13 @@ from gateway_compaction.archive import Hour, Query, Scope, SessionDetail, Sessio
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.controls import LEAST_RATE, MOST_RATE
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.records.restore_point import RestorePoint
+from gateway_compaction.core.records.snapshots import (
+    SnapshotBounds,
+    SnapshotLine,
+    compare_points,
+    describe_snapshot,
+)
 from gateway_compaction.core.redaction.marks import mask_secrets
 from gateway_compaction.errors import ActionRefused, NotFound, PartNotFound
 
@@ -54,6 +61,7 @@ log = logging.getLogger("gateway_compaction")
 ROLLBACK = load_script("rollback")
 STEER = load_script("steer")
 RESET = load_script("reset")
+KEEP_POINT = load_script("point")
 
 # Answers of these scripts; 1 is success.
 NO_SESSION_ANSWER = 0
@@ -150,6 +158,20 @@ class RedisArchive:
     async def detail(self, scope: Scope, session: SessionRef) -> SessionDetail:
         """See ``Archive.detail``."""
         return await fetch_detail(self._connection, scope, session)
+
+    async def snapshots(self, scope: Scope, session: SessionRef) -> Sequence[SnapshotLine]:
+        """See ``Archive.snapshots``."""
+        await fetch_fields(self._connection, scope, session)
+        return tuple(map(describe_snapshot, await self._fetch_points(session)))
+
+    async def snapshot(self, scope: Scope, session: SessionRef, name: str) -> RestorePoint:
+        """See ``Archive.snapshot``."""
+        await fetch_fields(self._connection, scope, session)
+        [raw] = await self._connection.send(("HGET", *session_keys(session, "points"), encode_text(name)))
+        point = await asyncio.to_thread(open_point, raw, session, self._connection.vault)
+        if point is None:
+            raise PartNotFound(f"There is no snapshot {name[:20]!r}; the session's snapshots are listed")
+        return point
 
     async def compact(self, scope: Scope, session: SessionRef) -> None:
         """See ``Archive.compact``."""
@@ -266,7 +288,7 @@ class RedisArchive:
             NotFound: there is no such session, version or pin.
             ActionRefused: it has too many pins.
         """
-        await fetch_fields(self._connection, scope, session)
+        await self._keep_snapshot(scope, session, f"before {action.name}")
         keys = session_keys(session, *SESSION_PARTS)
         event = self._build_audit_event(scope, action.name, action.reason, action.version)
         answer = await self._connection.run(action.script, keys, [encode_event(event), *action.args], int)
@@ -285,6 +307,33 @@ class RedisArchive:
                 await self._connection.send(build_request_notice(session, left / 1000))
         await self._index.refresh_row(session)
         log.info("%s: session=%s by=%s", action.name, session.session_id, _format_actor(scope))
+
+    async def _keep_snapshot(self, scope: Scope, session: SessionRef, reason: str) -> None:
+        """Keep the present state of a session to go back to, where that differs from the last snapshot.
+
+        Raises:
+            NotFound: there is no such session.
+        """
+        detail = await self.detail(scope, session)
+        [raw] = await self._connection.send(("HGET", *session_keys(session, "session"), BOUNDS_FIELD))
+        bounds = SnapshotBounds.decode((raw or b"").decode("utf-8", "replace"))
+        if not bounds.number:
+            return
+        point = await asyncio.to_thread(detail.make_restore_point)
+        newest = next(iter(await self._fetch_points(session)), None)
+        if newest is not None and not compare_points(newest, point):
+            return
+        taken = replace(point, at=await self._fetch_time(), reason=reason)
+        raw_point = seal_point(taken, session, self._connection.vault)
+        args = [taken.name, raw_point, bounds.number, round(bounds.age)]
+        await self._connection.run(KEEP_POINT, session_keys(session, *SESSION_PARTS), args, int)
+
+    async def _fetch_points(self, session: SessionRef) -> list[RestorePoint]:
+        """Return the snapshots that can be read, the newest first."""
+        [stored] = await self._connection.send(build_part_query(session, "points"))
+        opened = (open_point(raw, session, self._connection.vault) for raw in stored.values())
+        found = await asyncio.to_thread(list, opened)
+        return sorted((p for p in found if p is not None), key=lambda point: -point.at)
 
     async def _find_stored_pin(self, session: SessionRef, pin: str) -> str:
         """Return a pin as it is stored: in the form that is there, which another key may have sealed."""

@@ -52,6 +52,7 @@ SESSION_KEYS: Mapping[str, Part] = {
     "retired": Part(("HGETALL",), "HSET", 2),
     "last": Part(("GET",), "SET", 1),
     "kept": Part(("HGETALL",), "HSET", 2),
+    "points": Part(("HGETALL",), "HSET", 2),
 }
 SESSION_PARTS = tuple(SESSION_KEYS)
 

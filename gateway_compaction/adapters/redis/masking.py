@@ -20,6 +20,7 @@ from gateway_compaction.adapters.redis.sealing import CLIENT_STATE_FIELD, EXCHAN
 from gateway_compaction.adapters.redis.transfer_checks import decode_exact_record
 from gateway_compaction.core.records.client_state import encode_client_state, restore_client_state
 from gateway_compaction.core.records.exchange import Exchange
+from gateway_compaction.core.records.restore_point import RestorePoint
 from gateway_compaction.core.redaction.marks import mask_compaction, mask_message, mask_secrets
 
 # The field of a session that holds texts of operators.
@@ -68,6 +69,15 @@ def mask_exchange(name: bytes, raw: bytes) -> bytes:
     )
     masked = replace(exchange, messages=messages or (), preamble=preamble)
     return raw if masked == exchange else masked.encode().encode("utf-8", "surrogatepass")
+
+
+def mask_point(raw: bytes) -> bytes:
+    """Return a snapshot without secrets."""
+    point = RestorePoint.from_dict(json.loads(raw))
+    masked = point.map_texts(mask_secrets)
+    if masked == point:
+        return raw
+    return json.dumps(masked.to_dict(), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def mask_field(name: str, text: str) -> str:

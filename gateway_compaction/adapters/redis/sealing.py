@@ -26,6 +26,7 @@ from gateway_compaction.core.records.client_state import (
 )
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.records.restore_point import RestorePoint
 from gateway_compaction.ports import Buffer
 
 # Places of texts that a session has one or a list of.
@@ -34,6 +35,8 @@ PIN, LAST_CALL, EXCHANGE = "pin", "last call", "exchange"
 RESTORED = "restored"
 # The field of a session that holds what its client told of its work, and the place of that text.
 CLIENT_STATE_FIELD, CLIENT_STATE = "told", "client state"
+# The field of a session that holds the bounds of its snapshots, and the place of a snapshot.
+BOUNDS_FIELD, POINT = "bounds", "snapshot"
 # How the fields of exchanges begin in a kept conversation; the number stands behind it.
 EXCHANGE_FIELD = "x:"
 # Fields of a session that hold its pins and why something failed, and the parts of it that hold records.
@@ -122,6 +125,28 @@ def open_client_state(raw: bytes | None, session: SessionRef, vault: Vault) -> C
     return restore_client_state(opened) if opened else None
 
 
+def seal_point(point: RestorePoint, session: SessionRef, vault: Vault) -> str:
+    """Return a snapshot as it is stored."""
+    text = json.dumps(point.to_dict(), ensure_ascii=False, separators=(",", ":"))
+    return vault.seal(text.encode("utf-8", "replace").decode(), session, POINT)
+
+
+def open_point(raw: bytes | None, session: SessionRef, vault: Vault) -> RestorePoint | None:
+    """Return a snapshot of a session; None where there is none, or it cannot be opened or read."""
+    opened = _open_text(raw, session, vault)
+    try:
+        point = RestorePoint.from_dict(json.loads(opened or "null"))
+    except (ValueError, RecursionError):
+        return None
+    # Of which session it is, its key tells.
+    return replace(point, session=session.session_id)
+
+
+def _open_text(raw: bytes | None, session: SessionRef, vault: Vault) -> str | None:
+    text = (raw or b"").decode("utf-8", "replace")
+    return vault.open(text, session, POINT) if text.startswith(SEALED) else text
+
+
 def open_buffer(buffer: Buffer, session: SessionRef, vault: Vault) -> Buffer:
     """Return what a request loaded, with its texts in clear and without those that cannot be opened."""
     opened = (vault.open_record(one, session) for one in buffer.compactions)
@@ -144,6 +169,9 @@ def open_parts(stored: Mapping[str, Any], session: SessionRef, vault: Vault) -> 
     if "kept" in parts:
         opened = {name: open_exchange(raw, session, vault) for name, raw in parts["kept"].items()}
         parts["kept"] = {name: raw for name, raw in opened.items() if raw is not None}
+    if "points" in parts:
+        texts = {name: _open_text(raw, session, vault) for name, raw in parts["points"].items()}
+        parts["points"] = {name: text.encode() for name, text in texts.items() if text is not None}
     fields = parts.get("session", {})
     if _MARK in fields.get(CLIENT_STATE_FIELD.encode(), b""):
         told = open_client_state(fields[CLIENT_STATE_FIELD.encode()], session, vault)
@@ -175,6 +203,8 @@ def seal_items(
         else value
         for at, value in enumerate(items["kept"])
     ]
+    points = items["points"]
+    sealed["points"] = [vault.seal(v.decode(), session, POINT) if i % 2 else v for i, v in enumerate(points)]
     fields = list(items["session"])
     for at in range(0, len(fields), 2):
         if fields[at] in REASONS:

@@ -57,6 +57,7 @@ from gateway_compaction.adapters.redis.keys import (
 )
 from gateway_compaction.adapters.redis.scripts import Command, Script, load_script
 from gateway_compaction.adapters.redis.sealing import (
+    BOUNDS_FIELD,
     CLIENT_STATE_FIELD,
     conceal_failure,
     encode_sealed_record,
@@ -65,6 +66,7 @@ from gateway_compaction.adapters.redis.sealing import (
     open_client_state,
     open_restored,
     seal_client_state,
+    seal_point,
     seal_restored,
     seal_snapshot,
 )
@@ -72,7 +74,8 @@ from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.controls import is_stored, read_start
 from gateway_compaction.core.records.event import CompactionEvent
-from gateway_compaction.core.records.restore_point import RestoredBlock
+from gateway_compaction.core.records.restore_point import RestoredBlock, RestorePoint
+from gateway_compaction.core.records.snapshots import SnapshotBounds
 from gateway_compaction.core.tokens.windows import LEARNED_SECONDS, LearnedWindow
 from gateway_compaction.ports import LONGEST_PAUSE_SECONDS, Buffer, CallRecord, Notices, RecordLimit
 
@@ -83,6 +86,7 @@ RELEASE = load_script("release")
 PUT = load_script("put")
 APPEND = load_script("append")
 PAUSE = load_script("pause")
+KEEP_POINT = load_script("point")
 
 # Characters of a digest that name it in a load. A long conversation has thousands; the rest is compared here.
 DIGEST_CHARS = 16
@@ -222,6 +226,8 @@ class RedisStore:
         told = seal_client_state(call.client_state, session, self._vault)
         if told:
             to_set = [*to_set, CLIENT_STATE_FIELD, told]
+        if call.snapshots is not None:
+            to_set = [*to_set, BOUNDS_FIELD, call.snapshots.encode()]
         event = conceal_failure(event, self._vault)
         args: list[Any] = [to_milliseconds(ttl), encode_event(event), call.used or ""]
         args += [_to_expected(generation), call.view or "", snapshot]
@@ -240,6 +246,15 @@ class RedisStore:
         indexed = IndexedCall(names, owner, counts, event.model or "unknown")
         commands = build_indexing(session, row, ttl, indexed)
         await self._index.write(session, commands, find_decision_time(row, generation), indexed)
+
+    async def keep_snapshot(
+        self, session: SessionRef, point: RestorePoint, bounds: SnapshotBounds, generation: str = ""
+    ) -> None:
+        """See ``Store.keep_snapshot``."""
+        if not await self._is_erased(session, generation):
+            raw = await asyncio.to_thread(seal_point, point, session, self._vault)
+            args = [point.name, raw, bounds.number, round(bounds.age)]
+            await self._run_for_number(KEEP_POINT, session_keys(session, *SESSION_PARTS), args)
 
     async def bypass(self, session: SessionRef, reason: str, seconds: float, generation: str = "") -> None:
         """See ``Store.bypass``."""
@@ -353,9 +368,13 @@ class RedisStore:
         await self.connection.aclose(seconds=self._background_seconds)
 
     def _decode_buffer(self, answer: Any, session: SessionRef, digests: frozenset[str]) -> Buffer:
-        *plain, told = answer
+        *plain, told, snapped = answer
         buffer = open_buffer(decode_buffer(plain, digests), session, self._vault)
-        return replace(buffer, client_state=open_client_state(told, session, self._vault))
+        return replace(
+            buffer,
+            client_state=open_client_state(told, session, self._vault),
+            snapped_at=float(snapped) if snapped.isdigit() else 0.0,
+        )
 
     async def _pause(
         self,

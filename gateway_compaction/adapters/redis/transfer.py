@@ -22,6 +22,7 @@ from gateway_compaction.adapters.redis.masking import (
     mask_event,
     mask_exchange,
     mask_field,
+    mask_point,
     mask_record,
     mask_snapshot,
 )
@@ -32,6 +33,7 @@ from gateway_compaction.adapters.redis.transfer_checks import (
     find_event_fault,
     find_field_fault,
     find_kept_fault,
+    find_point_fault,
     find_score_fault,
     find_snapshot_fault,
     find_text_fault,
@@ -86,6 +88,7 @@ class Document(BaseModel):
     events: Annotated[list[RawRecord], Field(max_length=MOST_EVENTS)]
     last_call: RawRecord | None = None
     kept: Annotated[dict[str, RawRecord], Field(max_length=MOST_EXCHANGES)] = {}
+    points: Annotated[dict[str, RawRecord], Field(max_length=MOST_RECORDS)] = {}
 
     @property
     def ref(self) -> SessionRef:
@@ -131,6 +134,11 @@ def build_document(session: SessionRef, stored: Mapping[str, Any], ttl: float) -
             k.decode(): _to_json(mask_exchange(k, v))
             for k, v in stored["kept"].items()
             if find_kept_fault(k, v) is None
+        },
+        "points": {
+            k.decode(): _to_json(mask_point(v))
+            for k, v in stored["points"].items()
+            if find_point_fault(k, v) is None
         },
     }
     records = [decode_exact_record(raw) for raw in (*compactions.values(), *retired.values())]
@@ -204,6 +212,9 @@ def build_import_items(
             for name, raw in document.kept.items()
             for part in (name, mask_exchange(name.encode(), _to_bytes(raw)))
         ],
+        "points": [
+            part for name, raw in document.points.items() for part in (name, mask_point(_to_bytes(raw)))
+        ],
     }
 
 
@@ -227,6 +238,8 @@ def _find_faults(document: Document) -> Iterator[tuple[str, str | None]]:
         yield "last_call", _judge(document.last_call, find_snapshot_fault)
     for name, raw in document.kept.items():
         yield f"kept.{name[:80]}", _judge(raw, partial(find_kept_fault, name.encode("utf-8", "replace")))
+    for name, raw in document.points.items():
+        yield f"points.{name[:80]}", _judge(raw, partial(find_point_fault, name.encode("utf-8", "replace")))
 
 
 def _judge(raw: RawRecord, find_fault: Callable[[bytes], str | None]) -> str | None:

@@ -25,6 +25,9 @@ from gateway_compaction.adapters.redis.rows import LARGEST_NUMBER
 from gateway_compaction.core.records.client_state import encode_client_state, restore_client_state
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.records.exchange import Exchange
+from gateway_compaction.core.records.restore_point import RestorePoint
+from gateway_compaction.core.records.snapshots import NAME as SNAPSHOT_NAME
+from gateway_compaction.core.records.snapshots import SnapshotBounds
 
 # Tells whether a value can be what it is said to be.
 Check = Callable[[Any], bool]
@@ -164,6 +167,8 @@ FIELDS: Mapping[str, Check] = {
     "labels": _check_json_texts(_is_label, MOST_LABELS),
     "pins": _check_json_texts(_is_pin, MOST_PINS),
     "told": _is_client_state,
+    "snapped": _check_whole(LATEST_SECOND),
+    "bounds": lambda v: SnapshotBounds.decode(v).encode() == v,
 }
 
 # Fields of ``CompactionEvent``.
@@ -198,6 +203,8 @@ KEPT_FIELDS: Mapping[str, Check] = {
     "created": _check_whole(LATEST_SECOND),
     "form": lambda v: v in ("chat", "messages", "responses"),
 }
+# Bytes of a snapshot: all its parts are bounded.
+LONGEST_POINT = 1_000_000
 KEPT_EXCHANGE = re.compile(r"x:[1-9][0-9]{0,9}")
 
 
@@ -311,3 +318,23 @@ def find_kept_fault(name: bytes, value: bytes) -> str | None:
     if check is None:
         return NO_FIELD
     return None if check(value.decode("utf-8", "replace")) else "it has no such value"
+
+
+def find_point_fault(name: bytes, value: bytes) -> str | None:
+    """Return what is wrong with a snapshot, or None."""
+    if not SNAPSHOT_NAME.fullmatch(name.decode("utf-8", "replace")):
+        return NO_FIELD
+    if len(value) > LONGEST_POINT:
+        return f"it is longer than {LONGEST_POINT} bytes"
+    try:
+        point = RestorePoint.from_dict(_parse_json(value))
+        value.decode()
+    except ValueError:
+        return "it is no snapshot that can be read"
+    counts = (
+        point.covers,
+        point.version,
+        point.messages,
+        *(n for s in point.segments for n in (s.start, s.end)),
+    )
+    return None if IS_MOMENT(point.at) and all(map(_is_count, counts)) else "it has no such value"

@@ -19,6 +19,7 @@ from gateway_compaction.core.records.call_snapshot import name_messages, number_
 from gateway_compaction.core.records.client_state import ClientState
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.records.snapshots import SnapshotLine
 from gateway_compaction.core.summary.statistics import SummaryRecords
 
 # Wider than any table: what is no terminal is not squeezed.
@@ -115,6 +116,23 @@ def summary_text(compaction: Compaction, *, full: bool) -> list[Text]:
         shown.append(Text(name_messages(segment.start, segment.end), style="dim"))
         shown.append(Text(format_block(segment.text, full=full)))
     return shown
+
+
+def snapshot_table(listed: Sequence[SnapshotLine]) -> Table:
+    """Return the snapshots of a session, the newest first."""
+    table = Table(title="Snapshots", title_justify="left", caption_justify="left")
+    table.caption = "buffers restore SESSION@NAME tells of one; buffers snapshots SESSION NAME compares"
+    table.add_column("name", no_wrap=True)
+    table.add_column("taken", no_wrap=True)
+    for name in ("messages", "version"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in ("why", "plan or task"):
+        table.add_column(name)
+    for one in listed:
+        version = str(one.version) if one.version else ""
+        told = (format_cell(one.reason), format_cell(one.plan))
+        table.add_row(one.name, format_age(one.at), str(one.messages), version, *told)
+    return table
 
 
 def record_table(found: SummaryRecords) -> Table:

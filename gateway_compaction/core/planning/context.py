@@ -74,6 +74,7 @@ class SessionState:
         backoff: why no summary is to be started now, or None.
         controls: what operators asked of the session.
         client_state: what the client told of its work, in this call or an earlier one; None for nothing.
+        snapped_at: when the last snapshot of the session was taken, in seconds since 1970; 0 for never.
     """
 
     compactions: tuple[Compaction, ...] = ()
@@ -82,6 +83,7 @@ class SessionState:
     backoff: str | None = None
     controls: SessionControls = field(default_factory=SessionControls)
     client_state: ClientState | None = None
+    snapped_at: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -200,6 +200,16 @@ class Labels(Section):
     )
 
 
+class Snapshots(Section):
+    """The states of a session that are kept to go back to."""
+
+    number: Amount = Field(default=20, description="Most snapshots of one session, the latest; 0: none.")
+    age: Ttl = Field(default=7 * 86_400, description="How long one is kept.")
+    interval: Ttl = Field(
+        default=1_800, description="One is taken when this much time with calls has passed since the last."
+    )
+
+
 class Storage(Section):
     """The part of a session that is stored, and for how long."""
 
@@ -215,6 +225,7 @@ class Storage(Section):
     )
     max_messages: Count = Field(default=2000, description="Most messages of a conversation that is kept.")
     max_bytes: Count = Field(default=8_000_000, description="Most bytes of it, with all its branches.")
+    snapshots: Snapshots = Field(default=Snapshots(), description="States of a session to go back to.")
 
 
 class Restore(Section):

@@ -6,7 +6,7 @@ It is made of what the store keeps of a session, and bounded: snapshots are such
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from gateway_compaction.core.records.client_state import ClientState, restore_client_state
@@ -37,6 +37,18 @@ class FoundFacts:
     files: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     extract: str = ""
+
+    def map_texts(self, change: Callable[[str], str]) -> FoundFacts:
+        """Return the facts with every text changed, such as masked."""
+        return FoundFacts(
+            preamble=change(self.preamble),
+            task=change(self.task),
+            rules=tuple(map(change, self.rules)),
+            decisions=tuple(map(change, self.decisions)),
+            files=tuple(map(change, self.files)),
+            identifiers=tuple(map(change, self.identifiers)),
+            extract=change(self.extract),
+        )
 
     @classmethod
     def from_dict(cls, raw: Any) -> FoundFacts:
@@ -91,6 +103,17 @@ class RestorePoint:
     def name(self) -> str:
         """The name of a snapshot within its session: when it was taken, to the second."""
         return str(int(self.at))
+
+    def map_texts(self, change: Callable[[str], str]) -> RestorePoint:
+        """Return the point with every text changed, such as masked."""
+        return replace(
+            self,
+            state=self.state.map_texts(change),
+            facts=self.facts.map_texts(change),
+            segments=tuple(replace(s, text=change(s.text)) for s in self.segments),
+            pins=tuple(map(change, self.pins)),
+            recent=tuple((role, change(text)) for role, text in self.recent),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the point in plain JSON types, with the schema version."""

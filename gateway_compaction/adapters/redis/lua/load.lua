@@ -1,9 +1,9 @@
 -- Reads what one request can use of a session. Writes nothing.
 --
--- Returns {fits, leased, bypass, backoff, controls, told}: digests and records of the compactions that fit, one
--- after the other; digests that are being summarised; why the session is bypassed and why it backs off, or empty;
--- its generation, pins, compact, rebuild and rate; what its client told of its work, or empty. A session that does
--- not exist has the generation "+" and the moment.
+-- Returns {fits, leased, bypass, backoff, controls, told, snapped}: digests and records of the compactions that fit,
+-- one after the other; digests that are being summarised; why the session is bypassed and why it backs off, or empty;
+-- its generation, pins, compact, rebuild and rate; what its client told of its work, and the second of its last
+-- snapshot, or empty. A session that does not exist has the generation "+" and the moment.
 -- Without atomicity a request could take records from before an operator's action and the generation from after
 -- it, and what it decides would be written as if it knew of the action.
 --
@@ -27,11 +27,11 @@ for i = 1, #claims, 2 do
   if deadline > now then leased[#leased + 1] = claims[i] end
 end
 
-local names = {'bypass_until', 'bypass_reason', 'backoff_until', 'backoff_reason', 'told'}
+local names = {'bypass_until', 'bypass_reason', 'backoff_until', 'backoff_reason', 'told', 'snapped'}
 local known = redis.call('HMGET', KEYS[3], 'generation', 'pins', 'compact', 'rebuild', 'rate', unpack(names))
 local function reason(i)
   local deadline = tonumber(known[i] or 0) or 0
   return deadline > now and (known[i + 1] or 'unspecified') or ''
 end
 local controls = {known[1] or '+' .. moment, known[2] or '', known[3] or '', known[4] or '', known[5] or ''}
-return {fits, leased, reason(6), reason(8), controls, known[10] or ''}
+return {fits, leased, reason(6), reason(8), controls, known[10] or '', known[11] or ''}

@@ -63,7 +63,7 @@ end
 -- Returns the session's row as JSON; empty where there is no session. "rev" is the moment of writing, and
 -- "expires" that at which the session will end, both in s; "claimed" the end of the longest lease, in ms.
 -- Left out are fields that no list shows, empty ones, and what an import could not prove.
-local hidden = {v = 1, fence = 1, begun = 1, generation = 1, sent = 1, pins = 1, told = 1}
+local hidden = {v = 1, fence = 1, begun = 1, generation = 1, sent = 1, pins = 1, told = 1, snapped = 1, bounds = 1}
 local function build_row(session, claims)
   local fields, deadline = redis.call('HGETALL', session), 0
   if #fields == 0 then return '' end
