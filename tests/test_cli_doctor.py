@@ -81,8 +81,8 @@ class TestWhole:
         found = run("--config", written())
         assert results(found) == {}
         assert set(found) == {
-            "config", "callback", "doors", "master key", "redis", "policies", "model demo", "model known",
-            "encoding o200k_base", "encoding cl100k_base",
+            "config", "callback", "doors", "litellm", "master key", "redis", "policies", "model demo",
+            "model known", "encoding o200k_base", "encoding cl100k_base",
         }  # fmt: skip
         assert found["model demo"][0]["found"] == "4,000 tokens"
         assert found["model known"][0]["found"] == "128,000 tokens"

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from gateway_compaction.adapters.litellm.internals import MISSING
 from gateway_compaction.runtime import Runtime
 
 log = logging.getLogger("gateway_compaction")
@@ -65,6 +66,8 @@ def describe_health(runtime: Runtime) -> Mapping[str, Any]:
             "digest": state.digest,
             "problem": state.problem,
         },
+        # What this LiteLLM lacks, and what the process does not do for it.
+        "litellm_missing": dict(MISSING),
         "queued": sample.queued,
         "summaries": dict(sample.counts),
         "store_open": sample.store_open,

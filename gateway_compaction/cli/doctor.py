@@ -106,8 +106,18 @@ def _check_config(path: Path) -> Iterator[Finding]:
     yield Finding("config", "ok", str(path))
     yield findings.check_callback(config)
     yield findings.check_doors()
+    yield from _check_litellm()
     yield from findings.check_router(config)
     yield _check_master_key(config)
+
+
+def _check_litellm() -> Iterator[Finding]:
+    from importlib.metadata import version
+
+    # What takes the parts: each notes those that are missing when it is imported.
+    from gateway_compaction.adapters.litellm import internals, models, probes  # noqa: F401
+
+    yield from findings.check_internals(version("litellm"), internals.MISSING)
 
 
 def _check_master_key(config: ProxyConfig) -> Finding:

@@ -69,6 +69,15 @@ def check_doors() -> Finding:
     return Finding("doors", "ok", found, remedy)
 
 
+def check_internals(version: str, missing: Mapping[str, str]) -> Iterator[Finding]:
+    """Tell what this LiteLLM does not have that the plugin builds upon, and what is given up for it."""
+    for name, without in missing.items():
+        remedy = "Use a LiteLLM that README names, or see whether a newer gateway-compaction knows this one"
+        yield Finding("litellm", "warn", f"LiteLLM {version} has no {name}. {without}", remedy)
+    if not missing:
+        yield Finding("litellm", "ok", f"LiteLLM {version} has all that the plugin builds upon")
+
+
 def find_next_step(
     found: Iterable[Finding], config: Path, policies: Path | None, modes: Collection[str]
 ) -> str:

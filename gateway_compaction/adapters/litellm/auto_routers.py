@@ -15,7 +15,14 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from litellm.router_strategy.complexity_router.config import DEFAULT_TIER_MODELS
+from gateway_compaction.adapters.litellm.internals import find_internal
+
+DEFAULT_TIER_MODELS: Mapping[str, str] = find_internal(
+    "litellm.router_strategy.complexity_router.config",
+    "DEFAULT_TIER_MODELS",
+    instead={},
+    without="A complexity router without tiers of its own has no known window: its requests are left alone",
+)
 
 PREFIX = "auto_router/"
 COMPLEXITY = "auto_router/complexity_router"

@@ -15,15 +15,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import litellm
-from litellm.constants import ROUTING_REQUEST_TAGS_METADATA_KEY
 from litellm.exceptions import RateLimitError, Timeout
-from litellm.llms.anthropic.pass_through.caller_model_checks import caller_model_verdict
-from litellm.llms.anthropic.pass_through.utils import proxy_sub_call_metadata
-from litellm.router_utils.fallback_event_handlers import get_fallback_model_group_for_lookup_groups
-from litellm.types.router import RouterErrors
 
 from gateway_compaction.adapters.litellm.ask_again import describe_error
 from gateway_compaction.adapters.litellm.auto_routers import is_auto_router, list_choices
+from gateway_compaction.adapters.litellm.internals import find_internal
 from gateway_compaction.adapters.litellm.parameters import Correction, Corrections, list_sent
 from gateway_compaction.core.tokens.refusal import LengthRefusal, read_refusal
 from gateway_compaction.errors import (
@@ -35,6 +31,31 @@ from gateway_compaction.errors import (
     SummaryTooLong,
 )
 from gateway_compaction.ports import Caller, ModelFacts, SummaryAnswer, SummaryRequest
+
+NO_SUMMARIES = "No summary is asked of a model: the caller's rights, or their costs, would be nobody's"
+
+caller_model_verdict = find_internal(
+    "litellm.llms.anthropic.pass_through.caller_model_checks", "caller_model_verdict", without=NO_SUMMARIES
+)
+proxy_sub_call_metadata = find_internal(
+    "litellm.llms.anthropic.pass_through.utils", "proxy_sub_call_metadata", without=NO_SUMMARIES
+)
+find_fallback_groups = find_internal(
+    "litellm.router_utils.fallback_event_handlers",
+    "get_fallback_model_group_for_lookup_groups",
+    without="Where context_window_fallbacks are configured, refusals for length are left to LiteLLM",
+)
+ROUTING_REQUEST_TAGS_METADATA_KEY = find_internal(
+    "litellm.constants",
+    "ROUTING_REQUEST_TAGS_METADATA_KEY",
+    instead="tags",
+    without="Summaries are routed by the tags that the chat's deployment added, too",
+)
+RouterErrors = find_internal(
+    "litellm.types.router",
+    "RouterErrors",
+    without="A summariser that has no deployment for a request's tags counts as one that fails",
+)
 
 # Seconds that facts are cached: a model that an admin adds or changes is seen within a minute.
 FACTS_SECONDS = 60.0
@@ -83,8 +104,10 @@ def has_window_fallback(router: Any, group: str, request: Mapping[str, Any]) -> 
     configured = request.get("context_window_fallbacks", getattr(router, "context_window_fallbacks", None))
     if not configured:
         return False
+    if find_fallback_groups is None:
+        return True
     try:
-        targets, _ = get_fallback_model_group_for_lookup_groups(configured, (group,))
+        targets, _ = find_fallback_groups(configured, (group,))
     except Exception:  # a shape that LiteLLM does not take either
         return False
     return any(target != group for target in targets or ())
@@ -186,6 +209,8 @@ class RouterSummarizer:
             SummaryDenied: it may not.
         """
         metadata = request.caller.metadata
+        if caller_model_verdict is None or proxy_sub_call_metadata is None:
+            raise SummaryDenied("this LiteLLM does not tell whether the caller may use a model (see doctor)")
         caller = metadata.get("user_api_key_auth")
         if caller is None:
             return
@@ -309,10 +334,16 @@ async def _ask(question: _Question, correction: Correction) -> Any:
     except Exception as error:  # a provider's library may raise anything
         if getattr(error, "status_code", None) in REFUSALS or _read_length(error, request) is not None:
             raise _RefusedError(error) from error
-        if isinstance(error, ValueError) and RouterErrors.no_deployments_with_tag_routing.value in str(error):
+        if isinstance(error, ValueError) and _lacks_tags(error):
             raise SummaryRefused(f"no deployment of {request.model} takes the request's tags") from error
         # Providers put prompts into their error texts: the class says enough.
         raise SummaryError(f"{request.model}: {type(error).__name__}") from error
+
+
+def _lacks_tags(error: ValueError) -> bool:
+    """Tell whether the router says that no deployment takes a request's tags."""
+    said = getattr(RouterErrors, "no_deployments_with_tag_routing", None)
+    return said is not None and said.value in str(error)
 
 
 def _to_summary_answer(answer: Any, model: str) -> SummaryAnswer:

@@ -16,9 +16,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from litellm.constants import OPENAI_CHAT_COMPLETION_PARAMS
-
+from gateway_compaction.adapters.litellm.internals import find_internal
 from gateway_compaction.core.tokens.refusal_answers import is_answer_refusal
+
+OPENAI_CHAT_COMPLETION_PARAMS = find_internal(
+    "litellm.constants",
+    "OPENAI_CHAT_COMPLETION_PARAMS",
+    instead=(),
+    without="A parameter of a summariser's deployment that its provider refuses is not left out",
+)
 
 # The two names of the longest answer. Some models refuse the one, older servers do not know the other.
 LIMIT, NEW_LIMIT = "max_tokens", "max_completion_tokens"

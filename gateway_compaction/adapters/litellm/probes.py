@@ -14,12 +14,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import litellm
-from litellm.proxy.auth.master_key_boot_check import UnsafeMasterKeyRefused, master_key_boot_verdict
 from litellm.router import Router
 from pydantic import ValidationError
 
+from gateway_compaction.adapters.litellm.internals import find_internal
 from gateway_compaction.adapters.litellm.models import ProxyModels
 from gateway_compaction.adapters.secrets import strip_values
+
+UNJUDGED = "A master key is not judged before LiteLLM itself does when it starts"
+BOOT_CHECK = "litellm.proxy.auth.master_key_boot_check"
+master_key_boot_verdict = find_internal(BOOT_CHECK, "master_key_boot_verdict", without=UNJUDGED)
+UnsafeMasterKeyRefused = find_internal(BOOT_CHECK, "UnsafeMasterKeyRefused", without=UNJUDGED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +98,8 @@ def find_master_key_fault(key: str | None, general: Mapping[str, Any], permitted
         general: the config's ``general_settings``.
         permitted: the environment permits a weak key, or none.
     """
+    if master_key_boot_verdict is None or UnsafeMasterKeyRefused is None:
+        return None
     verdict = master_key_boot_verdict(
         master_key=key,
         environment_master_key=None,
