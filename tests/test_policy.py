@@ -32,6 +32,7 @@ DESIGN_DEFAULTS = {
     "levels.aggressive.keep_last": 4,
     "levels.aggressive.target": 0.25,
     "levels.aggressive.wait_seconds": 0,
+    "levels.aggressive.replace": "later",
     "triggers.tokens": None,
     "triggers.count": "tokens",
     "triggers.turns": None,

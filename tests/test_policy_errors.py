@@ -29,6 +29,7 @@ WRONG: dict[str, list[Any]] = {
     "levels.medium.keep_last": [0, -1, 2.0, *NUMBERISH],
     "levels.medium.target": [0, 2, "35%"],
     "levels.aggressive.wait_seconds": [-1, 3601, *NUMBERISH],
+    "levels.aggressive.replace": ["now", "", True, None, 1],
     "triggers.tokens": [99, "8000", False],
     "triggers.count": ["chars", None],
     "triggers.turns": [0, 1.5],

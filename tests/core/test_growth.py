@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan, make_plan
+from gateway_compaction.core.planning.summary_job import can_ask_model
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.tokens.session_surplus import Correction
@@ -28,14 +29,21 @@ from tests.core.weights import chat, filled, weighing
 CALLS = 6
 
 
-def told(case: Case) -> Iterator[tuple[RequestContext, Plan, list[Message]]]:
-    """The last calls of a conversation; what a plan makes is stored for the next."""
+def told(case: Case, late: int | None = None) -> Iterator[tuple[RequestContext, Plan, list[Message]]]:
+    """The last calls of a conversation; what a plan makes is stored for the next.
+
+    A summary that it asks for is there after ``late`` more calls, or never.
+    """
     made: list[Compaction] = []
-    for end in case.talk.points[-CALLS:]:
-        context = case.context(end, made)
+    coming: list[tuple[int, Compaction]] = []
+    for number, end in enumerate(case.talk.points[-CALLS:]):
+        context = case.context(end, [*made, *(one for when, one in coming if when < number)])
         plan = make_plan(context)
         yield context, plan, sent_by(plan, context)
         made += [plan.made] if plan.made is not None else []
+        if plan.job is not None and late is not None:
+            kind = "model" if can_ask_model(case.bench.policy) else "extractive"
+            coming.append((number + late, stored(context, plan.job.covers, kind, limit=plan.job.block)))
 
 
 def same(one: Plan, two: Plan) -> bool:
@@ -70,13 +78,15 @@ def test_a_longer_history_extends_what_was_sent_before(case: Case) -> None:
 
 
 @search
-@given(growing_cases)
-def test_a_compaction_stays_in_use_until_it_no_longer_fits(case: Case) -> None:
+@given(growing_cases, st.sampled_from([None, 0, 0, 1, 2]))
+def test_a_compaction_stays_in_use_until_it_no_longer_fits(case: Case, late: int | None) -> None:
+    """But for what a model is to replace at once, which gives way as soon as the model's text is there."""
     medium = case.bench.policy.levels.medium.at * case.bench.window
     used: Compaction | None = None
-    for context, plan, _ in told(case):
+    for context, plan, _ in told(case, late):
         kept = next((c for c in context.session.compactions if used and said(c) == said(used)), None)
-        if kept is not None and case.bench.policy.triggers.then == "prepare":
+        stays = kept is not None and (kept.kind == "model" or kept.sent_with is not None)
+        if kept is not None and stays and case.bench.policy.triggers.then == "prepare":
             raw = context.measure.total
             assert raw >= medium
             if ViewBuilder(context).add_quotes(ViewBuilder(context).build_view(kept)).tokens < medium:

@@ -145,6 +145,46 @@ class TestChoice:
     def test_what_is_sent_is_told_from_what_is_made(self) -> None:
         assert self.plan(900, 2, kinds=("extractive",)).reason == "extractive"
 
+    def test_an_extract_that_is_to_be_replaced_gives_way_to_a_models_text_of_as_much(self) -> None:
+        extract, summary = ("extractive", "model"), ("model", "extractive")
+        assert self.plan(900, 4, 6, kinds=extract).view.compaction.covers == 6
+        assert self.plan(900, 4, 6, kinds=summary).view.compaction.covers == 4
+
+
+class TestStaying:
+    """What these calls were made to fit with stays while it fits, whatever is stored since."""
+
+    @pytest.mark.parametrize("kind", ["extractive", "cleared"])
+    @pytest.mark.parametrize("covers", [4, 6, 8])
+    def test_a_models_text_waits(self, kind: str, covers: int) -> None:
+        messages = table(900)
+        context = bench().context(messages)
+        sent = bench().context(messages[:-2]).sent
+        made = replace(stored(context, 6, kind), sent_with=sent)
+        kept, written = ViewBuilder(context).build_view(made), stored(context, covers)
+        fits = kept.tokens < 850
+        assert fits is (kind == "extractive")
+        used = bench().plan(messages, [written, made]).view.compaction
+        assert used == (made if fits else written)
+
+    def test_the_latest_of_it(self) -> None:
+        messages = table(900)
+        context = bench().context(messages)
+        made = [
+            replace(stored(context, covers, "extractive"), sent_with=bench().context(messages[:end]).sent)
+            for covers, end in ((4, 11), (6, 13))
+        ]
+        assert bench().plan(messages, made).view.compaction == made[1]
+
+    @pytest.mark.parametrize("end", [13, 15])
+    def test_in_another_branch_it_is_one_of_many(self, end: int) -> None:
+        messages = table(900)
+        elsewhere = [*messages[:12], *filled(300, 4, 40)][:end]
+        context = bench().context(messages)
+        made = replace(stored(context, 6, "extractive"), sent_with=bench().context(elsewhere).sent)
+        written = stored(context, 4)
+        assert bench().plan(messages, [written, made]).view.compaction == written
+
 
 class TestPassedBy:
     """Reasons to leave a request alone."""
@@ -161,7 +201,7 @@ class TestPassedBy:
     def test_no_job_while_one_is_made_or_the_session_backs_off(
         self, rest: dict[str, Any], why: str, total: int
     ) -> None:
-        plan = bench().plan(filled(total, 8, 40), **rest)
+        plan = bench(levels__aggressive__wait_seconds=1).plan(filled(total, 8, 40), **rest)
         assert plan.job is None and why in plan.reason
 
     def test_where_no_job_is_wanted_nothing_is_said_of_it(self) -> None:
@@ -227,7 +267,8 @@ class TestOutcome:
     def test_an_aggressive_request_may_wait(self, aggressive: int, triggered: int, waits: int) -> None:
         waiting = bench(levels__aggressive__wait_seconds=aggressive, triggers__wait_seconds=triggered)
         plan = waiting.plan(filled(1200, 8, 40))
-        assert plan.job is not None and plan.wait_seconds == waits
+        # An extract that is to stay prepares nothing, so that there is nothing to wait for.
+        assert (plan.job is not None) is (aggressive > 0) and plan.wait_seconds == waits
 
     def test_a_triggered_request_may_wait(self) -> None:
         waiting = bench(triggers__turns=2, triggers__wait_seconds=5, levels__aggressive__wait_seconds=3)

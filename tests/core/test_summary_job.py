@@ -15,6 +15,7 @@ from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.policy.presets import PRESETS
 from gateway_compaction.core.records.compaction import Compaction
+from gateway_compaction.core.records.controls import SessionControls
 from tests.core.builders import Bench, policy, stored
 from tests.core.cases import Case, growing_cases
 from tests.core.scripts import script
@@ -102,7 +103,7 @@ class TestGain:
         assert job(messages, at(messages, first.covers)) is None
 
     def test_a_longer_one_builds_on_what_a_model_wrote(self) -> None:
-        messages = filled(1300, 24, 50)
+        messages = filled(1300, 13, 55)
         base = at(messages, 12)
         found = job(messages, base)
         assert found is not None and found.covers > 12 and found.base == base
@@ -110,7 +111,7 @@ class TestGain:
     @pytest.mark.parametrize("kind", ["extractive", "cleared"])
     def test_other_kinds_are_made_anew_from_their_source(self, kind: str) -> None:
         messages = filled(1300, 24, 50)
-        found = job(messages, at(messages, 12, kind))
+        found = job(messages, at(messages, 12, kind), levels__aggressive__wait_seconds=1)
         assert found is not None and found.base is None
 
     def test_where_the_stored_one_would_do_it_waits(self) -> None:
@@ -134,7 +135,7 @@ class TestGain:
 
 
 class TestReplacing:
-    """An extract that is sent is replaced by what a model writes, once."""
+    """An extract that a model is to replace at once is replaced, once; another one stays while it fits."""
 
     def test_one_that_is_stored(self) -> None:
         messages = filled(900, 10, 40)
@@ -143,11 +144,38 @@ class TestReplacing:
         assert plan.view.compaction == extract
         assert plan.job == SummaryJob(extract.digest, 8, None, 60)
 
-    def test_one_that_was_just_made(self) -> None:
+    @pytest.mark.parametrize(
+        "wanting",
+        [
+            {"levels__aggressive__wait_seconds": 1},
+            {"triggers__tokens": 10**6, "triggers__then": "apply"},
+            {"controls": SessionControls(rebuild=True)},
+            {"controls": SessionControls(compact=True)},
+        ],
+    )
+    def test_one_that_was_just_made_where_a_model_is_wanted_at_once(self, wanting: dict[str, Any]) -> None:
+        messages = filled(1300, 20, 40)
+        asked = {key: value for key, value in wanting.items() if key == "controls"}
+        plan = bench(**{k: v for k, v in wanting.items() if k != "controls"}).plan(messages, **asked)
+        assert plan.made is not None and plan.job is not None and plan.made.sent_with is None
+        assert (plan.job.covers, plan.job.digest) == (plan.made.covers, plan.made.digest)
+
+    def test_else_it_stays_and_nothing_is_prepared_while_there_is_room(self) -> None:
         messages = filled(1300, 20, 40)
         plan = bench().plan(messages)
-        assert plan.made is not None and plan.job is not None
-        assert (plan.job.covers, plan.job.digest) == (plan.made.covers, plan.made.digest)
+        assert plan.made is not None and plan.made.sent_with == bench().context(messages).sent
+        assert plan.job is None
+
+    @pytest.mark.parametrize(("keep", "ahead"), [(2, True), (60, False)])
+    def test_its_successor_covers_no_less(self, keep: int, ahead: bool) -> None:
+        """Where the last messages that stay leave nothing more to cover, a model writes it anew."""
+        made = bench().plan(filled(1300, 20, 40)).made
+        assert made is not None
+        longer = [*filled(1300, 20, 40), *script("text"), *chat(8, 40)]
+        kept = {"levels__medium__keep_last": keep, "levels__aggressive__keep_last": 2}
+        plan = bench(**kept).plan(longer, [made])
+        assert plan.view.compaction == made and plan.job is not None
+        assert (plan.job.covers > made.covers) is ahead and plan.job.covers >= made.covers
 
     def test_not_where_no_model_is_asked(self) -> None:
         messages = filled(1300, 20, 40)

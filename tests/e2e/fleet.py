@@ -55,7 +55,12 @@ WINDOWS: Mapping[str, int | None] = {
 }
 POLICIES: Mapping[str, Any] = {
     "version": 1,
-    "defaults": {"mode": "enforce", "summary": {"model": SUMMARISER, "timeout_seconds": 45}},
+    "defaults": {
+        "mode": "enforce",
+        # One call is enough for an extract, and the next one for what a model writes in its place.
+        "levels": {"aggressive": {"replace": "at_once"}},
+        "summary": {"model": SUMMARISER, "timeout_seconds": 45},
+    },
     "policies": [
         {"name": "watch", "match": {"team": "observe"}, "mode": "observe", "summary": {"model": None}},
         {"name": "none", "match": {"team": "off"}, "mode": "off"},

@@ -52,7 +52,9 @@ class Host:
         self.summarizer = Scripted()
         models = ProxyModels(lambda: self.router)
         settings = Settings(redis_url=None, redis_timeout_seconds=5.0, drain_seconds=5.0)
-        defaults = {"recall": {"max_tokens": 0}, "summary": {"model": "extractive"}, **defaults}
+        levels = {"aggressive": {"replace": "at_once"}}
+        summary = {"model": "extractive"}
+        defaults = {"recall": {"max_tokens": 0}, "levels": levels, "summary": summary, **defaults}
         self.book = book(defaults)
         self.broken = broken
         self.runtime: Runtime = build(settings, models, self.summarizer, self._policies)

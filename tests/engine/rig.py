@@ -118,7 +118,7 @@ class Rig:
 
     Args:
         defaults: keys of the policy file's ``defaults``; where they name no summariser, it is ``small``,
-            whose window is large. Recall is off.
+            whose window is large. Recall is off, and a model replaces an extract at once.
         redis: the server of another rig, to be its replica.
     """
 
@@ -146,7 +146,9 @@ class Rig:
         self.parts = EngineParts(store, local=self.local)
         self.counter = self.parts.counter
         defaults = dict(defaults or {})
-        defaults = {"recall": {"max_tokens": 0}, **defaults}
+        # One call is enough for an extract, and the next one for what a model writes in its place.
+        at_once = {"aggressive": {"replace": "at_once"}}
+        defaults = {"recall": {"max_tokens": 0}, "levels": at_once, **defaults}
         defaults["summary"] = {"model": "small", **defaults.get("summary", {})}
         self.book = policy_book or book(defaults, *policies)
         self.pipeline = SummaryPipeline(self.summarizer, self.models, self.background, self.clock, 0.0)

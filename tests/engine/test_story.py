@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -140,6 +141,22 @@ class TestAgent:
         for _ in range(3):
             await rig.call(long)
         assert len(rig.summarizer.requests) == 1
+
+    async def test_an_extract_stays_while_it_fits_and_a_models_summary_follows(
+        self, rigs: Callable[..., Rig]
+    ) -> None:
+        """The prefix breaks once for each of them, though the history jumped over the window."""
+        rig = rigs(WINDOW, {"levels": {}})
+        calls = [await rig.call(call) for call in grown(chat(159)) if len(call) >= 60]
+        shown = [c.plan.view.compaction for c in calls if isinstance(c, Planned)]
+        assert len(shown) == len(calls) and None not in shown
+        kinds = [(c.kind, c.covers) for c in shown if c is not None]
+        epochs = [one for one, _ in groupby(kinds)]
+        assert [kind for kind, _ in epochs] == ["extractive", *["model"] * (len(epochs) - 1)]
+        assert len(set(epochs)) == len(epochs) >= 3
+        assert kinds.count(epochs[0]) >= kinds.count(epochs[1]) >= 5
+        made = len(rig.summarizer.requests)
+        assert len(epochs) - 1 <= made <= len(epochs)
 
     async def test_what_is_not_stored_yet_has_no_version(self, rig: Rig) -> None:
         assert (await rig.decide(chat(60))).version is None

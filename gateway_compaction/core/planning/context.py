@@ -14,7 +14,7 @@ from gateway_compaction.core.planning.caches import DerivedCaches
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.recall.recall import quote_reserve
 from gateway_compaction.core.records.client_state import ClientState
-from gateway_compaction.core.records.compaction import Compaction
+from gateway_compaction.core.records.compaction import Compaction, HistoryPrefix
 from gateway_compaction.core.records.controls import SessionControls
 from gateway_compaction.core.redaction.detector import Detector
 from gateway_compaction.core.redaction.marks import Redactor
@@ -180,6 +180,29 @@ class RequestContext:
                 fitting.append(replace(compaction, clip=None, window=0))
         return tuple(fitting)
 
+    @property
+    def sent(self) -> HistoryPrefix:
+        """The name of this request's whole history, by which later calls know that they go on from here."""
+        return HistoryPrefix(len(self.transcript.history), self.chain[-1])
+
+    def goes_on_from(self, prefix: HistoryPrefix | None) -> bool:
+        """Tell whether the history begins with these messages, or is them; another branch's does not."""
+        if prefix is None or prefix.messages >= len(self.chain):
+            return False
+        return self.chain[prefix.messages] == prefix.digest
+
+    @cached_property
+    def wants_model_at_once(self) -> bool:
+        """Whether a model's text replaces an extract at the next call, though the prompt cache breaks.
+
+        So a policy wants it that says so, whose calls wait for a model, or that applies summaries as soon as
+        they are there; and so does an operator who has just asked for a summary.
+        """
+        policy, controls = self.policy, self.session.controls
+        aggressive = policy.levels.aggressive
+        by_level = aggressive.replace == "at_once" or aggressive.wait_seconds > 0
+        return by_level or applies_at_once(policy) or controls.compact or controls.rebuild
+
     @cached_property
     def summarised(self) -> int:
         """The number of messages at the beginning of the history that have a summary."""
@@ -189,6 +212,11 @@ class RequestContext:
     def _last_coverable(self) -> int:
         """The number of messages that a new summary may cover at most."""
         return len(self.transcript.history) - self.policy.levels.medium.keep_last
+
+    @cached_property
+    def written(self) -> int:
+        """The number of messages at the beginning of the history that a model has summarised."""
+        return max((c.covers for c in self.fitting_compactions if c.kind == "model"), default=0)
 
     @cached_property
     def coverable_cuts(self) -> tuple[int, ...]:
@@ -243,6 +271,11 @@ class RequestContext:
 def has_triggers(policy: Policy) -> bool:
     """Tell whether a policy starts summaries by anything besides usage."""
     return policy.triggers.tokens is not None or policy.triggers.turns is not None
+
+
+def applies_at_once(policy: Policy) -> bool:
+    """Tell whether a policy has triggers and uses what they start as soon as it is there."""
+    return policy.triggers.then == "apply" and has_triggers(policy)
 
 
 def level_gap(policy: Policy, window: int) -> int:

@@ -13,7 +13,7 @@ from gateway_compaction.core.planning.context import (
     EARLIEST_LIGHT,
     LevelName,
     RequestContext,
-    has_triggers,
+    applies_at_once,
 )
 from gateway_compaction.core.planning.fit import clear_results, compact_early, fit
 from gateway_compaction.core.planning.summary_job import SummaryJob, is_replaceable, plan_summary_job
@@ -99,14 +99,13 @@ def _choose_view(views: ViewBuilder) -> View:
     """Choose among the request as it came and what is stored.
 
     Each change of the view costs the provider's prompt cache, so the request stays as it came while it is
-    below ``medium``, and beyond that the shortest cover which brings it below is used for as long as it does.
-    Only an operator or a trigger that says ``apply`` wants the longest cover whatever the usage. Where
-    nothing brings the request below ``medium``, the smallest view is sent.
+    below ``medium``, and beyond that what brings it below is used for as long as it does. Only an operator or
+    a trigger that says ``apply`` wants the longest cover whatever the usage. Where nothing brings the request
+    below ``medium``, the smallest view is sent.
     """
     context = views.context
     medium, raw = context.levels.medium, View(tokens=context.measure.total)
-    by_trigger = context.policy.triggers.then == "apply" and has_triggers(context.policy)
-    at_once = context.session.controls.compact or by_trigger
+    at_once = context.session.controls.compact or applies_at_once(context.policy)
     if raw.tokens < medium and not at_once:
         return raw
     # By cover, and on a tie the better kind first.
@@ -116,12 +115,28 @@ def _choose_view(views: ViewBuilder) -> View:
         longest = _find_below(views, reversed(candidates), min(medium, raw.tokens))
         if longest is not None or raw.tokens < medium:
             return longest or raw
-    shortest = _find_below(views, candidates, medium)
-    if shortest is not None:
-        return shortest
+    in_order = sorted(candidates, key=lambda view: _find_turn(context, view.compaction))
+    first = _find_below(views, in_order, medium)
+    if first is not None:
+        return first
     smallest = views.add_quotes(min([raw, *reversed(candidates)], key=lambda view: view.tokens))
     # With what it quotes a view may be no smaller than what came.
     return smallest if smallest.tokens < raw.tokens else raw
+
+
+def _find_turn(context: RequestContext, compaction: Compaction | None) -> float:
+    """Return the turn of a compaction among those that bring the request below ``medium``, the lowest first.
+
+    What these calls were made to fit with comes first, the latest of it: it was made because nothing stored
+    did, so it is what was sent, and what has come since waits until the prefix breaks anyway. An extract that
+    a model is to replace comes last where a model's text covers as much: sent in the order of covers it would
+    stay, since what is covered by a model is not summarised again.
+    """
+    assert compaction is not None
+    if compaction.sent_with is not None and context.goes_on_from(compaction.sent_with):
+        return -compaction.sent_with.messages
+    is_last = compaction.kind == "extractive" and compaction.sent_with is None
+    return 1 if is_last and compaction.covers <= context.written else 0
 
 
 def _find_below(views: ViewBuilder, candidates: Iterable[View], tokens: float) -> View | None:
@@ -139,13 +154,22 @@ def _clear_old_results(views: ViewBuilder, plan: Plan) -> Plan:
     cleared = clear_results(views, levels.medium.keep_last)
     if cleared is None or cleared.view.tokens >= levels.light.at * views.context.window:
         return plan
+    compaction = _keep_in_use(views.context, cleared.compaction)
     return replace(
         plan,
-        view=cleared.view,
-        made=cleared.compaction,
+        view=replace(cleared.view, compaction=compaction),
+        made=compaction,
         outcome="fallback",
         reason="old tool results cleared",
     )
+
+
+def _keep_in_use(context: RequestContext, made: Compaction) -> Compaction:
+    """Return what was made for this request as what the calls after it keep while it fits.
+
+    Replaced as soon as a model's text is there it would break the provider's prompt cache twice in two calls.
+    """
+    return made if context.wants_model_at_once else replace(made, sent_with=context.sent)
 
 
 def _compact_on_request(views: ViewBuilder, plan: Plan) -> Plan:
@@ -195,12 +219,13 @@ def _make_fit(views: ViewBuilder, plan: Plan) -> Plan:
     )
     stored = next(same, None)
     if stored is not None:
-        compaction = replace(compaction, since=stored.since, quotes=stored.quotes)
+        compaction = replace(compaction, since=stored.since, quotes=stored.quotes, sent_with=stored.sent_with)
         plain = replace(made.view, compaction=compaction)
         view = views.add_quotes(plain)
         if view.tokens > context.window and view.tokens != plain.tokens:
             view = plain
     else:
+        compaction = _keep_in_use(context, compaction)
         plain = replace(made.view, compaction=compaction)
         view = views.add_quotes(plain)
         for quotes in (max(0, most - plain.tokens), 0):
@@ -235,13 +260,15 @@ def find_base(context: RequestContext, view: View) -> Compaction | None:
 def _add_summary_job(views: ViewBuilder, plan: Plan) -> Plan:
     """Add the summary to be made after the call, and how long the request may wait for it.
 
-    One is wanted at every level, by triggers that have fired, where an operator asked to rebuild, and where
-    an extract is sent that a model could replace; unless one is being made already or the session backs off.
+    One is wanted at every level that what is sent leaves, by triggers that have fired, where an operator
+    asked to rebuild, and where an extract is sent that a model is to replace; unless one is being made
+    already or the session backs off.
     """
     context = views.context
     used = plan.made or plan.view.compaction
     is_asked_for = context.is_triggered or context.session.controls.rebuild
-    if plan.level is None and not is_asked_for and not is_replaceable(used, context.policy):
+    left = context.levels.level_of(plan.view.tokens)
+    if left is None and not is_asked_for and not is_replaceable(used, context.policy):
         return plan
     if context.session.in_flight or context.session.backoff is not None:
         why = "a summary is being made" if context.session.in_flight else str(context.session.backoff)

@@ -32,10 +32,10 @@ class SummaryJob:
 def plan_summary_job(views: ViewBuilder, used: Compaction | None) -> SummaryJob | None:
     """Return the summary that is worth making after this call, or None.
 
-    An extract that is sent although a model could write in its place is replaced, over the same messages.
-    Otherwise a summary must cover more than the one at hand. Where neither a trigger nor an operator asks for
-    it, it must cover clearly more, and the one at hand must not do for long: each summary is a call to a
-    model, and changes the beginning of the prompt that the provider has cached.
+    An extract that a model is to replace is replaced over the same messages. Otherwise a summary must cover
+    more than the one at hand, and no less than an extract that is sent. Where neither a trigger nor an
+    operator asks for it, it must cover clearly more, and the one at hand must not do for long: each summary
+    is a call to a model, and changes the beginning of the prompt that the provider has cached.
 
     Args:
         views: the views of the request.
@@ -50,6 +50,9 @@ def plan_summary_job(views: ViewBuilder, used: Compaction | None) -> SummaryJob 
     base = max(final, key=lambda c: c.covers, default=None)
     replaces = is_replaceable(used, policy)
     cut = used.covers if used is not None and replaces else _find_cut(views)
+    if used is not None and used.kind == "extractive":
+        # What covers less would be longer than what is sent, and never be used.
+        cut = max(cut or 0, used.covers)
     covered = 0 if base is None else base.covers
     if cut is None or (base is not None and covered >= cut):
         return None
@@ -87,5 +90,6 @@ def can_ask_model(policy: Policy) -> bool:
 
 
 def is_replaceable(used: Compaction | None, policy: Policy) -> bool:
-    """Tell whether an extract is sent although a model could write in its place."""
-    return used is not None and used.kind == "extractive" and can_ask_model(policy)
+    """Tell whether an extract is sent that a model is to replace at once, and not when it no longer fits."""
+    is_standing_in = used is not None and used.kind == "extractive" and used.sent_with is None
+    return is_standing_in and can_ask_model(policy)

@@ -133,6 +133,7 @@ Preset = Annotated[
 Strategy = Annotated[
     Literal["segments", "rolling", "turns", "window"], Expects("segments, rolling, turns or window")
 ]
+Replace = Annotated[Literal["later", "at_once"], Expects("later or at_once")]
 Share = Annotated[float, Field(gt=0, le=1), Expects("a number above 0 and at most 1, such as 0.85")]
 Weight = Annotated[float, Field(ge=0, le=1), Expects("a number from 0 to 1, such as 0.5")]
 Count = Annotated[int, Field(ge=1, le=LARGEST), Expects("a whole number of at least 1")]

@@ -27,6 +27,7 @@ from gateway_compaction.core.policy.fields import (
     Names,
     Preset,
     Prompt,
+    Replace,
     SecretPatterns,
     Section,
     Share,
@@ -67,6 +68,11 @@ class Aggressive(Section):
     keep_last: Count = Field(default=4, description="Like medium's (the smaller counts), if at all possible.")
     target: Share = Field(default=0.25, description="Share of the window that is aimed at.")
     wait_seconds: Wait = Field(default=0, description="How long a request may wait for the model first.")
+    replace: Replace = Field(
+        default="later",
+        description="When a model's summary takes the place of an extract: later, once it no longer fits, or"
+        " at_once, which breaks the provider's prompt cache once more.",
+    )
 
 
 class Levels(Section):

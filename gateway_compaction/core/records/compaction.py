@@ -71,6 +71,14 @@ class Clip:
 
 
 @dataclass(frozen=True, slots=True)
+class HistoryPrefix:
+    """The beginning of a conversation: the number of its messages, and the digest that names them."""
+
+    messages: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class Compaction:
     """The stand-in for the first messages after the preamble.
 
@@ -89,6 +97,9 @@ class Compaction:
             unknown.
         quotes: most tokens (uncalibrated) that are ever quoted before message ``since``, None where only the
             policy bounds that: what did not fit when it was made must not come with a later call.
+        sent_with: the history that an extract or a clearing was made for and sent with: calls that go on from
+            there keep it while it fits. None for what a model wrote, for what a model is to replace at
+            once, and in older records.
         parent: digest of the compaction that this one continues.
         version: given by the store, 0 before.
         model: the model that wrote it, as its provider names it.
@@ -115,6 +126,7 @@ class Compaction:
     since: int = 0
     window: int = 0
     quotes: int | None = None
+    sent_with: HistoryPrefix | None = None
     parent: str | None = None
     version: int = 0
     model: str | None = None
@@ -153,6 +165,8 @@ class Compaction:
             record["window"] = self.window
         if self.quotes is not None:
             record["quotes"] = self.quotes
+        if self.sent_with is not None:
+            record["sent_with"] = [self.sent_with.messages, self.sent_with.digest]
         if self.rate is not None:
             record["rate"] = self.rate
         if self.asked is not None:
@@ -191,6 +205,7 @@ class Compaction:
                 since=int(raw["since"]),
                 window=int(raw.get("window", 0)),
                 quotes=None if raw.get("quotes") is None else int(raw["quotes"]),
+                sent_with=_prefix_from_list(raw.get("sent_with")),
                 parent=raw["parent"],
                 version=int(raw["version"]),
                 model=raw["model"],
@@ -224,3 +239,7 @@ def _clip_from_list(raw: list[Any] | None) -> Clip | None:
     if not raw:
         return None
     return Clip(int(raw[0]), int(raw[1]), tuple(int(i) for i in raw[2]), str(raw[3]))
+
+
+def _prefix_from_list(raw: list[Any] | None) -> HistoryPrefix | None:
+    return HistoryPrefix(int(raw[0]), str(raw[1])) if raw else None
