@@ -26,7 +26,12 @@ from gateway_compaction.core.pins.quoting_words import (
     WRITES_ON,
 )
 from gateway_compaction.core.text.fences import Span, find_fences, paragraph_end
-from gateway_compaction.core.text.provenance import find_brought_in, find_own_label, names_source
+from gateway_compaction.core.text.own_labels import OWN_TAG, find_own_label
+from gateway_compaction.core.text.pasted_blocks import find_printed_end
+from gateway_compaction.core.text.provenance import (
+    find_brought_in,
+    names_source,
+)
 
 # An apostrophe that was typed as a backtick.
 TICK = regex.compile(r"(?<=\p{Latin})`(?=\p{Latin})")
@@ -37,10 +42,6 @@ INLINE = regex.compile(
 )
 TAG = regex.compile(r"<(/?)([A-Za-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?+>")
 EMPHASIS = frozenset("b i em strong u s br code sub sup mark small span".split())
-OWN_TAG = regex.compile(
-    r"(?i)rule|instruction|guideline|constraint|requirement|reminder|important|note"
-    r"|task|query|request|question|prompt|user|goal|objective|feedback"
-)
 MARK = regex.compile(r"(?i)<!--\s*+anchor\b")
 QUOTED_LINE = regex.compile(
     r"[ \t]*(?:>|\||\d+[:|→]|\d+\t|[-+]{3} |@@ |(?=[^\s:]{0,60}[./])[^\s:]{1,120}?[:\-]\d+[:\-])"
@@ -205,7 +206,9 @@ def _find_introduced(lines: Sequence[str], written: Sequence[str], said: Sequenc
             )
             if not shown_apart:
                 rest = list(takewhile(lambda k: not _has_rules_heading(lines[k]), said[place + 1 :]))
-                return rest if WRITES_ON.search(line) else _drop_own_end(lines, rest)
+                end = find_printed_end(lines, i)
+                rest = [k for k in rest if end is None or k <= end]
+                return rest if end is not None or WRITES_ON.search(line) else _drop_own_end(lines, rest)
     return ()
 
 

@@ -18,7 +18,8 @@ import regex
 
 from gateway_compaction.core.conversation.messages import Message, role_of, text_of, written_text_of
 from gateway_compaction.core.text.fences import find_fences
-from gateway_compaction.core.text.provenance import begins_as_own_reply, find_brought_in
+from gateway_compaction.core.text.own_labels import begins_as_own_reply
+from gateway_compaction.core.text.provenance import find_brought_in
 
 # Characters at the end of an assistant's message in which a call is looked for.
 READ_END = 3_000

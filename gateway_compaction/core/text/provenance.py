@@ -13,14 +13,50 @@ the message, since whoever wrote the source can write any mark that would end it
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import regex
 
 from gateway_compaction.core.conversation.messages import Message, is_restored, role_of, told_texts_of
+from gateway_compaction.core.text.copied_talk import find_conversations, find_paragraph_end
 from gateway_compaction.core.text.fences import Span
 from gateway_compaction.core.text.lexicon import pattern_of
+from gateway_compaction.core.text.mail_heads import is_mail_line
+from gateway_compaction.core.text.own_labels import OWN_LABEL, OWN_TAG, RULES_HEAD
+from gateway_compaction.core.text.pasted_blocks import (
+    BEGINS,
+    ENDS,
+    LONGEST_FRAME,
+    RULER,
+    find_printed_end,
+    find_ruled_end,
+)
+from gateway_compaction.core.text.retrieval_prompts import find_material
+from gateway_compaction.core.text.source_words import (
+    ALONE,
+    ALONE_ON_LINE,
+    BESIDE,
+    CAME,
+    FIRST,
+    FROM,
+    MATERIAL,
+    NO_SOURCE,
+    OF_HARNESS,
+    OWN,
+    PIECES,
+    RESULTS,
+    SAYS,
+    SELF,
+    SOURCES,
+    TEMPLATE_WORDS,
+    WRITTEN,
+)
+from gateway_compaction.core.text.terminals import (
+    SIGNS,
+    is_interpreter_line,
+    is_terminal_line,
+    is_version_control,
+)
 
 # In characters: longer lines label nothing, and of a line no more is looked at.
 LONGEST_LABEL = 160
@@ -28,69 +64,12 @@ LONGEST_LABEL = 160
 MOST_SPEAKER_WORDS = 5
 # A line with more words than this labels nothing; names and paths in it are not counted.
 MOST_WORDS = 14
-# Lines that make the head of a mail: with an address among them, or with none but an empty line behind.
-HEAD_LINES, HEAD_LINES_APART = 2, 3
-# Lines with a speaker's name that make a conversation.
-TALK_LINES = 4
+# In words: the longest name of one who speaks in brackets, and what stands beside a path that a line names.
+MOST_NAME_WORDS, MOST_FILE_WORDS = 3, 4
 # Elements in front of the one that holds what was brought in.
 MOST_IN_FRONT = 4
-# Lines from one that names its speaker to the next, in a conversation.
-LINES_BETWEEN = 4
 
-# Words by which a label calls the text behind it: "tool output".
-RESULTS = frozenset(
-    "result results output outputs observation observations response responses return returned returns"
-    " stdout stderr log logs traceback content contents report reports findings answer answered answers"
-    " reply replied replies said says printed produced snapshot excerpt dump listing".split()
-)
-# The same for a text with an author: "message from", "comment by". Alone they label nothing.
-WRITTEN = frozenset("message mail email letter comment notification issue ticket post review".split())
-# Words for a text that was written for no one conversation, as tags and labels name it: <document>.
-MATERIAL = frozenset(
-    "file files document documents notification context data page pages webpage info text passage passages"
-    " source sources attachment attachments chunk chunks".split()
-)
-# Words for where the text comes from.
-SOURCES = frozenset(
-    "tool tools function functions command commands cmd code shell terminal bash execution exec action"
-    " actions api browser agent agents subagent subagents worker plugin mcp server script snippet console"
-    " program web search retrieval query database task subtask step call calls invocation website".split()
-)
-# Words for how it came.
-CAME = frozenset(
-    "got returned printed produced ran executed retrieved attached fetched uploaded scraped extracted"
-    " forwarded loaded read quoted cited copied pasted".split()
-)
-# What a template of messages calls the part of a tool, in its tokens: <|im_start|>tool, <|observation|>.
-TEMPLATE_WORDS = frozenset(
-    "tool tools function functions observation ipython environment output outputs result results"
-    " response".split()
-)
-# Pieces of material that are numbered: "Chunk 1:".
-PIECES = frozenset("chunk document source passage context result snippet excerpt".split())
-# What somebody does whose words follow, and those of whom a user tells in his own words.
-SAYS = frozenset("said says replied answered responded reported wrote writes".split())
-SELF = frozenset("i we you he she they it as like my our me us your who already just always never".split())
-# Words that label a source without saying which: nothing else is called so.
-ALONE = frozenset("observation observations stdout stderr".split())
-# Those that do so where nothing else stands on their line.
-ALONE_ON_LINE = ALONE | frozenset("result results findings report".split())
-# Words that may follow the one for the text: "output of ls", "results below".
-BESIDE = frozenset(
-    "of from for to in by after with via is was were are below follows as at on the this following id".split()
-)
-# Words behind which its source is named, and words that name none there: "results from now on".
-FROM = frozenset("from of by".split())
-NO_SOURCE = frozenset("now here today then me us my our this that it".split())
-# Words that a label may begin with, besides those above.
-FIRST = frozenset(
-    "the a an this these here heres that last latest previous next and i raw full your sub".split()
-)
-# A label that names the user labels what the user said.
-OWN = frozenset(
-    "user users human humans feedback ask asks asked question questions followup followups".split()
-)
-
+FRAME_MARKS, FRAME_ENDS = frozenset("[=-#*<~"), frozenset("]=-#*>~")
 # Every label holds one of these; most lines hold none, and are not looked at further.
 HINT = regex.compile(f"(?i){'|'.join(sorted(RESULTS | WRITTEN | MATERIAL | SAYS))}")
 WORD = regex.compile(r"[\p{L}]+|\d+")
@@ -100,47 +79,34 @@ NAMED = regex.compile(
     r"`[^`\n]++`|'[^'\n]++'|\"[^\"\n]++\"|\([^()\n]*+\)|(?<!\w)\[[^\[\]\n]++\]|[^\s/\\]*+[/\\]\S++"
     r"|\w+=\S++|[^\W_]++(?:[_.][^\W_]++)++"
 )
+IN_PARENTHESES = regex.compile(r"\([^()\n]*+\)")
 # Marks of headings, lists and quotations before a label's first word.
 DECORATED = regex.compile(r"^(?:[#>*_=\-\s]|\[\[)*+")
 # A line without a colon labels nothing unless it begins with one of these.
 MARKS = ("[", "#", "*", "_", "=", "-", "$")
+OPENS = (*MARKS, "(")
 HEADING = regex.compile(r"\s{0,3}(?:#{1,6}\s|\*\*|__|[=\-]{3,}|\[)")
 BRACKETED = regex.compile(r"\s{0,8}\[{1,2}(?!\s?[xX ]?\])([^\[\]\n]{2,150})\]{1,2}(?!\()[ \t]*([^\n]{0,60})")
 PATH = regex.compile(r"[`'\"*]*(?:\S*/\S+|[\w.-]+\.[A-Za-z]\w{0,7})[`'\"*]*")
 PATH_HEADING = regex.compile(
-    rf"[ \t]*(?:#{{1,6}} |-{{3,}} ?|={{3,}} ?|\*\*)[ \t]*(?:file:? )?{PATH.pattern}"
-    r"[ \t]*(?:-{3,}|={3,}|\*\*)?[ \t]*$"
+    rf"[ \t]*(?:#{{1,6}} |-{{3,}} ?|={{3,}} ?|==> |\*\*)[ \t]*(?:file:? )?{PATH.pattern}"
+    r"[ \t]*(?:-{3,}|={3,}|<==|\*\*)?[ \t]*$"
 )
-PROMPT = regex.compile(r"[ \t]*(?:[\w.\-]+@[\w.\-]+[:~][^\s$]{0,60})?\$ [a-z./]")
 COLON = regex.compile(r":(?=\s|$)")
+# A path that a name or a folder stands before, and one alone on its line.
+PATH_WITHIN = regex.compile(r"[`'\"*]*(?:[\w.~-]+/)*[\w-]+\.[A-Za-z]\w{0,7}(?![\w/])[`'\"*]*")
+PATH_ALONE = regex.compile(r"(?=[^\n]*[./])(?:[\w.~@-]+/)*[\w.-]+[ \t]*$")
+COLON_ANY = regex.compile(r"[:：]")
+FILE_WORDS = regex.compile(rf"(?i){pattern_of('file_labels')}")
 PATH_LABEL = regex.compile(
     r"(?i)[#*>\s]*+(?:(?:contents? of |in )?(?:file(?:name)?|path|source|document|url|uri|attachment)[*]*:"
     r"[ \t*]*\S+[ \t]*$|(?:contents? of )?(?:the file )?" + PATH.pattern + r"[ \t]*:[ \t]*$)"
 )
-# A line that parts a forwarded mail from what is said about it, in whatever language.
-PARTED = regex.compile(r"[ \t]*-{5,}[ \t]*\p{L}[^\n]{2,60}?-{3,}[ \t]*$")
-RULES_HEAD = regex.compile(f"(?i){pattern_of('rule_headings')}")
-ADDRESS = regex.compile(r"[\w.+-]{1,64}@[\w-]{1,64}\.\w")
-MAIL_HEAD = regex.compile(rf"[ \t>*]*(?:{pattern_of('mail_headers')})[ \t*]*:[ \t*]+\S")
-# A header of a mail in any language: a name, and an address in brackets.
-ADDRESSED = regex.compile(rf"[ \t>*]*\p{{L}}[\p{{L}} \-]{{0,15}}[*]* ?:[^\n]*<{ADDRESS.pattern}")
-# A line that may be a further header: a name and a value.
-FIELD = regex.compile(r"[ \t>*]*\p{L}[\p{L} \-]{0,15}[*]* ?: \S")
-# The line above a quoted mail in any language: "On Monday Ann Berg <ann@example.com> wrote:".
-WROTE = regex.compile(rf"[ \t]*\p{{L}}[^\n]{{5,150}}?{ADDRESS.pattern}[^\n]{{0,40}}:[ \t]*$")
-# "[10:02] Anna: ...", "Anna (10:02): ...", "03/05/2026, 10:02 - Anna: ...".
-SPOKEN = regex.compile(
-    r"[ \t]*(?:[\[(]?[\d/.:, \-]{4,22}(?:[AaPp][Mm])?[\])]?[ \t\-–]*+)?"
-    r"(\p{Lu}[\p{L}.'’\-]{0,20}(?: \p{Lu}[\p{L}.'’\-]{0,20}){0,2})(?: ?[\[(][^\])\n]{1,20}[\])])?[:：]\s+\S"
-)
-# "Anna Berg  10:02 AM" on a line of its own.
-SPEAKS = regex.compile(
-    r"[ \t]*(\p{Lu}[\p{L}.'’\-]{0,20}(?: \p{Lu}[\p{L}.'’\-]{0,20}){0,2})[ \t,\[(]+"
-    r"(?:\p{L}+ (?:at )?)?\d{1,2}[:.]\d\d(?: ?[AaPp]\.?[Mm]\.?)?[\])]?:?[ \t]*$"
-)
 # The label of a tool's part in a transcript: "tool: read_file", "Tool (read_file): ...".
 ROLE = regex.compile(
-    r"(?i)[#*>\s]*+(?:(?:tool|ipython)(?: ?[(\[][^()\[\]\n]*+[)\]])?\**:(?:\s|$)|function: ?[\w.]++[ \t]*$)"
+    # "Coder (to chat_manager):" is what one agent says to another.
+    r"(?i)[#*>\s]*+(?:[\w.\-]{1,40} \(to [\w.\- ]{1,40}\):[ \t]*$"
+    r"|(?:tool|ipython)(?: ?[(\[][^()\[\]\n]*+[)\]])?\**:(?:\s|$)|function: ?[\w.]++[ \t]*$)"
 )
 # A token of a chat template, and the word behind it.
 TOKEN = r"(?:<[|｜][^<>|｜\n]{1,40}+[|｜]>|<\w{1,20}_of_\w{1,20}>|\[[A-Z]+(?:_[A-Z]+)+\])[\w.]{0,40}+"
@@ -152,31 +118,8 @@ TOKEN_WORD = regex.compile(r"\p{L}+")
 # The object of a program as it prints it: ToolMessage(content='...'), CompletedProcess(args=...).
 PRINTED = regex.compile(r"[ \t]*\[?[A-Z]\w*\(\w+=")
 LOCAL_LABEL = regex.compile(rf"(?i)[#*>\[\s]*+(?:{pattern_of('source_labels')})[^:：\n]{{0,60}}[:：]")
-# A prompt of a retrieval: what is to be answered, and the line that names the material it is answered from.
-ASKS_OF_MATERIAL = regex.compile(
-    r"(?mi)\banswer(?:ing|s)? (?:[\w'’]++ ){0,4}?(?:questions?|query)\b|question-answering"
-    r"|^[ \t#*]*+(?:question|query|q|user(?:'s)? (?:question|query|input))[ \t*]*+(?::|$)"
-)
-KINDS_OF_MATERIAL = (
-    r"(?:context|information|documents?|passages?|sources?|excerpts?|search results|results|pieces|chunks?"
-    r"|snippets?|articles?|references|paragraphs?)"
-)
-NAMES_MATERIAL = regex.compile(
-    rf"(?i)(?:following|below|these|provided|retrieved|given|(?P<above>above))\b"
-    rf"(?:[^.:\n]{{0,40}}?\s|\s){KINDS_OF_MATERIAL}\b"
-    rf"|\b(?:{KINDS_OF_MATERIAL}|text)\b[^.:\n]{{0,30}}?\s(?:below|following|(?P<before>above))\b"
-    rf"|[ \t#*\[]*+{KINDS_OF_MATERIAL}(?: ?\d+)?[ \t*\]]*+(?P<label>:|$)"
-)
-# What the user tells himself is none: "my documents", "the information I gave".
-OF_USER = regex.compile(
-    rf"(?i)\b(?:my|our) (?:\w+ )?{KINDS_OF_MATERIAL}\b"
-    rf"|\b{KINDS_OF_MATERIAL}\b[^.\n]{{0,20}}\b(?:i|we|me|us)\b"
-)
 ELEMENT = regex.compile(r"<([A-Za-z][\w:-]{1,40})(?:\s[^<>\n]{0,200})?>")
 OPEN_TAG = regex.compile(r"[ \t]*<([A-Za-z][\w:-]{1,40})(?:\s[^<>\n]{0,200})?>[ \t]*$")
-# What a user says to a tool that asks him, as harnesses wrap it: "[attempt_completion] Result:", <feedback>.
-OWN_LABEL = regex.compile(r"\s*+\[(?:attempt_completion|ask_followup_question)\b[^\n]*\] Result:")
-OWN_REPLY = regex.compile(r"\s*+<(?:feedback|answer|user_message)>")
 OPENING = ("{", "[")
 JSON_START = regex.compile(r"[ \t]*(?:\{\s*(?:\"|$)|\[\s*(?:[{\"\[]|$))")
 
@@ -188,26 +131,16 @@ def find_brought_in(text: str) -> list[Span]:
     """
     lines = _split_lines(text)
     shown = [text[a : min(b, a + LONGEST_LABEL)] for a, b in lines]
-    first = next((i for i in range(len(lines)) if _is_source(shown, i)), len(lines))
+    first, blocks = _find_sources(text, shown, lines)
     first = min(first, _find_left_open(text, shown, lines))
-    first, material = _find_material(text, shown, lines, first)
+    first, material = find_material(text, shown, lines, first)
     limit = lines[first][0] if first < len(lines) else len(text)
-    spans = [*material, *_find_objects(text, lines, first), *_find_conversation(shown, lines, first)]
+    spans = [*blocks, *material, *_find_objects(text, lines, first)]
+    spans += find_conversations(shown, lines, first)
     spans += _find_wrapper(text)
     if "(" in text:
         spans += [lines[i] for i in range(first) if "(" in shown[i] and PRINTED.match(shown[i])]
     return merge_spans([*spans, (limit, len(text))] if limit < len(text) else spans)
-
-
-def find_own_label(text: str) -> list[Span]:
-    """Return the label that a message begins with if it holds the user's reply to a tool that asks him."""
-    label = OWN_LABEL.match(text)
-    return [] if label is None else [label.span()]
-
-
-def begins_as_own_reply(text: str) -> bool:
-    """Tell whether a message begins with what a harness puts around the user's own words."""
-    return OWN_LABEL.match(text) is not None or OWN_REPLY.match(text) is not None
 
 
 def source_role(message: Message) -> str:
@@ -271,6 +204,85 @@ def _split_lines(text: str) -> list[Span]:
     return spans
 
 
+def _find_sources(text: str, shown: Sequence[str], lines: Sequence[Span]) -> tuple[int, list[Span]]:
+    """Find what lines label as somebody else's.
+
+    Returns:
+        The first line from which on all is; and what stands before it and ends.
+    """
+    blocks: list[Span] = []
+    i = 0
+    while i < len(lines):
+        if _is_source(shown, i):
+            end = _find_source_end(text, shown, i)
+            if end is None:
+                return i, blocks
+            blocks.append((lines[i][0], lines[end][1]))
+            i = end
+        i += 1
+    return len(lines), blocks
+
+
+def _find_source_end(text: str, shown: Sequence[str], i: int) -> int | None:
+    """Return the last line of what a line labels; None where that is the rest of the text."""
+    opens = i if _is_frame(shown[i], BEGINS) else i + 1
+    if opens < len(shown) and _is_frame(shown[opens], BEGINS):
+        return next((k for k in range(len(shown) - 1, opens, -1) if _is_frame(shown[k], ENDS)), None)
+    if is_interpreter_line(shown[i]):
+        return find_paragraph_end(shown, i, len(shown))
+    if _is_path_above_ruler(shown, i):
+        return find_ruled_end(shown, i)
+    if is_terminal_line(shown[i]) or (_is_label(shown[i]) and _is_label_of_people(shown[i])):
+        return find_printed_end(text.split("\n"), i)
+    return None
+
+
+def _is_frame(line: str, marks: frozenset[str]) -> bool:
+    """Tell whether a line parts a text from what it stands in: "[file content begin]", "=== END FILE ==="."""
+    if len(line) > LONGEST_FRAME or not (
+        line.lstrip()[:1] in FRAME_MARKS and line.rstrip()[-1:] in FRAME_ENDS
+    ):
+        return False
+    words = frozenset(_find_words(line) or _find_words(line, names=True))
+    return not words.isdisjoint(marks) and not words.isdisjoint(MATERIAL | RESULTS | SOURCES)
+
+
+def _is_path_above_ruler(lines: Sequence[str], i: int) -> bool:
+    """Tell whether a line is a path alone, with a ruler below it, as several files are printed."""
+    return (
+        i + 1 < len(lines)
+        and RULER.match(lines[i + 1]) is not None
+        and PATH_ALONE.match(lines[i]) is not None
+    )
+
+
+def _names_file(line: str) -> bool:
+    """Tell whether a line names a file and nothing else, in another language: "Inhalt von docs/a.md:"."""
+    has_colon = ":" in line or "：" in line
+    path = PATH_WITHIN.search(line) if has_colon and "." in line else None
+    if path is None:
+        return False
+    before, after = line[: path.start()], line[path.end() :]
+    if len(WORD.findall(before)) + len(WORD.findall(after)) > MOST_FILE_WORDS:
+        return False
+    is_last = not after.strip(" *`'\"") or COLON_ANY.search(after.rstrip(" *")[-1:]) is not None
+    return is_last and FILE_WORDS.match(before.lstrip("#*>- ") or after.lstrip("`'\"* ")) is not None
+
+
+def _is_label_of_people(line: str) -> bool:
+    """Tell whether a label is one that people write above what they paste: "Console output:", "Logs:".
+
+    A harness names the tool, puts its label in brackets or makes a heading of it.
+    """
+    label = COLON.split(line, 1)
+    if len(label) == 1 or line.lstrip()[:1] in MARKS or NAMED.search(IN_PARENTHESES.sub("", label[0])):
+        return False
+    words = _find_words(label[0])
+    return (
+        bool(words) and words[-1] not in SAYS | CAME and OF_HARNESS.isdisjoint(words) and words != ["result"]
+    )
+
+
 def _is_source(lines: Sequence[str], i: int) -> bool:
     """Tell whether a line labels the text behind it as somebody else's."""
     line = lines[i]
@@ -279,18 +291,21 @@ def _is_source(lines: Sequence[str], i: int) -> bool:
         token = TOKENS.match(line) or TOKENS_AT_END.search(line)
         if token is not None:
             return not TEMPLATE_WORDS.isdisjoint(TOKEN_WORD.findall(token[0].lower().replace("_", " ")))
-    if ":" not in line and "：" not in line and first not in MARKS:
-        return False
+    if is_version_control(line):
+        return True
+    if ":" not in line and "：" not in line and first not in OPENS and SIGNS.isdisjoint(line):
+        return _is_path_above_ruler(lines, i)
     return (
         _is_label(line)
         or ROLE.match(line) is not None
         or LOCAL_LABEL.match(line) is not None
         or PATH_LABEL.match(line) is not None
         or PATH_HEADING.match(line) is not None
-        or ("$" in line and PROMPT.match(line) is not None)
-        or (first == "-" and PARTED.match(line) is not None and not RULES_HEAD.search(line))
-        or ("@" in line and WROTE.match(line) is not None)
-        or _is_mail_head(lines, i)
+        or is_terminal_line(line)
+        or is_interpreter_line(line)
+        or _names_file(line)
+        or (first in FRAME_MARKS and _is_frame(line, BEGINS))
+        or is_mail_line(lines, i)
     )
 
 
@@ -303,6 +318,10 @@ def _is_label(line: str) -> bool:
         # The path that a tool was called with may hold any word: "[read_file for 'users.md']".
         if OWN_LABEL.match(line) or OWN.intersection(_find_words(inside.partition(" for ")[0], names=True)):
             return False
+        if bracketed[2].startswith(":") and _is_field(inside, names):
+            return True
+        if _is_frame(line, BEGINS):
+            return True
         if len({name for name in names if name.isdigit()}) == 1 and MATERIAL.issuperset(names[:-1]):
             # "[Document 1]"
             return True
@@ -314,6 +333,17 @@ def _is_label(line: str) -> bool:
     # "System: Command read_file returned: ..."
     labels = parts[:-1]
     return any(_is_label_text(label, is_alone=not parts[-1].strip()) for label in labels)
+
+
+def _is_field(inside: str, names: Sequence[str]) -> bool:
+    """Tell whether "[...]: " names a file or one who speaks: "[file name]: a.md", "[planner]: ...".
+
+    Who marks his own words so names their kind ("[note]: "), or writes capitals.
+    """
+    if not MATERIAL.isdisjoint(names):
+        return True
+    is_name = inside == inside.lower() and 0 < len(names) <= MOST_NAME_WORDS
+    return is_name and OWN_TAG.search(inside) is None and RULES_HEAD.search(inside) is None
 
 
 def _is_label_text(label: str, *, is_alone: bool) -> bool:
@@ -372,44 +402,6 @@ def _find_words(label: str, *, names: bool = False) -> list[str]:
     return found
 
 
-def _find_material(
-    text: str, shown: Sequence[str], lines: Sequence[Span], first: int
-) -> tuple[int, list[Span]]:
-    """Find the material of a retrieval's prompt: a line names it, and a question is to be answered from it.
-
-    Returns:
-        The first line from which on all is brought in, ``first`` if that is earlier; and what stands before
-        the line where that says that the material is above it.
-    """
-    # Most texts hold none of these, and need no closer look.
-    if not any(word in text for word in ("nswer", "uestion:", "uestion\n", "UESTION", "uery:", "Q:")):
-        return first, []
-    if ASKS_OF_MATERIAL.search(text) is None:
-        return first, []
-    for i in range(first):
-        named = NAMES_MATERIAL.search(shown[i])
-        if named is None or OF_USER.search(shown[i]):
-            continue
-        if named["above"] or named["before"]:
-            return first, [(0, lines[i][0])]
-        return (i if named["label"] == ":" else min(i + 1, first)), []
-    return first, []
-
-
-def _is_mail_head(lines: Sequence[str], i: int) -> bool:
-    """Tell whether the head of a mail begins on a line: headers with an address, or three and a gap."""
-    if ADDRESSED.match(lines[i]) and i + 1 < len(lines) and FIELD.match(lines[i + 1]):
-        return True
-    if MAIL_HEAD.match(lines[i]) is None or (i and MAIL_HEAD.match(lines[i - 1])):
-        return False
-    end = i
-    while end < len(lines) and MAIL_HEAD.match(lines[end]):
-        end += 1
-    if end - i >= HEAD_LINES and any(ADDRESS.search(line) for line in lines[i:end]):
-        return True
-    return end - i >= HEAD_LINES_APART and end < len(lines) and not lines[end].strip()
-
-
 def _find_left_open(text: str, shown: Sequence[str], lines: Sequence[Span]) -> int:
     """Return the line of a program's tag whose element does not end, or the number of lines without one.
 
@@ -453,34 +445,6 @@ def _find_object_end(text: str, lines: Sequence[Span], i: int) -> int | None:
         if depth <= 0:
             return number if line.rstrip().endswith(("}", "]", "},", "],")) else None
     return None
-
-
-def _find_conversation(shown: Sequence[str], lines: Sequence[Span], limit: int) -> list[Span]:
-    """Return recorded conversations: lines of two speakers or more, one of whom speaks again."""
-    runs: list[dict[int, str]] = []
-    for i in range(limit):
-        is_timed = ":" in shown[i] or "." in shown[i] or "：" in shown[i]
-        found = (SPOKEN.match(shown[i]) or SPEAKS.match(shown[i])) if is_timed else None
-        if found is not None and not RULES_HEAD.search(f"{found[1]}:"):
-            if runs and i - next(reversed(runs[-1])) <= LINES_BETWEEN:
-                runs[-1][i] = found[1]
-            else:
-                runs.append({i: found[1]})
-    talks = [run for run in runs if _is_conversation(run)]
-    return [(lines[min(run)][0], lines[_find_paragraph_end(shown, max(run), limit)][1]) for run in talks]
-
-
-def _find_paragraph_end(shown: Sequence[str], i: int, limit: int) -> int:
-    """Return the last line of the paragraph that a line stands in."""
-    while i + 1 < limit and shown[i + 1].strip():
-        i += 1
-    return i
-
-
-def _is_conversation(run: Mapping[int, str]) -> bool:
-    """Tell whether lines, each with its speaker, are a conversation rather than a list with names in it."""
-    counted = Counter(run.values())
-    return len(run) >= TALK_LINES and len(counted) > 1 and max(counted.values()) > 1
 
 
 def merge_spans(spans: Sequence[Span]) -> list[Span]:

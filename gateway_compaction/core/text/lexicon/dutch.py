@@ -39,6 +39,7 @@ DUTCH = Lexicon(
     name="Dutch",
     common_words=("het een is ik niet van dat met voor op zijn je hoe kan mijn wat we de kunt naar"),
     months=("januari februari maart april juni juli september oktober november december"),
+    file_labels=(Entry(r"(?:bestand|document|pad|bron|bijlage)\b|inhoud van\b", "Inhoud van", "Bestanden"),),
     source_labels=(
         Entry(
             r"(?:resulta(?:at|ten)|uitvoer|antwoord|inhoud|rapport)\b[^:\n]{1,30}\b(?:tool"

@@ -158,6 +158,7 @@ class Lexicon:
         cases: how a line begins that names a case in which rules hold.
         mail_headers: names of the headers of a mail.
         source_labels: labels of what a tool printed; the English ones are told in ``provenance``.
+        file_labels: what a line begins with that names a file, or behind the path; English ones as above.
         speakers: names of speakers in a recorded conversation.
         clause_numbers: words before the number of a clause of a contract or a law.
         nothing: answers that say nothing.
@@ -218,6 +219,7 @@ class Lexicon:
     cases: Entries = ()
     mail_headers: Entries = ()
     source_labels: Entries = ()
+    file_labels: Entries = ()
     speakers: Entries = ()
     clause_numbers: Entries = ()
     nothing: Entries = ()

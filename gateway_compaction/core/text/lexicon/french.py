@@ -116,6 +116,13 @@ FRENCH = Lexicon(
     cases=(Entry(r"quand|si", "quand", "Le bureau du port ouvre à neuf heures."),),
     mail_headers=(Entry(r"De|Objet", "Objet", "Le bureau du port ouvre à neuf heures."),),
     clause_numbers=(Entry(r"Art|Article|Section", "Article", "Le bureau du port ouvre à neuf heures."),),
+    file_labels=(
+        Entry(
+            r"(?:fichier|document|chemin|source|pièce jointe)\b|(?:contenu|extrait)s? d[eu'’]",
+            "Contenu de",
+            "Fichiers",
+        ),
+    ),
     source_labels=(
         Entry(
             r"(?:résultats?|sortie|réponse|contenu|rapport)\b[^:\n]{1,30}\b(?:outil|commande"

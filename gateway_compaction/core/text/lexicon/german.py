@@ -127,6 +127,13 @@ GERMAN = Lexicon(
     cases=(Entry(r"wenn|beim", "beim", "Das Hafenbüro öffnet um neun."),),
     mail_headers=(Entry(r"Von|An|Betreff|Gesendet", "Gesendet", "Das Hafenbüro öffnet um neun."),),
     clause_numbers=(Entry(r"Artikel|Abschnitt", "Abschnitt", "Das Hafenbüro öffnet um neun."),),
+    file_labels=(
+        Entry(
+            r"(?:datei(?:name)?|dokument|pfad|quelle|anhang)\b|(?:inhalt|auszug)s? (?:von|aus|der)\b",
+            "Inhalt von",
+            "Dateien",
+        ),
+    ),
     source_labels=(
         Entry(
             r"(?:ergebnis(?:se)?|ausgabe|rückgabe|antwort|inhalt"

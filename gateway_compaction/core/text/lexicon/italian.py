@@ -36,6 +36,9 @@ ITALIAN = Lexicon(
     name="Italian",
     common_words=("il di è che una per con non sono come del gli della un mi le posso qual nel lo quale mio"),
     months=("gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre"),
+    file_labels=(
+        Entry(r"(?:file|documento|percorso|fonte|allegato)\b|contenuto d[ei]", "Contenuto di", "Documenti"),
+    ),
     source_labels=(
         Entry(
             r"(?:risultat[oi]|output|risposta|contenuto|rapporto)\b[^:\n]{1,30}\b(?:strumento"

@@ -13,6 +13,9 @@ TURKISH = Lexicon(
     name="Turkish",
     common_words=("ve bir bu için ile çok mi var gibi daha nasıl değil olarak bana benim ne mı"),
     rules=TURKISH_RULES,
+    file_labels=(
+        Entry(r"(?:dosya|belge|yol|kaynak|ek)\b|\S{0,4} ?(?:dosyasının )?içeriği", "Dosya", "Belgeler"),
+    ),
     source_labels=(
         Entry(
             r"(?:araç|komut|fonksiyon|işlev|dosya|arama|ajan)(?:ın|in|un|ün)? (?:çıktısı|sonucu"
@@ -40,6 +43,9 @@ POLISH = Lexicon(
     name="Polish",
     common_words=("nie na się że to jest do jak ale co dla czy mogę mój jestem proszę mam w"),
     rules=POLISH_RULES,
+    file_labels=(
+        Entry(r"(?:plik|dokument|ścieżka|źródło|załącznik)\b|(?:zawartość|treść)\b", "Plik", "Pliki"),
+    ),
     source_labels=(
         Entry(
             r"(?:wyniki?|wyjście|odpowiedź|zawartość|raport)\s(?:[^:\n]{0,20}\s)?(?:narzędzia"
@@ -92,6 +98,7 @@ RUSSIAN = Lexicon(
     script="Cyrillic",
     abbreviations=("т.е т.к г ул"),
     rules=RUSSIAN_RULES,
+    file_labels=(Entry(r"(?:файл|документ|путь|источник|вложение)\b|содержимое\b", "Файл", "Файлы"),),
     source_labels=(
         Entry(
             r"(?:результаты?|вывод|ответ|содержимое|отч[её]т)\s(?:[^:\n]{0,20}\s)?(?:инструмента"
@@ -137,6 +144,7 @@ ARABIC = Lexicon(
     name="Arabic",
     script="Arabic",
     rules=ARABIC_RULES,
+    file_labels=(Entry(r"(?:الملف|ملف|المستند|مستند|المسار|المصدر|المرفق)|محتوى", "ملف", "رسالة"),),
     source_labels=(
         Entry(
             r"(?:نتيجة|نتائج|مخرجات|محتوى|رد) (?:الأداة|الأمر|الدالة|الملف|البرنامج|الوكيل|البحث)"

@@ -34,6 +34,11 @@ PORTUGUESE = Lexicon(
     conjunctions=(Entry(r"e|mas|ou|então|por isso|portanto|logo|por favor", "e", "era"),),
     name="Portuguese",
     common_words=("os é que uma para com não se as como do um o meu você posso qual está mais por eu isso"),
+    file_labels=(
+        Entry(
+            r"(?:arquivo|ficheiro|documento|caminho|fonte|anexo)\b|conteúdo d[eo]", "Conteúdo de", "Arquivos"
+        ),
+    ),
     source_labels=(
         Entry(
             r"(?:resultados?|saída|resposta|conteúdo|relatório)\b[^:\n]{1,30}\b(?:ferramenta"

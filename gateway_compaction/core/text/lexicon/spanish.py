@@ -112,6 +112,13 @@ SPANISH = Lexicon(
     rule_headings=(Entry(r"reglas", "reglas", "La oficina del puerto abre a las nueve."),),
     cases=(Entry(r"si|cuando", "cuando", "La oficina del puerto abre a las nueve."),),
     mail_headers=(Entry(r"De|Asunto", "Asunto", "Nordlicht 7"),),
+    file_labels=(
+        Entry(
+            r"(?:archivo|fichero|documento|ruta|fuente|adjunto)\b|(?:contenido|extracto) de",
+            "Contenido de",
+            "Archivos",
+        ),
+    ),
     source_labels=(
         Entry(
             r"(?:resultados?|salida|respuesta|contenido|informe)\b[^:\n]{1,30}\b(?:herramienta"
