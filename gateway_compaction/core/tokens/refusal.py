@@ -17,7 +17,14 @@ from typing import NamedTuple
 
 from gateway_compaction.core.tokens.refusal_answers import is_answer_refusal
 from gateway_compaction.core.tokens.refusal_numbers import ANSWER_FIELD, Role, Told, list_told
-from gateway_compaction.core.tokens.refusal_words import CHARACTERS, CONTEXT, SUBJECT, TOO_LONG, WHAT_IS_LONG
+from gateway_compaction.core.tokens.refusal_words import (
+    ACCOUNT,
+    CHARACTERS,
+    CONTEXT,
+    SUBJECT,
+    TOO_LONG,
+    WHAT_IS_LONG,
+)
 
 TOO_LARGE = 413
 """The status of a request body that is too large, as the context itself may be."""
@@ -69,17 +76,20 @@ _OF_ANSWER = re.compile(
 )
 _PERIOD = r"(?:sec(?:ond)?|min(?:ute)?|hour|day|week|month|year|billing|cycle|period)"
 _OWNER = (
-    r"(?:account|organi[sz]ation|workspace|team|user|customer|api[ _-]?key|key|subscription|plan|tier|trial)"
+    r"(?:account|organi[sz]ation|workspace|tenant|project|team|user|customer|api[ _-]?key|key|subscription"
+    r"|plan|tier|trial)"
 )
 # A limit of an account or of a time, and tokens that let somebody in: no shorter request passes.
 _OF_ACCOUNT = re.compile(
-    rf"\brate[ _-]?limit|\bquota\b|\bTP[MD]\b|\bper[ _-]{_PERIOD}s?\b|\bper[ _-]{_OWNER}\b"
+    rf"\brate[ _-]?limit|\bquota\b|\bTP[MD]\b|(?:\bper[ _-]|\w/){_PERIOD}s?\b|\bper[ _-]{_OWNER}\b"
     rf"|\b(?:this|current|each|every|last|next|past) (?:\d+ )?{_PERIOD}s?\b"
     r"|\b\d+[ -](?:hour|day|week)s?\b"
     r"|\b(?:daily|hourly|weekly|monthly|yearly|annual|today)\b|\bresets? (?:at|in|on)\b"
     r"|\b(?:usage|spend(?:ing)?|credits?|billing|budget)[ _-](?:limit|cap|period|cycle)\b"
     r"|\b(?:insufficient|out of|not enough|remaining) (?:\w+ )?(?:credits?|balance|funds|tokens)\b"
-    r"|\b(?:api|access|auth\w*|bearer|refresh|jwt|id|oauth|security|csrf)[ _-](?:key )?tokens?\b",
+    r"|\btoken balance\b|\bconcurren\w+|\bin[ -]flight\b"
+    r"|\b(?:api|access|auth\w*|bearer|refresh|jwt|id|oauth|security|csrf)[ _-](?:key )?tokens?\b"
+    rf"|{ACCOUNT}",
     re.I,
 )
 # Where the context itself is not named, a limit that somebody has is none of a request.

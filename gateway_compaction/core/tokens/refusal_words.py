@@ -21,6 +21,7 @@ class _Words(NamedTuple):
         given: what was sent.
         output: the answer that was asked for.
         units: what else is counted: characters.
+        account: what is of a time or an account, not of a request: daily, quota.
     """
 
     context: str
@@ -30,6 +31,7 @@ class _Words(NamedTuple):
     given: str
     output: str
     units: str
+    account: str
 
 
 _LANGUAGES = (
@@ -41,6 +43,7 @@ _LANGUAGES = (
         "eingabe",
         "ausgabe|antwort",
         "zeichen",
+        "täglich|monatlich|pro (?:tag|monat|stunde|minute)|heute|kontingent|guthaben",
     ),
     _Words(  # French
         "contexte|fenêtre",
@@ -50,6 +53,7 @@ _LANGUAGES = (
         "entrée",
         "sortie|réponse",
         "caractères?",
+        "quotidien|mensuel|par (?:jour|mois|heure|minute)|quota|solde",
     ),
     _Words(  # Spanish, Portuguese, Italian
         "contexto|contesto|ventana|janela",
@@ -59,6 +63,8 @@ _LANGUAGES = (
         "entrada|ingresso",
         "salida|saída|respuesta|resposta|risposta",
         "caracteres|caratteri",
+        "diari[oa]|diári[oa]|giornalier|mensual|mensal|mensil"
+        "|(?:por|al) (?:día|dia|giorno|mes|mese|minuto)|cuota|cota|saldo",
     ),
     _Words(  # Russian
         "контекст",
@@ -68,6 +74,7 @@ _LANGUAGES = (
         "ввод|вход",
         "вывод|ответ",
         "символ",
+        "дневн|суточн|месячн|в (?:день|сутки|месяц|час|минуту)|квот|баланс",
     ),
     _Words(  # Chinese
         "上下文",
@@ -77,6 +84,7 @@ _LANGUAGES = (
         "输入|輸入",
         "输出|輸出|回答|回复",
         "字符|个字|字节",
+        "每日|每天|每月|每小时|每分钟|当日|今日|配额|额度|余额|并发",
     ),
     _Words(  # Japanese
         "コンテキスト|コンテクスト",
@@ -86,6 +94,7 @@ _LANGUAGES = (
         "入力",
         "出力|応答",
         "文字|バイト",
+        "日あたり|毎日|一日|月間|時間あたり|分あたり|割り当て|クォータ|残高",
     ),
     _Words(  # Korean
         "컨텍스트|문맥",
@@ -95,6 +104,7 @@ _LANGUAGES = (
         "입력",
         "출력|응답",
         "글자|바이트",
+        "일일|하루|월간|시간당|분당|할당량|쿼터|잔액",
     ),
 )
 
@@ -112,5 +122,6 @@ OUTPUT = _join(
     r"\b(?:completion|output|answer|response|new tokens)\b", *(words.output for words in _LANGUAGES)
 )
 CHARACTERS = _join(*(words.units for words in _LANGUAGES))
+ACCOUNT = _join(*(words.account for words in _LANGUAGES))
 WHAT_IS_LONG = _join(CONTEXT, INPUT, r"(?<![a-z])(?:prompt|context|sequence|inputs?)(?![a-z])")
 SUBJECT = _join(WHAT_IS_LONG, r"(?<![a-z])(?:tokens?|jetons?)(?![a-z])|токен|令牌|トークン|토큰")
