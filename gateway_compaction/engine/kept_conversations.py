@@ -19,7 +19,7 @@ from gateway_compaction.core.records.exchange import (
     read_conversation_id,
     to_conversation_id,
 )
-from gateway_compaction.errors import ConversationRefused, StoreError
+from gateway_compaction.errors import ConversationRefused, StoreBusy, StoreError
 from gateway_compaction.ports import Addition, Appended, ConversationStore, OpenedConversation
 
 log = logging.getLogger("gateway_compaction")
@@ -171,15 +171,29 @@ class KeptConversations:
         until = loop.time() + patience
         while True:
             try:
-                opened = await self._store.open(
-                    session, token=token, seconds=self._lease_seconds, begin=begin
-                )
+                opened = await self._open_once_more(session, token, begin)
             except StoreError as error:
                 problem = "the conversation cannot be read at present; send this call again"
                 raise ConversationRefused(503, "conversation_unavailable", problem) from error
             if opened.status != "busy" or loop.time() >= until:
                 return opened
             await asyncio.sleep(LOOK_SECONDS)
+
+    async def _open_once_more(
+        self, session: SessionRef, token: str, begin: float | None
+    ) -> OpenedConversation:
+        """Open a conversation, and try again where that failed: the call would be refused otherwise.
+
+        The first try may meet a connection that a restarted server has closed, or a process that has just
+        started and stands still for seconds. Its lease is this call's own, so the second one finds it free.
+        """
+        try:
+            return await self._store.open(session, token=token, seconds=self._lease_seconds, begin=begin)
+        except StoreBusy:
+            raise
+        except StoreError as error:
+            log.debug("conversation: asked for once more: %s", error)
+        return await self._store.open(session, token=token, seconds=self._lease_seconds, begin=begin)
 
     async def _renew(self, call: weakref.ref[KeptCall], session: SessionRef, token: str) -> None:
         """Prolong a lease as long as its call is there and not over."""

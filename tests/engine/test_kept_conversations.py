@@ -276,6 +276,24 @@ async def test_without_the_store_a_call_is_refused_and_not_answered_without_its_
     assert (error.code, error.type) == ("503", "conversation_unavailable")
 
 
+async def test_a_conversation_that_cannot_be_read_at_once_is_asked_for_once_more(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = Talk(host)
+    await talk.ask(user("One."))
+    client = host.runtime.store.connection._client  # type: ignore[attr-defined]
+    execute, failures = client.execute_command, [OSError("the connection was closed")]
+
+    async def fail_once(*args: Any, **kwargs: Any) -> Any:
+        if failures and "EVAL" in str(args[0]):
+            raise failures.pop()
+        return await execute(*args, **kwargs)
+
+    monkeypatch.setattr(client, "execute_command", fail_once)
+    await talk.ask(user("Two."))
+    assert not failures
+
+
 class TestStreams:
     """A streamed answer is appended before its end is seen."""
 

@@ -33,7 +33,9 @@ class Answer:
     def text(self) -> str:
         """The assistant's text, put together where it was streamed."""
         if self.chunks:
-            return "".join(c["choices"][0]["delta"].get("content") or "" for c in self.chunks if c["choices"])
+            return "".join(
+                c["choices"][0]["delta"].get("content") or "" for c in self.chunks if c.get("choices")
+            )
         choices = self.body.get("choices") or [{"message": {}}]
         return choices[0]["message"].get("content") or ""
 

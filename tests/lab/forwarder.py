@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
+import ssl
 from types import TracebackType
 from typing import Self
 
@@ -16,6 +17,8 @@ __all__ = ["Forwarder"]
 class Forwarder:
     """Forwards connections to ``target``, a port; what is set later holds for connections made later.
 
+    With ``tls`` clients speak TLS to it, and it speaks plainly to the server.
+
     Attributes:
         target: where new connections lead.
         accepted: connections so far.
@@ -25,8 +28,9 @@ class Forwarder:
         delivered: pieces of requests that reached the server.
     """
 
-    def __init__(self, target: int) -> None:
+    def __init__(self, target: int, *, tls: ssl.SSLContext | None = None) -> None:
         self.target = target
+        self._tls = tls
         self.accepted = 0
         self.delay = (0.0, 0.0)
         self.break_after: int | None = None
@@ -102,7 +106,7 @@ class Forwarder:
         sink.close()
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._forward, HOST, 0)
+        self._server = await asyncio.start_server(self._forward, HOST, 0, ssl=self._tls)
         return self
 
     async def __aexit__(

@@ -123,6 +123,11 @@ class Proxy:
         """The process id while it runs."""
         return self._process.pid if self._process else None
 
+    @property
+    def is_running(self) -> bool:
+        """Whether its process is there."""
+        return self._process is not None and self._process.poll() is None
+
     def _write(
         self,
         config: Mapping[str, Any],
@@ -148,6 +153,7 @@ class Proxy:
             "LITELLM_LOG": "INFO",
             "PYTHONPATH": str(ROOT),
             "PYTHONUNBUFFERED": "1",
+            "PYTHONFAULTHANDLER": "1",
             "NO_PROXY": "*",
         }
         if redis_url:

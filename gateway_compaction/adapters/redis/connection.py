@@ -43,8 +43,12 @@ SCHEMES = ("redis://", "rediss://", "unix://")
 # Connections of one process. More callers than that wait their turn.
 CONNECTIONS = 32
 
-# Deadline of what the background waits for, and of connecting.
+# Deadline of what the background waits for.
 BACKGROUND_SECONDS = 1.0
+
+# Deadline of connecting, for those who wait for longer. The driver's own timer takes a loop that stands still
+# for a server that does not answer; so it is longer than any such delay, and the deadline is `_ask`'s.
+CONNECT_SECONDS = 4.0
 
 # Deadline of what an operator waits for: a person rather waits than reads an error.
 OPERATOR_SECONDS = 5.0
@@ -82,7 +86,7 @@ def connect(url: str | None, vault: Vault | None = None) -> RedisConnection:
     options: dict[str, Any] = {
         **_parse_url(url),
         "max_connections": CONNECTIONS,
-        "socket_connect_timeout": BACKGROUND_SECONDS,
+        "socket_connect_timeout": CONNECT_SECONDS,
         # The deadline is `_ask`'s. One more inside the driver would run through `asyncio.wait_for`, which in
         # Python 3.11 can swallow the cancellation that `_ask` sends.
         "socket_timeout": None,

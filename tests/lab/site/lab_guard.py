@@ -11,7 +11,7 @@ from fastapi import HTTPException
 from litellm.integrations.custom_guardrail import CustomGuardrail
 from litellm.integrations.custom_logger import CustomLogger
 
-__all__ = ["Block", "BlockMeanwhile", "Mask", "MaskLogger", "MaskPrivate", "mask_logger"]
+__all__ = ["Block", "BlockMeanwhile", "Mask", "MaskLogger", "MaskPrivate", "Raise", "mask_logger"]
 
 SECRET = re.compile(r"SECRET-\w+")
 # Where the messages of the three endpoints stand.
@@ -76,6 +76,17 @@ class BlockMeanwhile(CustomGuardrail):
         if "FORBIDDEN-MEANWHILE" in json.dumps([data.get(field) for field in FIELDS]):
             await asyncio.sleep(0.3)
             raise HTTPException(status_code=400, detail={"error": "blocked by the lab's guardrail"})
+
+
+class Raise(CustomGuardrail):
+    """Breaks down where a word occurs, as a guardrail with a fault does."""
+
+    async def async_pre_call_hook(
+        self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any
+    ) -> None:
+        """Raise what is no answer to anybody."""
+        if "BREAKS-GUARDRAILS" in json.dumps([data.get(field) for field in FIELDS]):
+            raise RuntimeError("the lab's guardrail broke down")
 
 
 class MaskLogger(CustomLogger):
