@@ -34,13 +34,13 @@ SPEAKS = regex.compile(
 # What only a messenger writes, so that one line tells: "Anna Berg  10:02 AM", "Anna — Today at 10:02",
 # "[Yesterday 10:02] Anna Berg", "[10:02] Anna: ...". The name stands on its own or behind the time.
 COPIED = regex.compile(
-    rf"[ \t]*(?:({_NAME})(?:(?: {{2,}}|\t+)[\[(]?{_DAY}?|[ \t]+[\[(]{_DAY}?|(?:,|,? ?[—–-]) {_DAY})"
+    rf"[ \t]*(?:({_NAME})(?:(?: {{2,}}|\t+)[\[(]?{_DAY}?|[ \t]+[\[(]{_DAY}?|(?:,|,? ?[—–-]) [\[(]?{_DAY})"
     rf"{_CLOCK}[\])]?:?[ \t]*$"
     rf"|\[{_DAY}{{0,2}}{_CLOCK}\] ({_NAME})(?:[ \t]*$|: \S))"
 )
 CLOCK = regex.compile(r"\d[:.]\d\d")
 NAME_LINE = regex.compile(rf"[ \t]*({_NAME})[ \t]*$")
-TIME_LINE = regex.compile(rf"[ \t]*{_DAY}?{_CLOCK}[ \t]*$")
+TIME_LINE = regex.compile(rf"[ \t]*(?::\w{{1,30}}: |[A-Z]{{2,5}} )?{_DAY}?{_CLOCK}[ \t]*$")
 
 
 def is_copied_head(lines: Sequence[str], i: int) -> bool:

@@ -17,6 +17,8 @@ ADDRESS = regex.compile(r"[\w.+-]{1,64}@[\w-]{1,64}\.\w")
 MAIL_HEAD = regex.compile(rf"[ \t>*]*(?:{pattern_of('mail_headers')})[ \t*]*:[ \t*]+\S")
 # A header of a mail in any language: a name, and an address in brackets.
 ADDRESSED = regex.compile(rf"[ \t>*]*\p{{L}}[\p{{L}} \-]{{0,15}}[*]* ?:[^\n]*<{ADDRESS.pattern}")
+# The author of a mail on a line of its own, as web pages show one.
+AUTHOR = regex.compile(rf"[ \t]*\p{{Lu}}[^\n<>@:]{{1,60}}<{ADDRESS.pattern}[^\s<>]{{0,40}}>[ \t]*$")
 # A line that may be a further header: a name and a value.
 FIELD = regex.compile(r"[ \t>*]*\p{L}[\p{L} \-]{0,15}[*]* ?:[ \t]+\S")
 # The line above a quoted mail in any language: "On Monday Ann Berg <ann@example.com> wrote:".
@@ -28,7 +30,7 @@ def is_mail_line(lines: Sequence[str], i: int) -> bool:
     line = lines[i]
     return (
         (line[:1] in "- \t" and PARTED.match(line) is not None and not RULES_HEAD.search(line))
-        or ("@" in line and WROTE.match(line) is not None)
+        or ("@" in line and (WROTE.match(line) is not None or AUTHOR.match(line) is not None))
         or _is_mail_head(lines, i)
     )
 

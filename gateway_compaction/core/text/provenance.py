@@ -100,7 +100,9 @@ COLON_ANY = regex.compile(r"[:：]")
 FILE_WORDS = regex.compile(rf"(?i){pattern_of('file_labels')}")
 PATH_LABEL = regex.compile(
     r"(?i)[#*>\s]*+(?:(?:contents? of |in )?(?:file(?:name)?|path|source|document|url|uri|attachment)[*]*:"
-    r"[ \t*]*\S+[ \t]*$|(?:contents? of )?(?:the file )?" + PATH.pattern + r"[ \t]*:[ \t]*$)"
+    r"[ \t*]*\S+[ \t]*$|(?:contents? of )?(?:the file )?"
+    + PATH.pattern
+    + r"(?: \([^()\n]{1,30}\))?[ \t]*:[ \t]*$)"
 )
 # The label of a tool's part in a transcript: "tool: read_file", "Tool (read_file): ...".
 ROLE = regex.compile(

@@ -11,7 +11,7 @@ from gateway_compaction.core.text.lexicon import pattern_of
 from gateway_compaction.core.text.own_labels import OWN_TAG
 
 # A prompt of a retrieval: what is to be answered, and the line that names the material it is answered from.
-QUESTION_LABEL = r"^[ \t#*]*+(?:question|query|q|user(?:'s)? (?:question|query|input))[ \t*]*+(?::|$)"
+QUESTION_LABEL = r"^[ \t#*]*+(?:(?:\p{L}+(?:'s)? )?(?:question|query)|q|user(?:'s)? input)[ \t*]*+(?::|$)"
 ASKS_BY_LABEL = regex.compile(f"(?mi){QUESTION_LABEL}")
 ASKS_OF_MATERIAL = regex.compile(
     r"(?mi)\banswer(?:ing|s)? (?:[\w'’]++ ){0,4}?(?:questions?|query)\b|question-answering"

@@ -20,7 +20,7 @@ PROMPT = regex.compile(
     # PS C:\x>, PS>, C:\x>
     r"|PS(?: [A-Za-z]:[^<>\n|]{0,80}| [~/][^<>\n|]{0,80})?>|[A-Za-z]:\\[^<>\n\"|?*]{0,80}>"
     # ~/x $, bash-5.1$, └─$, ❯, ➜  x git:(main)
-    r"|[~/][\w./~\-]{0,60} ?[$#%❯]|(?:ba|z|k|da)?sh-[\d.]{1,8}[$#]|[└╰]─{0,3}[$#>❯]|[❯➜λ]"
+    r"|[~/][\w./~\-]{0,60} ?[$#%❯>]|(?:ba|z|k|da)?sh-[\d.]{1,8}[$#]|[└╰]─{0,3}[$#>❯]|[❯➜λ]"
     # mysql>, postgres=#, irb(main):001:0>, (Pdb)
     r"|[a-z][\w.\-]{2,20}(?:\([^()\n]{0,20}\))?(?::\d+){0,2}(?:=?[#>]|>)(?= )"
     r"|(?:\d{1,3}\.){3}\d{1,3}:\d+>|\((?:i?pdb\+*|gdb|lldb|[Pp]db)\)"
@@ -35,10 +35,11 @@ EXAMPLES = frozenset((">>", "In", "Ou"))
 # A commit as ``git log`` prints it, and the head of a difference.
 VERSION_CONTROL = regex.compile(
     r"commit [0-9a-f]{7,40}(?: \(|[ \t]*$)|diff --git \S|Index: \S+[ \t]*$"
-    r"|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,12} \S"
+    # 3f1c0a9 (HEAD -> main) ..., 3f1c0a9d (Bob 2025-11-03 10:12:01 +0100 1) ...
+    r"|\^?[0-9a-f]{7,12} \((?:HEAD|tag: |origin/|[^()\n]{2,60} \d{4}-\d\d-\d\d )"
 )
 HEADS = frozenset(("commit ", "diff --", "Index: "))
-HEXADECIMAL = frozenset("0123456789abcdef")
+HEXADECIMAL = frozenset("0123456789abcdef^")
 
 
 def is_terminal_line(line: str) -> bool:
