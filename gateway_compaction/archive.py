@@ -30,6 +30,7 @@ __all__ = [
     "SessionDetail",
     "SessionPage",
     "SessionRow",
+    "SignInStore",
     "Sort",
     "State",
 ]
@@ -331,4 +332,32 @@ class Archive(Protocol):
 
     def watch(self, scope: Scope) -> AsyncIterator[SessionRow]:
         """Yield rows of sessions as they change, from now on, until the caller stops asking."""
+        ...
+
+
+class SignInStore(Protocol):
+    """The part of the store that holds who is signed in to the page, for all replicas alike.
+
+    It keeps sealed texts by name and can open none of them. Each method raises ``StoreError`` when the store
+    does not answer.
+    """
+
+    async def keep(self, name: str, sealed: str, seconds: float) -> None:
+        """Keep a sealed text for so long. The number of them is bounded: the oldest one gives way."""
+        ...
+
+    async def find(self, name: str) -> str | None:
+        """Return a sealed text; None where there is none, or its time is over."""
+        ...
+
+    async def remove(self, name: str) -> None:
+        """Remove a sealed text now."""
+        ...
+
+    async def count_attempt(self, source: str, change: int) -> int:
+        """Add to the attempts of a source in the present minute, and return what they come to.
+
+        Where more sources than can be counted tried within that minute, those of a new one come to more than
+        any limit allows.
+        """
         ...

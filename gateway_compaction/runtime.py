@@ -23,8 +23,9 @@ from gateway_compaction.adapters.redis.archive import RedisArchive
 from gateway_compaction.adapters.redis.connection import connect
 from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.adapters.redis_conversations import RedisConversations
+from gateway_compaction.adapters.redis_sign_ins import RedisSignIns
 from gateway_compaction.adapters.vault import Vault, read_keys
-from gateway_compaction.archive import Archive
+from gateway_compaction.archive import Archive, SignInStore
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.engine.compactor import Compactor, CompactorSettings
@@ -65,6 +66,7 @@ class Runtime:
     policies: Callable[[], PolicyBook]
     telemetry: Telemetry
     archive: Archive
+    sign_ins: SignInStore
     notice_poller: NoticePoller
     windows: WindowPoller
     conversations: KeptConversations
@@ -181,6 +183,7 @@ def build(
         policies=policies,
         telemetry=telemetry,
         archive=archive,
+        sign_ins=RedisSignIns(connection),
         conversations=KeptConversations(RedisConversations(connection), settings.lease_seconds),
         windows=WindowPoller(store, parts.windows, settings.calibration_seconds),
         notice_poller=notice_poller,

@@ -17,6 +17,7 @@ from redis.asyncio import Redis
 from gateway_compaction.adapters.redis.archive import RedisArchive
 from gateway_compaction.adapters.redis.connection import connect
 from gateway_compaction.adapters.redis.store import RedisStore
+from gateway_compaction.adapters.redis_sign_ins import RedisSignIns
 from gateway_compaction.archive import Scope
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import SessionRef
@@ -125,6 +126,9 @@ async def test_the_page_names_every_kind_of_key_and_every_field(prepared: str) -
     await store.put(session(), record("a", "cleared"), token=None, ttl=WEEK, limit=32)
     await store.claim(session(), digest("c"), [], 60)
     await archive.forget(everything, SESSION)
+    sign_ins = RedisSignIns(store.connection)
+    await sign_ins.keep("a", "sealed", 60.0)
+    await sign_ins.count_attempt("b", 1)
     names = [key.decode() for key in await raw(store).keys("gwc:*")]
     kinds = [re.sub(r"\{\w+\.\w+\}", "{tenant.session}", name) for name in names]
     kinds = [re.sub(r"\{\w+\}", "{tenant}", kind) for kind in kinds]
@@ -206,6 +210,10 @@ async def everything_at_all(store: RedisStore) -> None:
     assert await store.find_restored(session().tenant, [digest("r")]) is not None
     assert await store.find_labelled(session().tenant, "tkt-ID 7") == [session()]
     await everything_an_operator_does(RedisArchive(store.connection))
+    sign_ins = RedisSignIns(store.connection)
+    await sign_ins.keep("a", "sealed", 60.0)
+    assert await sign_ins.find("a") == "sealed" and await sign_ins.count_attempt("b", 1) == 1
+    await sign_ins.remove("a")
 
 
 async def write() -> None:

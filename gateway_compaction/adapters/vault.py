@@ -33,6 +33,7 @@ log = logging.getLogger("gateway_compaction")
 # How a sealed text begins; the name of its key and the sealed bytes in base64 follow.
 SEALED = "gwc-sealed:1:"
 PURPOSE = b"gateway_compaction: content at rest, version 1"
+SIGN_IN_PURPOSE = b"gateway_compaction: key of a sign-in, version 1"
 # Bytes: of a key as it is given, and of the one that AES-256-SIV takes.
 LEAST_KEY = 32
 CIPHER_KEY = 64
@@ -140,6 +141,35 @@ def read_keys(text: str | None, file: Path | None) -> tuple[bytes, ...]:
 def name_key(key: bytes) -> str:
     """Return the name by which records tell with which key they were sealed; it tells nothing of the key."""
     return hashlib.sha256(PURPOSE + _derive(key)).hexdigest()[:NAME_CHARS]
+
+
+def name_sign_in(secret: str) -> str:
+    """Return the name under which a sign-in is stored; the secret, which a browser has, does not follow."""
+    return _derive_sign_in(secret)[0]
+
+
+def seal_sign_in(secret: str, key: str) -> str:
+    """Return an API key sealed with the secret of one sign-in.
+
+    The store has no means to open it: without the browser's cookie it holds nothing that calls the proxy.
+    """
+    name, cipher = _derive_sign_in(secret)
+    return base64.b64encode(cipher.encrypt(_encode(key), [SIGN_IN_PURPOSE, name.encode()])).decode()
+
+
+def open_sign_in(secret: str, sealed: str) -> str | None:
+    """Return the API key of a sign-in; None where the stored text was changed or belongs to another."""
+    name, cipher = _derive_sign_in(secret)
+    try:
+        body = base64.b64decode(sealed, validate=True)
+        return cipher.decrypt(body, [SIGN_IN_PURPOSE, name.encode()]).decode("utf-8", "surrogatepass")
+    except (InvalidTag, ValueError):
+        return None
+
+
+def _derive_sign_in(secret: str) -> tuple[str, AESSIV]:
+    derived = HKDF(SHA512(), CIPHER_KEY + 16, salt=None, info=SIGN_IN_PURPOSE).derive(_encode(secret))
+    return derived[CIPHER_KEY:].hex(), AESSIV(derived[:CIPHER_KEY])
 
 
 def _derive(key: bytes) -> bytes:

@@ -20,6 +20,7 @@ from litellm.proxy._types import (
 from litellm.proxy.auth.user_api_key_auth import is_no_auth_dev_mode, user_api_key_auth
 from starlette.exceptions import HTTPException
 
+from gateway_compaction.admin.dependencies import parts_of
 from gateway_compaction.admin.origin import COOKIE, csrf_token, refuse_cross_origin, require_csrf_token
 from gateway_compaction.admin.paths import PATH
 from gateway_compaction.admin.problems import PROBLEMS, Problem, ProblemRoute
@@ -118,17 +119,23 @@ async def authenticate(request: Request, method: str) -> Viewer:
         Problem: 401 without a valid key, 403 where the key may not, or where another page asks.
     """
     by_header = any([await header(request) is not None for header in KEY_HEADERS.values()])
-    cookie = None if by_header else request.cookies.get(COOKIE)
-    if _asks_nobody():
+    asks_nobody = _asks_nobody()
+    secret = None if by_header or asks_nobody else request.cookies.get(COOKIE)
+    if asks_nobody:
         refuse_cross_origin(request, open_proxy=True)
     elif not by_header:
         refuse_cross_origin(request)
-    if cookie is not None and method != "GET":
-        require_csrf_token(request, cookie)
-    auth = await _ask_litellm(_without_our_fields(request, method, cookie))
+    key = None
+    if secret is not None:
+        if method != "GET":
+            require_csrf_token(request, secret)
+        key = await parts_of(request).sign_ins.find_key(secret)
+        if key is None:
+            raise Problem(401, NO_KEY)
+    auth = await _ask_litellm(_without_our_fields(request, method, key))
     if auth.key_name == NOBODY:
         raise Problem(503, "LiteLLM cannot reach its database: whose key this is is not known at present.")
-    return await _make_viewer(auth, None if cookie is None else csrf_token(cookie))
+    return await _make_viewer(auth, None if secret is None else csrf_token(secret))
 
 
 def key_hash_of(auth: Any) -> str | None:
@@ -200,14 +207,14 @@ def _asks_nobody() -> bool:
     )
 
 
-def _without_our_fields(request: Request, method: str, cookie: str | None) -> Request:
+def _without_our_fields(request: Request, method: str, key: str | None) -> Request:
     """Return the request without what is ours: LiteLLM would take fields of a body or query for those of a
     call.
     """
     scope = {**request.scope, "method": method, "query_string": b"", "path_params": {}}
     scope["headers"] = [pair for pair in request.scope["headers"] if pair[0] not in BODY_HEADERS]
-    if cookie is not None:
-        scope["headers"].append((b"authorization", f"Bearer {cookie}".encode()))
+    if key is not None:
+        scope["headers"].append((b"authorization", f"Bearer {key}".encode()))
 
     async def nothing() -> dict[str, Any]:
         return {"type": "http.request", "body": b"", "more_body": False}

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
+from gateway_compaction.admin.sign_ins import SignIns
 from gateway_compaction.archive import Archive
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.tokens.windows import LearnedWindow
@@ -52,6 +53,7 @@ class Parts:
         metrics: all metrics as text, and their content type; reads files.
         health: how this process is doing, as JSON types; never asks the store.
         count: tokens of a text for a model.
+        sign_ins: who is signed in to the page.
         metrics_public: whether metrics are for everybody.
         windows: what refusals have taught of the windows of deployments, by deployment.
         policy_problems: requests that were left alone because their policy cannot be used, by the problem.
@@ -65,6 +67,7 @@ class Parts:
     metrics: Callable[[], tuple[bytes, str]]
     health: Callable[[], Mapping[str, Any]]
     count: Callable[[str, str], int]
+    sign_ins: SignIns
     metrics_public: bool = False
     windows: Callable[[], Mapping[str, LearnedWindow]] = dict
     policy_problems: Callable[[], Awaitable[Mapping[str, int]]] = _know_no_problems

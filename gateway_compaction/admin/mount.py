@@ -33,6 +33,7 @@ def _include_routes(app: Any, runtime: Runtime) -> None:
     from gateway_compaction.admin.dependencies import STATE, Parts
     from gateway_compaction.admin.prices import PromptPrices
     from gateway_compaction.admin.routes import include_routes
+    from gateway_compaction.admin.sign_ins import SignIns
 
     parts = Parts(
         archive=runtime.archive,
@@ -41,6 +42,7 @@ def _include_routes(app: Any, runtime: Runtime) -> None:
         metrics=render_metrics,
         health=lambda: describe_health(runtime),
         count=runtime.counter.raw_tokens,
+        sign_ins=SignIns(runtime.sign_ins),
         metrics_public=runtime.settings.metrics_public,
         windows=runtime.windows.list_learned,
         policy_problems=runtime.store.policy_problems,

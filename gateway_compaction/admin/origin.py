@@ -13,11 +13,13 @@ from fastapi import Request, Response
 
 from gateway_compaction.admin.paths import root_url
 from gateway_compaction.admin.problems import Problem
+from gateway_compaction.admin.sign_ins import SIGN_IN_SECONDS
 from gateway_compaction.core.conversation.digest import fingerprint
 
-COOKIE = "gateway_compaction_key"
+COOKIE = "gateway_compaction_sign_in"
+KEY_COOKIE = "gateway_compaction_key"
+"""The cookie of earlier versions, which held the key itself: browsers are told to forget it."""
 CSRF_HEADER = "x-compaction-csrf"
-COOKIE_SECONDS = 12 * 3600
 CROSS_SITE = "Another site's page may not ask this in your browser's name."
 NO_CSRF_TOKEN = f"A change from the page needs its {CSRF_HEADER} header; reload the page."
 DNS_REBINDING = (
@@ -26,32 +28,34 @@ DNS_REBINDING = (
 )
 
 
-def set_key_cookie(response: Response, request: Request, key: str | None) -> None:
-    """Let the browser hold a key for the page, out of reach of scripts; None takes it back."""
+def set_sign_in_cookie(response: Response, request: Request, secret: str | None) -> None:
+    """Let the browser hold the secret of its sign-in, out of reach of scripts; None takes it back."""
     path = root_url(request)
     forwarded = request.headers.get("x-forwarded-proto", "")
     secure = "https" in (request.scope["scheme"], forwarded.partition(",")[0].strip().lower())
-    if key is None:
-        response.delete_cookie(COOKIE, path=path, secure=secure, httponly=True, samesite="strict")
-    else:
+    for cookie, value in ((KEY_COOKIE, None), (COOKIE, secret)):
+        age, text = (0, "") if value is None else (SIGN_IN_SECONDS, value)
         response.set_cookie(
-            COOKIE, key, max_age=COOKIE_SECONDS, path=path, secure=secure, httponly=True, samesite="strict"
+            cookie, text, max_age=age, path=path, secure=secure, httponly=True, samesite="strict"
         )
 
 
-def csrf_token(key: str) -> str:
-    """Return what the page sends along with changes: it follows from the key, so all replicas agree on it."""
-    return fingerprint("csrf", key)
+def csrf_token(secret: str) -> str:
+    """Return what the page sends along with changes.
+
+    It follows from the secret of the sign-in, so all replicas agree on it and each sign-in has another one.
+    """
+    return fingerprint("csrf", secret)
 
 
-def require_csrf_token(request: Request, key: str) -> None:
+def require_csrf_token(request: Request, secret: str) -> None:
     """Refuse a change whose sender only has the cookie, and has not read the page.
 
     Raises:
         Problem: 403.
     """
     sent = request.headers.get(CSRF_HEADER, "")
-    if not hmac.compare_digest(sent.encode("utf-8", "replace"), csrf_token(key).encode()):
+    if not hmac.compare_digest(sent.encode("utf-8", "replace"), csrf_token(secret).encode()):
         raise Problem(403, NO_CSRF_TOKEN)
 
 

@@ -21,9 +21,10 @@ from litellm.proxy._types import ProxyException, UserAPIKeyAuth
 from gateway_compaction.admin.access import declare_routes
 from gateway_compaction.admin.dependencies import STATE, Parts, PromptPrice
 from gateway_compaction.admin.routes import include_routes
+from gateway_compaction.admin.sign_ins import SignIns
 from gateway_compaction.archive import Owner
 from gateway_compaction.core.policy.book import PolicyBook
-from tests.admin.memory_archive import MemoryArchive
+from tests.admin.memory_archive import MemoryArchive, MemorySignIns
 from tests.admin.people import BLUE, KEYS, MASTER, RED, hash_of, hour, session
 
 POLICIES = {
@@ -97,6 +98,7 @@ def parts(archive: MemoryArchive) -> Parts:
         lambda: (b"gateway_compaction_requests_total 7\n", "text/plain; version=0.0.4"),
         lambda: {"queued": 0},
         lambda text, model: len(text) // 4 + 1,
+        SignIns(MemorySignIns()),
     )
 
 

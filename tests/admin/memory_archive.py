@@ -14,7 +14,32 @@ from gateway_compaction.core.records.restore_point import RestorePoint
 from gateway_compaction.core.records.snapshots import SnapshotLine, describe_snapshot
 from gateway_compaction.errors import ActionRefused, NotFound, PartNotFound, StoreError
 
-__all__ = ["MemoryArchive"]
+__all__ = ["MemoryArchive", "MemorySignIns"]
+
+
+@dataclass(slots=True)
+class MemorySignIns:
+    """An ``archive.SignInStore`` in this process; what it holds is to be looked at, and nothing ever ends."""
+
+    kept: dict[str, str] = field(default_factory=dict)
+    attempts: dict[str, int] = field(default_factory=dict)
+    down: bool = False
+
+    async def keep(self, name: str, sealed: str, seconds: float) -> None:
+        assert 0 < seconds <= 8 * 3600
+        self.kept[name] = sealed
+
+    async def find(self, name: str) -> str | None:
+        if self.down:
+            raise StoreError("down")
+        return self.kept.get(name)
+
+    async def remove(self, name: str) -> None:
+        self.kept.pop(name, None)
+
+    async def count_attempt(self, source: str, change: int) -> int:
+        self.attempts[source] = self.attempts.get(source, 0) + change
+        return self.attempts[source]
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.runtime import build
 from gateway_compaction.settings import Settings
-from tests.admin.memory_archive import MemoryArchive
+from tests.admin.memory_archive import MemoryArchive, MemorySignIns
 
 POLICIES = PolicyBook.default()
 
@@ -135,10 +135,11 @@ class TestMount:
             policies=POLICIES,
             settings=SimpleNamespace(metrics_public=False),
             archive=MemoryArchive(),
+            sign_ins=MemorySignIns(),
             counter=TokenCounter(),
             notice_poller=SimpleNamespace(try_poll=lambda: None),
             windows=SimpleNamespace(list_learned=dict),
-            store=SimpleNamespace(policy_problems=dict),
+            store=SimpleNamespace(policy_problems=dict, try_write=dict),
         )
 
     def test_twice_is_once(self, monkeypatch: pytest.MonkeyPatch) -> None:

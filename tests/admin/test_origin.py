@@ -8,7 +8,9 @@ import httpx
 import pytest
 from fastapi import Request, Response
 
-from gateway_compaction.admin.origin import COOKIE, CSRF_HEADER, csrf_token, set_key_cookie
+from gateway_compaction.admin.dependencies import Parts
+from gateway_compaction.admin.origin import COOKIE, CSRF_HEADER, csrf_token, set_sign_in_cookie
+from gateway_compaction.admin.sign_ins import SIGN_IN_SECONDS
 from tests.admin.conftest import bearer
 from tests.admin.memory_archive import MemoryArchive
 from tests.admin.people import MASTER
@@ -29,53 +31,70 @@ ELSEWHERE: list[dict[str, str]] = [
 HERE: list[dict[str, str]] = [{}, SAME, {"Sec-Fetch-Site": "none"}, {"Origin": "http://localhost:4000"}]
 
 
-def cookie(key: str) -> dict[str, str]:
+def cookie(secret: str) -> dict[str, str]:
     """What a browser sends by itself."""
-    return {"Cookie": f"{COOKIE}={key}"}
+    return {"Cookie": f"{COOKIE}={secret}"}
+
+
+@pytest.fixture
+async def signed_in(parts: Parts) -> str:
+    """The secret that the browser of a proxy admin holds."""
+    return await parts.sign_ins.begin(MASTER)
 
 
 @pytest.mark.usefixtures("keyed")
 class TestCookie:
-    """A key that the browser holds."""
+    """A sign-in that the browser holds."""
 
-    async def test_stands_for_its_key(self, client: httpx.AsyncClient) -> None:
-        rows = (await client.get(LIST, headers=cookie("sk-red-1"))).json()["rows"]
+    async def test_stands_for_its_key(self, client: httpx.AsyncClient, parts: Parts) -> None:
+        secret = await parts.sign_ins.begin("sk-red-1")
+        rows = (await client.get(LIST, headers=cookie(secret))).json()["rows"]
         assert [row["session"]["key"] for row in rows] == ["1"]
 
-    async def test_a_header_comes_first(self, client: httpx.AsyncClient) -> None:
-        headers = {**cookie(MASTER), **bearer("sk-red-1")}
+    async def test_a_header_comes_first(self, client: httpx.AsyncClient, signed_in: str) -> None:
+        headers = {**cookie(signed_in), **bearer("sk-red-1")}
         assert (await client.get(LIST, headers=headers)).json()["total"] == 1
-        assert (await client.get(LIST, headers={**cookie(MASTER), "x-api-key": "sk-none"})).status_code == 401
+        wrong = {**cookie(signed_in), "x-api-key": "sk-none"}
+        assert (await client.get(LIST, headers=wrong)).status_code == 401
 
-    async def test_a_wrong_one_is_no_key(self, client: httpx.AsyncClient) -> None:
-        assert (await client.get(LIST, headers=cookie("sk-nobody"))).status_code == 401
-        assert (await client.get(LIST, headers=cookie(""))).status_code == 401
+    @pytest.mark.parametrize("wrong", ["", "sk-nobody", MASTER, "x" * 43, "x" * 5000, "../" * 10])
+    async def test_a_key_or_anything_else_is_no_sign_in(self, client: httpx.AsyncClient, wrong: str) -> None:
+        assert (await client.get(LIST, headers=cookie(wrong))).status_code == 401
+
+    async def test_ends_with_the_key_that_it_stands_for(
+        self, client: httpx.AsyncClient, parts: Parts
+    ) -> None:
+        secret = await parts.sign_ins.begin("sk-was-taken-back")
+        assert (await client.get(LIST, headers=cookie(secret))).status_code == 401
 
     @pytest.mark.parametrize("origin", HERE)
-    async def test_our_own_pages_may_look(self, client: httpx.AsyncClient, origin: dict[str, str]) -> None:
-        assert (await client.get(LIST, headers={**cookie(MASTER), **origin})).status_code == 200
+    async def test_our_own_pages_may_look(
+        self, client: httpx.AsyncClient, signed_in: str, origin: dict[str, str]
+    ) -> None:
+        assert (await client.get(LIST, headers={**cookie(signed_in), **origin})).status_code == 200
 
     @pytest.mark.parametrize("origin", ELSEWHERE)
     async def test_other_pages_may_not_even_look(
-        self, client: httpx.AsyncClient, archive: MemoryArchive, origin: dict[str, str]
+        self, client: httpx.AsyncClient, archive: MemoryArchive, signed_in: str, origin: dict[str, str]
     ) -> None:
-        answer = await client.get(LIST, headers={**cookie(MASTER), **origin})
+        answer = await client.get(LIST, headers={**cookie(signed_in), **origin})
         assert answer.status_code == 403 and "labels" not in answer.text
-        headers = {**cookie(MASTER), **origin, CSRF_HEADER: csrf_token(MASTER)}
+        headers = {**cookie(signed_in), **origin, CSRF_HEADER: csrf_token(signed_in)}
         assert (await client.post(ACTION, headers=headers)).status_code == 403
         assert not archive.actions
 
-    async def test_a_link_from_elsewhere_opens(self, client: httpx.AsyncClient) -> None:
+    async def test_a_link_from_elsewhere_opens(self, client: httpx.AsyncClient, signed_in: str) -> None:
         origin = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
-        assert (await client.get(LIST, headers={**cookie(MASTER), **origin})).status_code == 200
-        headers = {**cookie(MASTER), **origin, CSRF_HEADER: csrf_token(MASTER)}
+        assert (await client.get(LIST, headers={**cookie(signed_in), **origin})).status_code == 200
+        headers = {**cookie(signed_in), **origin, CSRF_HEADER: csrf_token(signed_in)}
         assert (await client.post(ACTION, headers=headers)).status_code == 403
 
-    @pytest.mark.parametrize("token", [None, "", csrf_token("sk-red-1"), csrf_token(MASTER)[:-1], "ü"])
+    @pytest.mark.parametrize("token", [None, "", csrf_token(MASTER), "cut", "ü"])
     async def test_a_change_needs_what_only_the_page_knows(
-        self, client: httpx.AsyncClient, archive: MemoryArchive, token: str | None
+        self, client: httpx.AsyncClient, archive: MemoryArchive, signed_in: str, token: str | None
     ) -> None:
-        headers: dict[str, Any] = {**cookie(MASTER), **SAME}
+        token = csrf_token(signed_in)[:-1] if token == "cut" else token
+        headers: dict[str, Any] = {**cookie(signed_in), **SAME}
         if token is not None:
             headers[CSRF_HEADER] = token.encode()
         answer = await client.post(ACTION, headers=headers)
@@ -83,9 +102,9 @@ class TestCookie:
         assert not archive.actions
 
     async def test_with_it_the_change_is_made(
-        self, client: httpx.AsyncClient, archive: MemoryArchive
+        self, client: httpx.AsyncClient, archive: MemoryArchive, signed_in: str
     ) -> None:
-        headers = {**cookie(MASTER), **SAME, CSRF_HEADER: csrf_token(MASTER)}
+        headers = {**cookie(signed_in), **SAME, CSRF_HEADER: csrf_token(signed_in)}
         assert (await client.post(ACTION, headers=headers)).status_code == 200
         assert len(archive.actions) == 1
 
@@ -100,12 +119,15 @@ class TestCookie:
 def test_the_cookie_is_kept_from_scripts_and_other_paths(scheme: str, secure: bool) -> None:
     request = Request({"type": "http", "scheme": scheme, "path": "/", "headers": [], "root_path": "/llm"})
     response = Response()
-    set_key_cookie(response, request, "sk-1")
-    said = response.headers["set-cookie"]
-    assert "HttpOnly" in said and "SameSite=strict" in said and "Path=/llm/compaction" in said
-    assert ("Secure" in said) == secure
-    set_key_cookie(response, request, None)
-    assert 'gateway_compaction_key=""' in response.headers.getlist("set-cookie")[1]
+    set_sign_in_cookie(response, request, "a-secret")
+    set_sign_in_cookie(response, request, None)
+    for said in response.headers.getlist("set-cookie"):
+        assert "HttpOnly" in said and "SameSite=strict" in said and "Path=/llm/compaction" in said
+        assert ("Secure" in said) == secure
+    former, kept, _, ended = response.headers.getlist("set-cookie")
+    assert former.startswith('gateway_compaction_key="";') and "Max-Age=0" in former
+    assert kept.startswith(f"{COOKIE}=a-secret;") and f"Max-Age={SIGN_IN_SECONDS}" in kept
+    assert ended.startswith(f'{COOKIE}="";') and "Max-Age=0" in ended
 
 
 @pytest.mark.usefixtures("unkeyed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import unicodedata
 from collections.abc import AsyncIterator
@@ -18,6 +19,7 @@ from gateway_compaction.adapters.policy_watcher import PolicySource
 from gateway_compaction.admin.dependencies import STATE, Parts
 from gateway_compaction.admin.mount import describe_health
 from gateway_compaction.admin.origin import COOKIE
+from gateway_compaction.admin.sign_ins import MOST_FAILURES, SignIns
 from gateway_compaction.admin.ui import forms as doing
 from gateway_compaction.admin.ui import routes
 from gateway_compaction.admin.ui.actions import pin_mark
@@ -28,7 +30,7 @@ from gateway_compaction.runtime import build
 from gateway_compaction.settings import Settings
 from tests.admin.conftest import bearer
 from tests.admin.looking import looked
-from tests.admin.memory_archive import MemoryArchive
+from tests.admin.memory_archive import MemoryArchive, MemorySignIns
 from tests.admin.people import MASTER
 from tests.admin.scenes import FIRST_PIN, SCRIPT, hostile, long_talk
 
@@ -65,6 +67,18 @@ ACTIONS: dict[str, dict[str, str]] = {
     "reset": {},
     "forget": {},
 }
+
+
+@pytest.fixture
+def sign_ins() -> MemorySignIns:
+    """Who is signed in, as the store has it."""
+    return MemorySignIns()
+
+
+@pytest.fixture
+def parts(parts: Parts, sign_ins: MemorySignIns) -> Parts:
+    """The parts, with a store of sign-ins that the test sees."""
+    return replace(parts, sign_ins=SignIns(sign_ins))
 
 
 @pytest.fixture
@@ -129,9 +143,48 @@ class TestSigningIn:
         await sign_in(browser, "sk-red-1")
         assert (await browser.post(f"{UI}/signout", data={"csrf": "wrong"})).status_code == 403
         token = await csrf(browser)
+        secret = browser.cookies[COOKIE]
         answer = await browser.post(f"{UI}/signout", data={"csrf": token})
         assert answer.status_code == 303 and COOKIE not in browser.cookies
         assert (await browser.get(UI)).status_code == 303
+        browser.cookies.set(COOKIE, secret, path="/compaction")
+        assert (await browser.get(UI)).status_code == 303, "a copy of the cookie is of no use either"
+
+    async def test_neither_the_browser_nor_the_store_has_the_key(
+        self, browser: httpx.AsyncClient, sign_ins: MemorySignIns
+    ) -> None:
+        await sign_in(browser, "sk-red-1")
+        first = browser.cookies[COOKIE]
+        await sign_in(browser, "sk-red-1")
+        assert first != browser.cookies[COOKIE] and len(sign_ins.kept) == 1, "the former one has ended"
+        [(name, sealed)] = sign_ins.kept.items()
+        held = f"{name} {sealed} {base64.b64decode(sealed)!r} {browser.cookies[COOKIE]}"
+        assert "sk-red" not in held and browser.cookies[COOKIE] not in f"{name} {sealed}"
+        await sign_in(browser, "sk-red-2")
+        [(other, text)] = sign_ins.kept.items()
+        sign_ins.kept[other] = sealed
+        assert (await browser.get(UI)).status_code == 303, "sealed for another sign-in"
+        sign_ins.kept[other] = f"A{text[1:]}" if text[0] != "A" else f"B{text[1:]}"
+        assert (await browser.get(UI)).status_code == 303, "changed"
+
+    async def test_keys_cannot_be_guessed_at_any_rate(self, browser: httpx.AsyncClient) -> None:
+        for _ in range(15):
+            await sign_in(browser, "sk-red-1")
+        guesses = [(await sign_in(browser, f"sk-{number}")).status_code for number in range(12)]
+        assert guesses == [401] * MOST_FAILURES + [429] * 2
+        refused = await sign_in(browser, "sk-red-1")
+        assert refused.status_code == 429 and "in a minute" in refused.text
+        assert "set-cookie" not in refused.headers
+
+    async def test_without_the_store_nobody_is_signed_in_or_out(
+        self, browser: httpx.AsyncClient, sign_ins: MemorySignIns
+    ) -> None:
+        await sign_in(browser, "sk-red-1")
+        sign_ins.down = True
+        answer = await browser.get(UI)
+        assert answer.status_code == 503 and "The store does not answer" in answer.text
+        sign_ins.down = False
+        assert (await browser.get(UI)).status_code == 200
 
 
 class TestRoles:

@@ -87,6 +87,12 @@ WINDOWS = "gwc:windows"
 # Requests that were left alone because their policy cannot be used, by the problem.
 POLICY_PROBLEMS = "gwc:policy-problems"
 
+# Who is signed in to the page: a key of the proxy, sealed with what only a browser has, by name.
+SIGN_INS = "gwc:sign-ins"
+
+# Attempts to sign in of the present minute that did not succeed, by a hash of the address they came from.
+SIGN_IN_ATTEMPTS = "gwc:sign-ins:attempts"
+
 # Written and taken away to see whether the server takes what is written, and its life should that fail.
 PROBE = "gwc:probe"
 PROBE_MILLISECONDS = 1_000

@@ -14,7 +14,7 @@ from fastapi import APIRouter, Request, Response
 from gateway_compaction.admin.access import LOOK_ONLY, Reader, Viewer, authenticate
 from gateway_compaction.admin.dependencies import Parts, PartsDep
 from gateway_compaction.admin.json_response import json_response_off_loop
-from gateway_compaction.admin.origin import refuse_cross_origin, set_key_cookie
+from gateway_compaction.admin.origin import COOKIE, refuse_cross_origin, set_sign_in_cookie
 from gateway_compaction.admin.paths import PATH
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.read_routes import Id, ref_of
@@ -34,6 +34,7 @@ KEYS = frozenset(
 )
 STALE = "This page is older than your sign-in: go back, reload it and try again."
 WRONG_KEY = "This proxy does not accept that key."
+TOO_MANY = "Too many keys from your address were not accepted: try again in a minute."
 
 
 @router.get("/signin")
@@ -43,29 +44,35 @@ async def show_sign_in(request: Request, next: str = "") -> Response:
 
 
 @router.post("/signin")
-async def sign_in(request: Request) -> Response:
-    """Keep a key that this proxy accepts in the browser's cookie."""
+async def sign_in(request: Request, parts: PartsDep) -> Response:
+    """Let a cookie of the browser stand for a key that this proxy accepts."""
     refuse_cross_origin(request)
     form = await _read_form(request)
     wanted, key = _safe_redirect(request, form.get("next", "")), form.get("key", "").strip()
+    address = request.client.host if request.client else ""
     try:
+        if not await parts.sign_ins.may_try(address):
+            raise Problem(429, TOO_MANY)
         if not key or len(key) > LONGEST_KEY or not key.isascii() or not key.isprintable():
             raise Problem(401, WRONG_KEY)
         await authenticate(_with_key_header(request, key), "GET")
     except Problem as problem:
         told = WRONG_KEY if problem.status == 401 else problem.detail
         return render_page(request, "signin.html", problem.status, next=wanted, problem=told)
+    await parts.sign_ins.forgive(address)
+    await parts.sign_ins.end(request.cookies.get(COOKIE, ""))
     response = _redirect(wanted)
-    set_key_cookie(response, request, key)
+    set_sign_in_cookie(response, request, await parts.sign_ins.begin(key))
     return response
 
 
 @router.post("/signout")
-async def sign_out(request: Request, viewer: Reader) -> Response:
-    """Take the cookie back."""
+async def sign_out(request: Request, viewer: Reader, parts: PartsDep) -> Response:
+    """End the sign-in for all replicas, and take the cookie back."""
     _check_form_origin(viewer, await _read_form(request))
+    await parts.sign_ins.end(request.cookies.get(COOKIE, ""))
     response = _redirect(f"{pages_url(request)}/signin")
-    set_key_cookie(response, request, None)
+    set_sign_in_cookie(response, request, None)
     return response
 
 
