@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from gateway_compaction.archive import Owner
-from gateway_compaction.client_metadata import METADATA_FIELDS, read_told_state
+from gateway_compaction.client_metadata import METADATA_FIELDS, NOTHING_TOLD, ToldState
 from gateway_compaction.core.conversation.digest import digest_history, fingerprint
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import parse_transcript
@@ -70,6 +70,7 @@ class CallState:
         kept: the call of a conversation that the gateway keeps; None where the client keeps it.
         restored: the block that the conversation begins with, if it goes on from an earlier one.
         unrestored: why it does not, though the client asks for it.
+        told: what the client tells of its work, and what of it cannot be used.
         answer: what the model answered, where a later call is to be known by it.
     """
 
@@ -94,6 +95,7 @@ class CallState:
     kept: KeptCall | None = None
     restored: Restored | None = None
     unrestored: str | None = None
+    told: ToldState = NOTHING_TOLD
     answer: Message | None = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> CallState:
@@ -224,7 +226,7 @@ def request_of(state: CallState, conversation: WireConversation) -> Request:
         size=conversation.size,
         about={name: value for name, value in asdict(owner_of(auth)).items() if value},
         conversation=state.kept.session.key if state.kept else "",
-        client_state=read_told_state(first)[0],
+        client_state=state.told[0],
     )
 
 
@@ -378,7 +380,7 @@ def _describe_restored(state: CallState) -> dict[str, str]:
 
 def _describe_told(state: CallState) -> dict[str, str]:
     """Return the header that says what becomes of the work that a client tells of."""
-    told, faults = read_told_state(state.data)
+    told, faults = state.told
     if told is None and not faults:
         return {}
     decision = state.decision

@@ -19,10 +19,19 @@ STATE_NAME, CONVERSATION_NAME = "session_state", "conversation_id"
 """Names in a body's metadata under which a client tells of its work, and names a kept conversation."""
 
 
-def read_told_state(data: Mapping[str, Any]) -> tuple[ClientState | None, tuple[str, ...]]:
-    """Return what a client tells of its work in the body's metadata, and what of it cannot be used."""
+ToldState = tuple[ClientState | None, tuple[str, ...]]
+"""What a client tells of its work, None for nothing, and what of it cannot be used."""
+
+NOTHING_TOLD: ToldState = (None, ())
+
+
+def read_told_state(data: Mapping[str, Any]) -> ToldState:
+    """Return what a client tells of its work in the body's metadata.
+
+    To be asked before anything is taken out of the metadata: LiteLLM renews its copy of the body.
+    """
     told = _find_metadata(data).get(STATE_NAME)
-    return (None, ()) if told is None else read_client_state(told)
+    return NOTHING_TOLD if told is None else read_client_state(told)
 
 
 def find_conversation_id(data: Mapping[str, Any]) -> str:

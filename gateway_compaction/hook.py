@@ -64,6 +64,7 @@ from gateway_compaction.client_metadata import (
     STATE_NAME,
     drop_own_metadata,
     find_conversation_id,
+    read_told_state,
 )
 from gateway_compaction.core.endpoints.answers import read_answer
 from gateway_compaction.core.pins.rules import compile_grammars
@@ -147,7 +148,7 @@ class CompactionHook(CustomLogger):
         if not holds_messages(endpoint, data):
             details[KEY] = EmptyCall()
             return None
-        state = CallState(user_api_key_dict, dict(data), endpoint)
+        state = CallState(user_api_key_dict, dict(data), endpoint, told=read_told_state(data))
         details[KEY] = state
         self.start()
         drop_own_metadata(data, STATE_NAME)

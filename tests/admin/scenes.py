@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from gateway_compaction.archive import CallSnapshot, Hour, Owner, SessionControls, SessionDetail, SessionRow
+from gateway_compaction.core.records.client_state import ClientState
 from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.core.records.summary_record import SummaryRecord
@@ -106,6 +107,7 @@ def hostile() -> SessionDetail:
         pauses[1],
         call,
         60.0,
+        ClientState(plan=nasty, decisions=(text,), files=(nasty, text)),
     )
 
 

@@ -26,14 +26,18 @@ SETTLED = 1200
 
 
 async def take(page: Page, folder: Path, label: str, name: str) -> list[Path]:
-    """Three pages of whoever is signed in; nothing may stick out at the side.
+    """Four pages of whoever is signed in; nothing may stick out at the side.
 
     Raises:
         AssertionError: a page is wider than its window.
     """
     taken = []
-    for which, address in (("overview", ""), ("sessions", "/sessions"), ("session", None)):
-        if address is None:
+    pages = (("overview", ""), ("sessions", "/sessions"), ("session", None), ("continue", None))
+    for which, address in pages:
+        if which == "continue":
+            await page.locator("#do-continue").click()
+            await expect(page.locator("#curl")).to_be_visible()
+        elif address is None:
             await page.get_by_role("link", name=label).first.click()
             await expect(page.locator("#preview")).to_contain_text(re.compile("Would have been sent|No call"))
         else:

@@ -152,6 +152,17 @@ class TestWalk:
                 await page.locator("#do-export").click()
             file = await (await download.value).path()
             assert json.loads(file.read_text())
+            await page.get_by_role("link", name="Continue in a new conversation").click()
+            told = page.get_by_label("What would be sent")
+            await expect(told).to_have_value(re.compile(r"^<restored_conversation .*<summary>", re.DOTALL))
+            await expect(page.locator("#curl")).to_have_value(re.compile(r"x-conversation-restore: \S+'"))
+            # Each deed above that changed what is told has left the state of before it.
+            await page.locator("#moments a").first.click()
+            await expect(page.locator("#moments")).to_contain_text("What has changed since")
+            await expect(page.locator("#curl")).to_have_value(
+                re.compile(r"x-conversation-restore: \S+@[0-9]+'")
+            )
+            await page.get_by_role("link", name="act-on-me").click()
             await confirm(page, "#do-reset", "Compactions, pins and wishes are gone")
             events = page.locator("tr.audit")
             assert await events.count() >= 7
@@ -288,7 +299,13 @@ class TestPictures:
             page = await visit.open()
             await sign_in(page, MASTER_KEY)
             taken = await take(page, tmp_path, LABEL, f"{theme}-{size[0]}")
-            assert [path.name.split("-")[1] for path in taken] == ["overview", "sessions", "session"]
+            assert [path.name.split("-")[1] for path in taken] == [
+                "overview",
+                "sessions",
+                "session",
+                "continue",
+            ]
+            await page.get_by_role("link", name=LABEL).click()
             same = page.locator(".pairs > .pair.same")
             await expect(same.first.locator("> div:first-child .msg")).to_be_visible()
             # On a telephone, one below the other, what is the same stands once.

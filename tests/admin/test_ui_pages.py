@@ -25,6 +25,7 @@ from gateway_compaction.admin.ui import routes
 from gateway_compaction.admin.ui.actions import pin_mark
 from gateway_compaction.admin.ui.render import STATIC
 from gateway_compaction.archive import SessionDetail
+from gateway_compaction.core.records.client_state import ClientState
 from gateway_compaction.core.tokens.windows import LearnedWindow
 from gateway_compaction.runtime import build
 from gateway_compaction.settings import Settings
@@ -45,6 +46,7 @@ SESSION_PAGES = {
     ("GET", f"{UI}/sessions/{{id}}/live"): "",
     ("GET", f"{UI}/sessions/{{id}}/versions/{{number}}"): "",
     ("GET", f"{UI}/sessions/{{id}}/preview"): "?keep_last=3",
+    ("GET", f"{UI}/sessions/{{id}}/continue"): "?snapshot=1",
     ("GET", f"{UI}/sessions/{{id}}/export"): "",
     ("GET", f"{UI}/sessions/{{id}}/do/{{name}}"): "",
     ("POST", f"{UI}/sessions/{{id}}/do/{{name}}"): "",
@@ -397,6 +399,7 @@ class TestHarm:
             f"/sessions/{session_id}/versions/1",
         ]
         paths += [f"/sessions/{session_id}/versions/2", f"/sessions/{session_id}/preview?keep_last=2"]
+        paths += [f"/sessions/{session_id}/continue", f"/sessions/{session_id}/continue?snapshot=1"]
         paths += [
             f"/sessions/{session_id}/do/{name}"
             for name in ("rollback?version=1", "forget", f"unpin?pin={mark}")
@@ -543,6 +546,26 @@ class TestPreview:
         page = looked(answer.text)
         assert "Would have been sent" in page.words and "keep_last: 3" in page.text
         assert archive.known[OWN] is kept and archive.actions == []
+
+    async def test_what_a_new_conversation_would_be_told(
+        self, browser: httpx.AsyncClient, archive: MemoryArchive
+    ) -> None:
+        await sign_in(browser, "sk-red-1")
+        kept = archive.known[OWN]
+        state = ClientState(plan="the second plan", files=("a.py",))
+        archive.add(replace(kept, client_state=state, row=replace(kept.row, model="it's $(a) model")))
+        session = looked((await browser.get(f"{UI}/sessions/{OWN}")).text)
+        assert "the second plan" in session.words and "Continue in a new conversation" in session.words
+        now = looked((await browser.get(f"{UI}/sessions/{OWN}/continue")).text)
+        assert "ACTIVE PLAN (told): the second plan" in now.text and "the client told it" in now.words
+        assert f"x-conversation-restore: {OWN}'" in now.text and "What has changed since" not in now.words
+        command = now.text[now.text.index('curl "$') :]
+        assert "it'\"'\"'s $(a) model" in command and "before rebuild, the first plan" in now.words
+        then = looked((await browser.get(f"{UI}/sessions/{OWN}/continue?snapshot=1")).text)
+        assert "ACTIVE PLAN (told): the first plan" in then.text and "What has changed since" in then.words
+        assert f"x-conversation-restore: {OWN}@1'" in then.text
+        assert (await browser.get(f"{UI}/sessions/{OWN}/continue?snapshot=2")).status_code == 404
+        assert archive.actions == []
 
     @pytest.mark.parametrize(
         "query", ["target=x", "target=0.9&keep_last=1", "keep_last=-1", "use_rate=1&rate=9"]

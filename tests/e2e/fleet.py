@@ -73,6 +73,12 @@ POLICIES: Mapping[str, Any] = {
             "conversation": {"keep": "gateway"},
             "storage": {"content": "full"},
         },
+        {
+            "name": "days",
+            "match": {"team": "days"},
+            "storage": {"content": "full"},
+            "summary": {"model": "extractive"},
+        },
         {"name": "modelless", "match": {"team": "extractive"}, "summary": {"model": "extractive"}},
         *(
             {
@@ -95,6 +101,7 @@ TEAMS: Mapping[str, Mapping[str, Any]] = {
     "sk-compacts": {"team_id": "compacts"},
     "sk-kept": {"team_id": "kept"},
     "sk-kept-other": {"team_id": "kept-other"},
+    "sk-days": {"team_id": "days"},
     "sk-extractive": {"team_id": "extractive"},
     **{f"sk-{name}": {"team_id": name} for name in BAD},
     "sk-metadata-off": {"team_id": "team-m", "team_metadata": {"compaction": {"mode": "off"}}},

@@ -1,12 +1,14 @@
 """Random histories of kept conversations against a model: nothing is lost, doubled, reordered or leaked.
 
 Calls overlap, fail, are sent again, go through two replicas and are left hanging by one that was killed.
+Tests play 25 examples; ``KEPT_EXAMPLES=1000 pytest tests/engine/test_kept_machine.py`` plays more.
 """
 
 from __future__ import annotations
 
 import asyncio
 import itertools
+import os
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -186,4 +188,5 @@ class Machine(RuleBasedStateMachine):
 
 
 TestMachine = Machine.TestCase
-TestMachine.settings = settings(max_examples=25, stateful_step_count=30, deadline=None)
+EXAMPLES = int(os.environ.get("KEPT_EXAMPLES", "25"))
+TestMachine.settings = settings(max_examples=EXAMPLES, stateful_step_count=30, deadline=None)

@@ -2,9 +2,9 @@
 
 What comes in is the archive's values and what a browser sent; what goes out is HTML, made on threads beside
 the proxy's loop. ``routes`` and ``forms`` are the routes; ``overview``, ``sessions``, ``session``,
-``history``, ``contents``, ``policy`` and ``actions`` make view models (frozen values, ready to be shown,
-without HTML); ``charts`` places the parts of drawings; ``render`` fills templates; ``errors`` shows failures
-as pages.
+``history``, ``contents``, ``continuing``, ``policy`` and ``actions`` make view models (frozen values, ready
+to be shown, without HTML); ``charts`` places the parts of drawings; ``render`` fills templates; ``errors``
+shows failures as pages.
 
 To add something to a session's page: a field of ``SessionView`` with its part of ``make_session_view`` in
 ``session``, and its markup in ``templates/_session.html``, which is polled: the page is sent again whenever

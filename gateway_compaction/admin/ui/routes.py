@@ -19,7 +19,9 @@ from gateway_compaction.admin.policy_view import explain_policy, identity_of_ses
 from gateway_compaction.admin.preview import preview_call
 from gateway_compaction.admin.problems import Problem
 from gateway_compaction.admin.read_routes import Id, ref_of
-from gateway_compaction.admin.schemas import PreviewBody
+from gateway_compaction.admin.restoring import restore_session
+from gateway_compaction.admin.schemas import PreviewBody, RestoreBody
+from gateway_compaction.admin.ui.continuing import ContinueView, make_continue_view
 from gateway_compaction.admin.ui.errors import PageRoute
 from gateway_compaction.admin.ui.history import VersionView, make_version_view
 from gateway_compaction.admin.ui.overview import PERIODS, make_overview_view
@@ -44,6 +46,7 @@ from gateway_compaction.admin.ui.sessions import (
 from gateway_compaction.admin.write_routes import DETAILS
 from gateway_compaction.archive import Hour, SessionDetail
 from gateway_compaction.core.policy.model import Policy
+from gateway_compaction.core.records.snapshots import compare_points
 from gateway_compaction.errors import NotFound, PolicyError
 
 router = APIRouter(prefix=f"{PATH}/ui", route_class=PageRoute, include_in_schema=False)
@@ -179,6 +182,30 @@ async def version(request: Request, viewer: Reader, parts: PartsDep, id: Id, num
 
 def _version_values(detail: SessionDetail, number: int, now: float) -> tuple[VersionView, str]:
     return make_version_view(detail, find_version(detail, number), now), make_line(detail.row, now).name
+
+
+@router.get("/sessions/{id}/continue")
+async def continue_session(
+    request: Request, viewer: Reader, parts: PartsDep, id: Id, snapshot: str = ""
+) -> Response:
+    """Show what a new conversation would be told of this one; nothing is changed by looking."""
+    ref = ref_of(id)
+    detail = await parts.archive.detail(viewer.scope, ref)
+    lines = await parts.archive.snapshots(viewer.scope, ref)
+    taken = await parts.archive.snapshot(viewer.scope, ref, snapshot) if snapshot else None
+    policy = parts.policies().resolve(await identity_of_session(detail.row))
+
+    def make_view() -> tuple[ContinueView, str]:
+        body = RestoreBody(form="text")
+        told = restore_session(detail, policy, body, parts.count, taken)
+        changes = compare_points(taken, detail.make_restore_point()) if taken else ()
+        now = time.time()
+        view = make_continue_view(detail, lines, told, snapshot, changes, now)
+        return view, make_line(detail.row, now).name
+
+    view, name = await asyncio.to_thread(make_view)
+    values = _common_values(viewer, view=view, path=ref.session_id, name=name, page="sessions")
+    return await _page_off_loop(request, "continue.html", 200, None, values)
 
 
 @router.get("/sessions/{id}/preview")

@@ -19,6 +19,7 @@ from gateway_compaction.admin.ui.charts import (
     make_token_chart,
 )
 from gateway_compaction.admin.ui.contents import Comparison, compare_contents
+from gateway_compaction.admin.ui.continuing import list_told
 from gateway_compaction.admin.ui.history import (
     KINDS,
     Card,
@@ -107,6 +108,7 @@ class SessionView:
     looked_at: str
     events: tuple[EventLine, ...]
     pins: tuple[tuple[str, str], ...]
+    told: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def make_session_view(detail: SessionDetail, now: float) -> SessionView:
@@ -130,6 +132,7 @@ def make_session_view(detail: SessionDetail, now: float) -> SessionView:
         looked_at=_describe_look(call, now) if call else "",
         events=tuple(_make_event_line(event, now) for event in detail.events),
         pins=tuple((pin, pin_mark(pin)) for pin in detail.steering.pins),
+        told=list_told(detail.client_state),
     )
 
 
