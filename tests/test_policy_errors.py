@@ -48,6 +48,7 @@ WRONG: dict[str, list[Any]] = {
     "anchors.max": [-1, *NUMBERISH],
     "anchors.weights.decision": [-0.1, 1.1, "high"],
     "recall.max_tokens": [-1, "off", None],
+    "recall.priority": ["quality", 1, None],
     "labels.headers": ["x-a", ["x a"], ["Authorization"], ["cookie"], [""], [3]],
     "storage.ttl": [59, "59s", "7 days", "7w", "d", 3.5, None, True, "9999d"],
     "storage.content": ["all", None],

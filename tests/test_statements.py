@@ -94,7 +94,7 @@ def test_numbers_that_are_told_are_those_of_the_code() -> None:
         "though it would still fit, if that makes it smaller (by a tenth, where an extract has to be",
     )
     says("docs/memory.md", f"the task (its first {MAX_TASK_TOKENS} tokens)")
-    assert [quote_budget("auto", window, gap) for window, gap in ((2_000, 200), (10**6, 10**5))] == [
+    assert [quote_budget("auto", "balanced", w, gap) for w, gap in ((2_000, 200), (10**6, 10**5))] == [
         200,
         2_000,
     ]

@@ -14,8 +14,17 @@ from gateway_compaction.core.planning.context import RequestContext, SessionStat
 from gateway_compaction.core.planning.plan import Plan, make_plan
 from gateway_compaction.core.planning.views import render
 from gateway_compaction.core.policy.model import Policy
-from gateway_compaction.core.recall.recall import quote_reserve
+from gateway_compaction.core.recall.index import PassageIndex, Query
+from gateway_compaction.core.recall.recall import (
+    AlreadySent,
+    Count,
+    Quote,
+    choose_quote,
+    find_candidates,
+    quote_reserve,
+)
 from gateway_compaction.core.records.compaction import Clip, Compaction, Segment
+from gateway_compaction.core.text.lexicon import Phrases
 from gateway_compaction.core.tokens.counter import TokenCounter
 
 __all__ = ["Bench", "policy", "sent_by", "stored"]
@@ -59,7 +68,8 @@ class Bench:
         """Tokens kept free for quotes, besides the reserve for the answer."""
         levels = self.policy.levels
         slack = int((levels.aggressive.at - levels.medium.at) * self.window)
-        return quote_reserve(self.policy.recall.max_tokens, self.window, slack)
+        recall = self.policy.recall
+        return quote_reserve(recall.max_tokens, recall.priority, self.window, slack)
 
     def context(
         self, messages: Sequence[Any], compactions: Sequence[Compaction] = (), **rest: Any
@@ -108,3 +118,10 @@ def stored(
     """A compaction that fits the context."""
     segments = (Segment(0, covers, text),) if kind != "cleared" else ()
     return Compaction(context.chain[covers], covers, kind, segments, limit, clip, since=since)
+
+
+def find_quote(
+    index: PassageIndex, query: Query, sent: AlreadySent, room: int, phrases: Phrases, count: Count
+) -> Quote:
+    """What a message is shown in so much room, whatever it needs."""
+    return choose_quote(index, find_candidates(index, query), sent, room, phrases, count)

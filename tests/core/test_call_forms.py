@@ -23,9 +23,10 @@ from gateway_compaction.core.pins.anchors import Scoring, choose_anchors
 from gateway_compaction.core.pins.pins import find_rules
 from gateway_compaction.core.recall.index import build_index, build_query
 from gateway_compaction.core.recall.passages import searchable_text_of, split_into_passages
-from gateway_compaction.core.recall.recall import AlreadySent, find_quote
+from gateway_compaction.core.recall.recall import AlreadySent
 from gateway_compaction.core.summary.prompts import ShownLimit, render_messages
 from gateway_compaction.core.text.language import get_phrases
+from tests.core.builders import find_quote
 from tests.core.search import search
 from tests.core.strategies import Json, Talk, odd_messages, resent, talks
 

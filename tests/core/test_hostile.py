@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 
@@ -19,9 +19,9 @@ from gateway_compaction.core.conversation.messages import Message, told_text_of
 from gateway_compaction.core.extractive.extract import build_extract
 from gateway_compaction.core.pins.anchors import Scoring, choose_anchors
 from gateway_compaction.core.pins.pins import collect_pins, find_rules
-from gateway_compaction.core.recall.index import Query, build_index, build_query
+from gateway_compaction.core.recall.index import build_index, build_query
 from gateway_compaction.core.recall.passages import split_into_passages
-from gateway_compaction.core.recall.recall import AlreadySent, find_quote
+from gateway_compaction.core.recall.recall import AlreadySent, Candidates, choose_quote
 from gateway_compaction.core.summary.acceptance import accept_summary
 from gateway_compaction.core.summary.block import FrameSettings, build_frame, build_summary_message
 from gateway_compaction.core.summary.prompts import ShownLimit, render_messages
@@ -227,25 +227,19 @@ def test_passages_inside_code_are_found_among_many_fences() -> None:
     assert [a.text for a in found] == ["We decided to use Valkey for the cache."]
 
 
-class Unread(Mapping[str, float]):
-    """Terms that nobody may look at."""
+class Unread(tuple[int, ...]):
+    """Candidates that nobody may look at."""
 
-    def __getitem__(self, key: str) -> float:
-        raise AssertionError("searched")
-
-    def __iter__(self) -> Iterator[str]:
-        raise AssertionError("searched")
-
-    def __len__(self) -> int:
-        raise AssertionError("searched")
+    def __iter__(self) -> Iterator[int]:
+        raise AssertionError("read")
 
 
 @pytest.mark.parametrize("room", [-5, 0, 20])
-def test_where_nothing_can_be_quoted_nothing_is_searched(room: int) -> None:
+def test_where_nothing_can_be_quoted_no_candidate_is_read(room: int) -> None:
     story = [user("The marina opens at nine.")]
     index = build_index(story, [split_into_passages(m) for m in story])
-    query = Query(Unread(), frozenset())
-    found = find_quote(index, query, AlreadySent(), room, get_phrases("en"), rough)
+    candidates = Candidates(Unread((0,)), "much", "")
+    found = choose_quote(index, candidates, AlreadySent(), room, get_phrases("en"), rough)
     assert found.text == ""
 
 

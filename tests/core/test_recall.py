@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import pytest
 from hypothesis import given
@@ -16,15 +17,18 @@ from gateway_compaction.core.recall.index import build_index, build_query
 from gateway_compaction.core.recall.passages import split_into_passages
 from gateway_compaction.core.recall.recall import (
     AlreadySent,
+    Candidates,
+    Priority,
     Quote,
-    find_quote,
+    find_candidates,
     quote_budget,
     quote_reserve,
+    quote_share,
     render_all_lines,
 )
 from gateway_compaction.core.text.language import get_phrases
 from gateway_compaction.core.tokens.counter import TokenCounter
-from tests.core.builders import Bench, policy, sent_by, stored
+from tests.core.builders import Bench, find_quote, policy, sent_by, stored
 from tests.core.invariants import text_in
 from tests.core.scripts import script
 from tests.core.search import search
@@ -56,23 +60,74 @@ class TestBudget:
     """The tokens that may be quoted before one message."""
 
     @pytest.mark.parametrize(
-        ("rule", "window", "slack", "tokens"),
+        ("rule", "priority", "window", "slack", "tokens"),
         [
-            ("auto", 10_000, 1000, 400),
-            ("auto", 100_000, 10_000, 1000),
-            ("auto", 10**6, 10**5, 2000),
-            ("auto", 2000, 200, 200),
-            (0, 10_000, 1000, 0),
-            (800, 10_000, 1000, 800),
-            (99_999, 10_000, 1000, 7500),
+            ("auto", "cost", 10_000, 1000, 400),
+            ("auto", "balanced", 10_000, 1000, 960),
+            ("auto", "evidence", 10_000, 2000, 1600),
+            ("auto", "balanced", 128_000, 12_800, 1280),
+            ("auto", "evidence", 128_000, 12_800, 2560),
+            *(
+                ("auto", p, 10**6, 10**5, t)
+                for p, t in (("cost", 2000), ("balanced", 2000), ("evidence", 4000))
+            ),
+            *(("auto", p, 2000, 200, 200) for p in ("cost", "balanced", "evidence")),
+            (0, "evidence", 10_000, 1000, 0),
+            (800, "evidence", 10_000, 1000, 800),
+            (99_999, "cost", 10_000, 1000, 7500),
         ],
     )
-    def test_the_table(self, rule: str | int, window: int, slack: int, tokens: int) -> None:
-        assert quote_budget(rule, window, slack) == tokens
+    def test_the_table(
+        self, rule: str | int, priority: Priority, window: int, slack: int, tokens: int
+    ) -> None:
+        assert quote_budget(rule, priority, window, slack) == tokens
 
     @pytest.mark.parametrize(("rule", "tokens"), [("auto", 0), (0, 0), (800, 0), (1500, 500)])
     def test_what_the_slack_does_not_hold_is_reserved(self, rule: str | int, tokens: int) -> None:
-        assert quote_reserve(rule, 10_000, 1000) == tokens
+        assert quote_reserve(rule, "evidence", 10_000, 1000) == tokens
+
+    @pytest.mark.parametrize(
+        ("need", "budget", "earlier", "tokens"),
+        [
+            ("little", 1000, 0, 120),
+            ("little", 80, 99, 80),
+            ("much", 1000, 0, 1000),
+            ("much", 1000, 7, 1000),
+            ("much", 1000, 8, 500),
+            ("much", 200, 8, 120),
+            ("much", 80, 8, 80),
+        ],
+    )
+    def test_the_share_of_one_message(
+        self, need: Literal["little", "much"], budget: int, earlier: int, tokens: int
+    ) -> None:
+        assert quote_share(budget, Candidates((), need, ""), earlier) == tokens
+
+
+class TestNeed:
+    """How much a message needs of what is covered."""
+
+    TALK: ClassVar[list[Json]] = [
+        *STORY,
+        *({"role": "user", "content": f"Day {n}: a calm sea, we sang and ate soup."} for n in range(20)),
+    ]
+
+    @pytest.mark.parametrize(
+        ("said", "need"),
+        [
+            ("When does the ferry to Bergen go?", "much"),
+            ("Who painted the boathouse red?", "much"),
+            ("Remind me of the ferry to Bergen.", "much"),
+            ("What a day! I slept for hours and then read a book. Did we sing as well?", "little"),
+            ("Did anybody ever climb that mountain near Oslo with a heavy rucksack and a dog?", "little"),
+            ("Book the ferry to Bergen.", "little"),
+            ("Thanks, that was all.", "little"),
+            ("", "little"),
+        ],
+    )
+    def test_of_messages(self, said: str, need: str) -> None:
+        index = build_index(self.TALK, [split_into_passages(m) for m in self.TALK])
+        assert find_candidates(index, build_query({"role": "user", "content": said})).need == need
 
 
 class TestQuotes:
@@ -253,46 +308,46 @@ class TestPlanned:
         assert bench.quotes == 276 and 0 < count(quoting.recalls[16]) < 276
         assert quoting.tokens == view.tokens
 
-    def test_half_is_left_for_a_later_question(self) -> None:
-        bench = Bench(8_000, policy(levels__medium__keep_last=2, recall__max_tokens=700))
-        gates = [
-            {
-                "role": role,
-                "content": f"Gate {n} of the marina has the code 47{n}, said the harbour master. " * 4,
-            }
-            for n in range(60)
-            for role in ("user", "assistant")
-        ]
-        messages = [*gates, *script("user text user")]
-        messages[-3] = {"role": "user", "content": "Which codes have the gates of the marina?"}
-        messages[-1] = {"role": "user", "content": "And who said the codes of the gates of the marina?"}
-        context = bench.context(messages)
-        view = ViewBuilder(context).add_quotes(
-            ViewBuilder(context).build_view(stored(context, 120, since=120))
-        )
-        first, second = (count(view.recalls[n]) for n in (120, 122))
-        # Eight hundred tokens lie between medium and aggressive.
-        assert 300 < first <= 400 and 200 < second <= 280
-
     def test_no_question_of_an_epoch_is_left_without_quotes(self) -> None:
-        bench = Bench(4_000, policy(levels__medium__keep_last=2))
+        places = [17 * n % 60 for n in range(1, 21)]
+        quoting = self.quote_gates(200, places)
+        shown = ["".join(quoting[: n + 1]) for n in range(20)]
+        assert all(f"{4700 + place}, said" in text for place, text in zip(places, shown, strict=True))
+        assert max(map(count, quoting[:8])) > 120 and max(map(count, quoting)) <= 200
+        assert max(map(count, quoting[8:])) <= 120
+
+    def test_small_talk_takes_nothing_from_a_question(self) -> None:
+        chat = "What a day! I slept for hours and sang in the rain, then I read a book. Did you ever sing?"
+        quoting = self.quote_gates(400, [7], before=[chat] * 30)
+        assert "4707, said" in quoting[-1] and count(quoting[-1]) > 200
+        assert all(count(text) <= 120 for text in quoting[:-1])
+
+    @pytest.mark.parametrize("places", [[0, 6], [17 * n % 60 for n in range(1, 13)]])
+    def test_a_larger_budget_never_keeps_less(self, places: list[int]) -> None:
+        kept: set[str] = set()
+        for budget in (0, 60, 107, 130, 200, 320, 400, 700, 1_000, 1_500):
+            lines = "\n".join(self.quote_gates(budget, places)).splitlines()
+            # The same words stand in two messages of each gate.
+            quoted = {line.partition("] ")[2] for line in lines if line.startswith("[")}
+            assert kept <= quoted
+            kept = quoted
+        assert len(kept) > 12
+
+    def quote_gates(self, budget: int, places: list[int], before: Sequence[str] = ()) -> list[str]:
+        """Return what is quoted before questions about gates that are covered."""
+        bench = Bench(16_000, policy(levels__medium__keep_last=2, recall__max_tokens=budget))
         gates = [f"Gate K{n}K of the marina has the code {4700 + n}, said the master." for n in range(60)]
         said = [{"role": r, "content": gate} for gate in gates for r in ("user", "assistant")]
-        # Far from one another, so that no answer stands beside the one before.
-        places = [17 * n % 60 for n in range(1, 21)]
-        asked = [f"Which code has gate K{n}K of the marina?" for n in places]
+        asked = [*before, *(f"Which code has gate K{n}K of the marina?" for n in places)]
         chat = [{"role": r, "content": c} for q in asked for r, c in (("user", q), ("assistant", "Wait."))]
         context = bench.context([*said, *chat[:-1]])
-        view = ViewBuilder(context).build_view(stored(context, 120, since=120))
-        quoting = ViewBuilder(context).add_quotes(view)
-        quotes = [quoting.recalls.get(120 + 2 * n, "") for n in range(20)]
-        assert all(str(4700 + n) in "".join(quotes[: i + 1]) for i, n in enumerate(places))
-        assert sum(str(4700 + n) in quotes[i] for i, n in enumerate(places)) >= 5
-        assert all(count(text) <= 160 for number, text in quoting.recalls.items() if number > 122)
-        costs = sum(
-            bench.calibrated_tokens({"role": "user", "content": text}) for text in quoting.recalls.values()
-        )
-        assert quoting.tokens - view.tokens > costs - 20 * 10, "all of it counts as usage"
+        views = ViewBuilder(context)
+        view = views.build_view(stored(context, 120, since=120))
+        quoting = views.add_quotes(view)
+        quotes = [quoting.recalls.get(120 + 2 * n, "") for n in range(len(asked))]
+        counted = sum(bench.calibrated_tokens({"role": "user", "content": t}) for t in quotes if t)
+        assert quoting.tokens - view.tokens >= counted - 10 * len(asked), "all of it counts as usage"
+        return quotes
 
     def test_what_did_not_fit_when_a_compaction_was_made_bounds_no_later_question(self) -> None:
         bench, messages = self.bench(), voyage("What was the code of the marina gate?")

@@ -14,7 +14,7 @@ from gateway_compaction.core.pins.anchors import Scoring
 from gateway_compaction.core.pins.pins import collect_pins
 from gateway_compaction.core.recall.index import build_index, build_query
 from gateway_compaction.core.recall.passages import split_into_passages
-from gateway_compaction.core.recall.recall import AlreadySent, find_quote
+from gateway_compaction.core.recall.recall import AlreadySent
 from gateway_compaction.core.records.compaction import Segment
 from gateway_compaction.core.summary.block import TAG, FrameSettings, build_frame, build_summary_message
 from gateway_compaction.core.summary.prompts import (
@@ -26,6 +26,7 @@ from gateway_compaction.core.summary.prompts import (
 )
 from gateway_compaction.core.text.language import get_phrases
 from gateway_compaction.core.tokens.counter import TokenCounter
+from tests.core.builders import find_quote
 from tests.engine.histories import grown, loop
 from tests.engine.rig import Rig
 from tests.seeds.talks import sent, summary_in

@@ -158,7 +158,8 @@ class RequestContext:
     @property
     def reserved_for_quotes(self) -> int:
         """Tokens that every view keeps free for quotes: those that the gap above ``medium`` does not hold."""
-        return quote_reserve(self.policy.recall.max_tokens, self.window, self.levels.gap)
+        recall = self.policy.recall
+        return quote_reserve(recall.max_tokens, recall.priority, self.window, self.levels.gap)
 
     @cached_property
     def fitting_compactions(self) -> tuple[Compaction, ...]:
@@ -285,5 +286,6 @@ def level_gap(policy: Policy, window: int) -> int:
 
 def reserved_tokens(body: Mapping[str, Any], window: int, policy: Policy) -> int:
     """Return the tokens kept free: for the answer, and for quotes that the gap above medium does not hold."""
-    quotes = quote_reserve(policy.recall.max_tokens, window, level_gap(policy, window))
+    recall = policy.recall
+    quotes = quote_reserve(recall.max_tokens, recall.priority, window, level_gap(policy, window))
     return output_reserve(body, window, policy.output_reserve) + quotes

@@ -26,10 +26,14 @@ from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.recall.index import PassageIndex, build_index, build_query
 from gateway_compaction.core.recall.passages import split_into_passages
 from gateway_compaction.core.recall.recall import (
+    LEAST_ROOM,
     AlreadySent,
+    Candidates,
     Quote,
-    find_quote,
+    choose_quote,
+    find_candidates,
     quote_budget,
+    quote_share,
     render_all_lines,
 )
 from gateway_compaction.core.records.compaction import Compaction
@@ -50,15 +54,6 @@ from gateway_compaction.core.text.shorten import clear_result, clip_message, is_
 
 NOTE_AND_PINS_TOKENS = 600
 """Tokens for note and pins where ``summary.rate`` sets the length of the text alone."""
-
-LEAST_QUOTED = 160
-"""Tokens that every question is offered, however many came before it: less answers nothing."""
-
-LEAST_SHARE = 0.4
-"""Share of the quotes' budget that every question is offered."""
-
-NO_LIMIT = 10**9
-"""More tokens than any request has, where a compaction does not tell what it saves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,58 +374,66 @@ class ViewBuilder:
     def quotes_budget(self) -> int:
         """Most tokens quoted before one message."""
         context = self.context
-        return quote_budget(context.policy.recall.max_tokens, context.window, context.levels.gap)
+        recall = context.policy.recall
+        return quote_budget(recall.max_tokens, recall.priority, context.window, context.levels.gap)
 
     def add_quotes(self, view: View) -> View:
         """Return the view with what its user messages need of the covered ones.
 
         What a message gets depends on the compaction and on the questions before it, and on no count that a
         calibration may change, so it stays the same until the next compaction: otherwise each call would lose
-        the provider's prompt cache. The first questions get most, and every one something. All of them
-        together get never more than half of what the compaction saves: each quote brings the next compaction
-        nearer.
+        the provider's prompt cache. A question that the covered messages answer gets the whole budget,
+        whatever was quoted before older messages. All of it counts as usage: where no room is left for the
+        newest question's quotes, the next compaction takes the place of the older ones.
         """
         context, compaction, summary = self.context, view.compaction, view.summary_message
-        budget, gap = self.quotes_budget, context.levels.gap
-        if not budget or compaction is None or summary is None or not self.has_index(compaction):
+        budget = self.quotes_budget
+        if budget < LEAST_ROOM or compaction is None or summary is None or not self.has_index(compaction):
             return view
-        left, room = max(budget, gap), NO_LIMIT
-        if compaction.tokens_before:
-            room = max(0, compaction.tokens_before - context.raw_tokens(text_of(summary))) // 2
         history = context.transcript.history
         opener = [] if view.opener is None else [view.opener]
         later = [i for i in range(compaction.covers, len(history)) if role_of(history[i]) == "user"]
         quotes: dict[int, str] = {}
         quoted: frozenset[int] = frozenset()
+        needing = 0
         for number in [*opener, *later]:
             if number < compaction.since:
                 continue
-            # Half of what is left, and never so little that nothing is answered: each counts as usage.
-            share = max(left if budget > gap else left // 2, LEAST_QUOTED, int(LEAST_SHARE * budget))
+            candidates = self._find_candidates(compaction, number)
+            share = quote_share(budget, candidates, needing)
+            needing += candidates.need == "much"
             if compaction.quotes is not None and number <= compaction.since:
                 share = min(share, compaction.quotes)
-            quote = self._find_quote(view, compaction, number, min(budget, share, room), quoted)
+            quote = self._choose_quote(view, compaction, number, share, quoted)
             if quote.text:
                 quotes[number] = quote.text
                 quoted |= set(quote.passages)
-                left, room = left - quote.tokens, room - quote.tokens
         count = context.calibrated_tokens
         costs = sum(count(prepend_text(history[n], text)) - count(history[n]) for n, text in quotes.items())
         # Reserved room that quotes now fill is not counted twice.
         filled = min(costs, context.reserved_for_quotes)
         return replace(view, tokens=view.tokens + costs - filled, recalls=quotes, reserve_used=filled)
 
-    def _find_quote(
+    def _find_candidates(self, compaction: Compaction, number: int) -> Candidates:
+        """Find what of the covered messages a user message may be shown; once for all requests."""
+        context = self.context
+        message, keys = context.transcript.history[number], context.policy.summary.preserve_keys
+        return context.caches.frames.get(
+            ("candidates", compaction.digest, context.chain[number + 1], keys),
+            lambda: find_candidates(self.get_index(compaction.covers), build_query(message, keys)),
+        )
+
+    def _choose_quote(
         self, view: View, compaction: Compaction, number: int, room: int, quoted: frozenset[int]
     ) -> Quote:
-        """Find what a user message needs of the covered ones, in at most ``room`` tokens."""
+        """Choose what is quoted before a user message, in at most ``room`` tokens."""
         context = self.context
         message = context.transcript.history[number]
 
-        def find() -> Quote:
-            return find_quote(
+        def choose() -> Quote:
+            return choose_quote(
                 self.get_index(compaction.covers),
-                build_query(message, context.policy.summary.preserve_keys),
+                self._find_candidates(compaction, number),
                 AlreadySent(
                     text=text_of(view.summary_message) if view.summary_message else "",
                     passages=quoted,
@@ -443,7 +446,7 @@ class ViewBuilder:
 
         asked, pins = context.chain[number + 1], context.session.controls.pins
         key = ("recall", compaction.digest, compaction.text, pins, asked, room, quoted)
-        return context.caches.frames.get(key, find)
+        return context.caches.frames.get(key, choose)
 
     def has_index(self, compaction: Compaction) -> bool:
         """Tell whether what a compaction covers is indexed, or indexed quickly (half a second at most)."""

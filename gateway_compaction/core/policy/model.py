@@ -194,7 +194,15 @@ class Recall(Section):
         Literal["auto"] | Annotated[int, Field(ge=0, le=LARGEST)],
         Expects("auto, or a whole number of at least 0 (0: off)"),
     ] = Field(
-        default="auto", description="Most tokens recalled; auto: 1 % of the window, 400 to 2000; 0: off."
+        default="auto",
+        description="Most tokens recalled before one message; auto: by the priority; 0: off.",
+    )
+    priority: Annotated[Literal["cost", "balanced", "evidence"], Expects("cost, balanced or evidence")] = (
+        Field(
+            default="balanced",
+            description="What auto weighs more; cost: 1 % of the window, 400 to 2000; balanced: 960 to 2000;"
+            " evidence: 2 %, 1600 to 4000.",
+        )
     )
 
 

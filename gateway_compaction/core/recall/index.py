@@ -129,12 +129,14 @@ class Query:
         names: capitalised words of the message, in small letters.
         asks: whether the message asks something, by a question mark or by a word that refers back.
         text: the text of the message.
+        asking: the share of the text that stands in questions, from 0 to 1.
     """
 
     terms: Mapping[str, float]
     names: frozenset[str]
     asks: bool = True
     text: str = ""
+    asking: float = 0.0
 
 
 def build_query(message: Message, keys: Sequence[str] = ()) -> Query:
@@ -147,13 +149,15 @@ def build_query(message: Message, keys: Sequence[str] = ()) -> Query:
     text = text_of(message)
     terms = dict.fromkeys(extract_terms(" ".join(keys)), REST_WEIGHT)
     all_terms = extract_terms(text)
-    questions = extract_terms(" ".join(QUESTION.findall(text)))
+    sentences = QUESTION.findall(text)
+    asking = sum(map(len, sentences)) / max(1, len(text))
+    questions = extract_terms(" ".join(sentences))
     names = frozenset(w.lower() for w in CAPITALISED.findall(text))
     if not questions or len(text.split()) <= SHORT_QUERY_WORDS:
         asks = bool(questions) or ASKING.search(text) is not None
-        return Query({**terms, **dict.fromkeys(all_terms, 1.0)}, names, asks, text)
+        return Query({**terms, **dict.fromkeys(all_terms, 1.0)}, names, asks, text, asking)
     terms |= dict.fromkeys(all_terms, REST_WEIGHT)
-    return Query({**terms, **dict.fromkeys(questions, 1.0)}, names, text=text)
+    return Query({**terms, **dict.fromkeys(questions, 1.0)}, names, text=text, asking=asking)
 
 
 def build_index(messages: Sequence[Message], passages: Sequence[tuple[Passage, ...]]) -> PassageIndex:
