@@ -6,14 +6,11 @@ import os
 import platform
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.faults.account import Account
+from tests.faults.table import FAULTS, Fault
 
-if TYPE_CHECKING:
-    from tests.faults.table import Fault
-
-__all__ = ["PAGE", "build_rows", "write_page"]
+__all__ = ["PAGE", "write_page"]
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reliability.md"
 BEGIN, END = "<!-- make faults: begin -->", "<!-- make faults: end -->"
@@ -22,17 +19,17 @@ HEAD = f"| {' | '.join(COLUMNS)} | back after |"
 
 
 def write_page(rows: Sequence[tuple[Fault, Account]], minutes: float, crashes: int) -> None:
-    """Write the table anew between its marks."""
+    """Write the table anew between its marks; rows of faults that were not run this time stay."""
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    table = "\n".join([*build_rows(rows), "", describe(rows, minutes, crashes)])
+    old, after = rest.split(END)
+    known = {line.split("`")[1]: line for line in old.splitlines() if line.startswith("| `")}
+    known |= {fault.name: build_row(fault, account) for fault, account in rows}
+    lines = [known[fault.name] for fault in FAULTS if fault.name in known]
+    table = "\n".join(
+        [HEAD, "|---|---|---|---|---|---|---|---|---|---|", *lines, "", describe(rows, minutes, crashes)]
+    )
     PAGE.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}", encoding="utf-8")
-
-
-def build_rows(rows: Sequence[tuple[Fault, Account]]) -> list[str]:
-    """The lines of the table."""
-    return [HEAD, "|---|---|---|---|---|---|---|---|---|---|", *(build_row(*row) for row in rows)]
 
 
 def build_row(fault: Fault, account: Account) -> str:
@@ -57,5 +54,5 @@ def describe(rows: Sequence[tuple[Fault, Account]], minutes: float, crashes: int
     told = f"Not as demanded: {', '.join(bad)}." if bad else "All as demanded."
     if crashes:
         told += f" Proxies that ended by themselves, and were started again: {crashes} (see above)."
-    size = f"{len(rows)} faults, {calls} calls, {minutes:.0f} minutes"
+    size = f"The latest run: {len(rows)} faults, {calls} calls, {minutes:.0f} minutes"
     return f"{size}, Python {platform.python_version()}, {os.cpu_count()} cores. {told}"

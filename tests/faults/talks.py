@@ -97,6 +97,7 @@ class Talk:
         words: further words of every question, for guardrails.
         conversation: what the gateway calls it, where it keeps it.
         sent: messages that the gateway has, where it keeps the conversation.
+        version: of what the gateway keeps, as far as it was told.
     """
 
     words: str = ""
@@ -105,6 +106,7 @@ class Talk:
     number: int = 0
     conversation: str = ""
     sent: int = 1
+    version: int = 0
 
     @property
     def tags(self) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Manners", "Visitor"]
 
+SECRET = re.compile(r"SECRET-\w+")
+VERSION, IF_VERSION = "x-conversation-version", "x-conversation-if-version"
 PATHS = {"messages": "/v1/messages", "responses": "/v1/responses"}
 TURNS_BEFORE = 19
 MOST_MESSAGES = 90
@@ -107,7 +110,9 @@ class Visitor:
             await self._after_failure(call)
             return
         talk.answer(text)
-        talk.sent = len(talk.messages)
+        # Without a version nothing was kept: what the gateway does not have is sent again with the next call.
+        if call.answer is not None and VERSION in call.answer.headers:
+            talk.sent, talk.version = len(talk.messages), int(call.answer.headers[VERSION])
         await self._compare(call)
         if self.door != "kept":
             if chance() < manners.edit:
@@ -150,12 +155,18 @@ class Visitor:
     async def _call(self, talk: Talk, *, leave_after: int | None = None) -> Call:
         """One call through a proxy that can be reached."""
         member = self.lab.choose()
-        call = Call(talk.tags[-1], list(talk.messages), self.door, member.name)
+        call = Call(talk.tags[-1], expected(talk.messages), self.door, member.name)
         self.lab.calls.append(call)
         if leave_after is not None:
             call.excuse = "the client left"
         try:
-            call.answer = await self._send(member, talk, leave_after)
+            try:
+                call.answer = await self._send(member, talk, leave_after)
+            except (httpx.ReadError, httpx.RemoteProtocolError):
+                # A server may close an idle connection just when it is used again: SDKs then ask once more.
+                if not (member.is_reachable and member.proxy.is_running):
+                    raise
+                call.answer = await self._send(member, talk, leave_after)
         except httpx.HTTPError as error:
             call.error = repr(error)
             # Nobody answers a call in the middle of which its proxy is killed, with the plugin or without it.
@@ -173,7 +184,8 @@ class Visitor:
         if self.door == "kept":
             headers = {"Idempotency-Key": talk.tags[-1]}
             if talk.conversation:
-                headers["x-conversation-id"] = talk.conversation
+                # Where it could not be told whether the last exchange was kept, a call must not go on blindly.
+                headers |= {"x-conversation-id": talk.conversation, IF_VERSION: str(talk.version)}
             new = [talk.messages[0], *talk.messages[talk.sent :]]
             return await client.chat(model, new, headers=headers)
         if self.door in PATHS:
@@ -187,6 +199,11 @@ class Visitor:
         if where not in self.clients:
             self.clients[where] = Client(url, self.lab.keys[key], timeout=TIMEOUT_SECONDS)
         return self.clients[where]
+
+
+def expected(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Messages as the guardrail of the laboratory leaves them."""
+    return [{**message, "content": SECRET.sub("[MASKED]", message["content"])} for message in messages]
 
 
 def text_of(door: str, answer: Answer) -> str:
