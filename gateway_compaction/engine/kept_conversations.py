@@ -149,7 +149,9 @@ class KeptConversations:
                 call.session, addition, token=call.token, ttl=float(policy.storage.ttl)
             )
         except StoreError as error:
-            log.warning("conversation: %s not appended: %s", call.id, error)
+            call.appended = await self._find_appended(call.session, exchange)
+            if call.appended is None:
+                log.warning("conversation: %s not appended: %s", call.id, error)
         return call.appended
 
     def give_up(self, call: KeptCall) -> None:
@@ -160,6 +162,21 @@ class KeptConversations:
         if call.renewal is not None:
             call.renewal.cancel()
         self._run_later(self._release(call.session, call.token))
+
+    async def _find_appended(self, session: SessionRef, exchange: Exchange) -> Appended | None:
+        """Look for an exchange whose append failed: it is there where only the store's answer came too late.
+
+        Told that it was not kept, the client would bring its messages again, and the model would read them
+        twice.
+        """
+        try:
+            kept = (await self._store.open(session, token="", seconds=0.0)).kept
+        except StoreError:
+            return None
+        last = kept.exchanges.get(kept.head)
+        if last is None or (last.at, last.digest) != (exchange.at, exchange.digest):
+            return None
+        return Appended(kept.head, kept.version)
 
     async def _open_free(
         self, session: SessionRef, token: str, begin: float | None, policy: Policy

@@ -11,6 +11,7 @@ from litellm.proxy._types import ProxyException, UserAPIKeyAuth
 from litellm.types.utils import ModelResponse, ModelResponseStream
 
 from gateway_compaction.adapters.litellm.kept_streams import KeptStreams
+from gateway_compaction.errors import StoreError
 from tests.engine.host import Host, SentCall
 
 # Pydantic warns of types of LiteLLM when they are first built.
@@ -292,6 +293,22 @@ async def test_a_conversation_that_cannot_be_read_at_once_is_asked_for_once_more
     monkeypatch.setattr(client, "execute_command", fail_once)
     await talk.ask(user("Two."))
     assert not failures
+
+
+async def test_an_exchange_that_is_there_though_the_store_answered_too_late_is_told_as_kept(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = Talk(host)
+    store: Any = host.runtime.conversations._store
+    append = store.append
+
+    async def append_and_fail(*args: Any, **kwargs: Any) -> Any:
+        await append(*args, **kwargs)
+        raise StoreError("it did not answer in time")
+
+    monkeypatch.setattr(store, "append", append_and_fail)
+    await talk.ask(user("One."))
+    assert talk.told["x-conversation-version"] == "1"
 
 
 class TestStreams:

@@ -184,7 +184,7 @@ class Visitor:
         if self.door == "kept":
             headers = {"Idempotency-Key": talk.tags[-1]}
             if talk.conversation:
-                # Where it could not be told whether the last exchange was kept, a call must not go on blindly.
+                # Where nobody knows whether the last exchange was kept, a call must not go on blindly.
                 headers |= {"x-conversation-id": talk.conversation, IF_VERSION: str(talk.version)}
             new = [talk.messages[0], *talk.messages[talk.sent :]]
             return await client.chat(model, new, headers=headers)
