@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
@@ -19,6 +20,7 @@ from gateway_compaction.archive import Query, Scope
 from gateway_compaction.core.tokens.windows import LearnedWindow
 from gateway_compaction.errors import StoreBusy, StoreError
 from gateway_compaction.ports import CallRecord
+from tests.lab.forwarder import Forwarder
 from tests.lab.ports import HOST, free_port
 from tests.lab.redis_server import GarbageServer, HungServer, RedisServer
 from tests.lab.waiting import until
@@ -160,6 +162,28 @@ async def test_a_server_that_comes_back_is_found_by_one_probe(
     assert [type(answer) for answer in answers].count(StoreBusy) == 4
     assert store.connection.round_trips == before + 1
     assert store.state == "closed"
+
+
+async def test_a_handshake_that_takes_longer_than_a_request_waits_does_not_keep_the_breaker_open(
+    redis: RedisServer, open_store: Callable[..., RedisStore]
+) -> None:
+    now = [0.0]
+    async with Forwarder(redis.port) as slow:
+        # Each connection waits for several answers of the server before it can be used.
+        slow.delay = (0.06, 0.06)
+        url = f"redis://default:@{HOST}:{slow.port}/1"
+        store = open_store(url, seconds=0.1, background=1.0, breaker=Breaker(lambda: now[0], failures=1))
+
+        async def is_answered() -> bool:
+            now[0] += 31
+            with contextlib.suppress(StoreError):
+                await store.load(S, [A])
+            return store.state == "closed"
+
+        with pytest.raises(StoreError):
+            await store.load(S, [A])
+        assert store.state == "open"
+        await until(is_answered, "a probe to be answered", every=0.2)
 
 
 async def test_a_cancelled_probe_does_not_lock_the_breaker(open_store: Callable[..., RedisStore]) -> None:

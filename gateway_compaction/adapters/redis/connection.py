@@ -8,6 +8,7 @@ unreadable answer can raise. ``RedisStore`` (the request path) and ``RedisArchiv
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -152,6 +153,7 @@ class RedisConnection:
         # Waiting here can be cancelled safely; the driver's pools raise when full, or lose connections.
         self._gate = asyncio.Semaphore(CONNECTIONS)
         self._renewed_at = -RENEWAL_SECONDS
+        self._connecting: asyncio.Task[None] | None = None
 
     async def send(
         self, *commands: Command, seconds: float = OPERATOR_SECONDS, breaker: Breaker | None = None
@@ -222,6 +224,8 @@ class RedisConnection:
         Raises:
             StoreError: that did not work, or not in time.
         """
+        if self._connecting is not None:
+            self._connecting.cancel()
         try:
             async with asyncio.timeout(seconds):
                 await self._client.aclose()
@@ -257,12 +261,28 @@ class RedisConnection:
             # Our own loop's delay says nothing about the server.
             if asked and (probe or not (isinstance(error, TimeoutError) and wait.stalled)):
                 _record_failure(breaker, probe, error)
+            if isinstance(error, TimeoutError):
+                self._connect_ahead()
             raise StoreError(_describe(error)) from error
         else:
             _record_success(breaker, probe)
             return answer
         finally:
             breaker.leave(probe)
+
+    def _connect_ahead(self) -> None:
+        """Have a connection made beside the requests, for the next of them.
+
+        A request's deadline may be too short for a handshake (TLS, a server far away), and cuts it off each
+        time. Where a failure has closed all connections, no probe of the breaker would ever be answered.
+        """
+        if self._connecting is None or self._connecting.done():
+            self._connecting = asyncio.get_running_loop().create_task(self._connect())
+
+    async def _connect(self) -> None:
+        with contextlib.suppress(*FAULTS):
+            async with asyncio.timeout(CONNECT_SECONDS), self._gate:
+                await self._client.ping()
 
     async def _call_and_renew(self, call: Callable[[], Awaitable[T]]) -> T:
         """Make a call; where another server is to be asked, close the connections to this one.
