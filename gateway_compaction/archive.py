@@ -281,6 +281,10 @@ class Archive(Protocol):
         """Return a snapshot, by its name."""
         ...
 
+    async def transcript(self, scope: Scope, session: SessionRef) -> Sequence[Mapping[str, Any]]:
+        """Return all messages of a conversation that the gateway keeps, masked, as its endpoint has them."""
+        ...
+
     async def compact(self, scope: Scope, session: SessionRef) -> None:
         """Compact from the next call on, below every level too, if that makes it smaller (until a reset)."""
         ...

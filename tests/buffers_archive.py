@@ -166,6 +166,10 @@ class FakeArchive:
             raise PartNotFound("There is no such snapshot")
         return TAKEN
 
+    async def transcript(self, scope: Scope, session: SessionRef) -> Sequence[Mapping[str, Any]]:
+        await self.detail(scope, session)
+        return ({"role": "user", "content": HOSTILE},)
+
     async def compact(self, scope: Scope, session: SessionRef) -> None:
         await self._do(scope, session, "compact")
 

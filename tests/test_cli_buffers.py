@@ -829,3 +829,8 @@ class TestSnapshots:
         assert document(archive, "snapshots", "aa11", TAKEN.name)["changes"][1]["part"] == "plan"
         told = good(archive, "restore", f"aa11@{TAKEN.name}")
         assert f"snapshot {TAKEN.name} of conversation" in told and "Ana wants" not in told
+
+    def test_a_whole_conversation_is_a_line_for_each_message(self, archive: FakeArchive) -> None:
+        printed = good(archive, "transcript", "aa11")
+        assert [json.loads(line) for line in printed.splitlines()] == [{"role": "user", "content": HOSTILE}]
+        assert "\x1b" not in printed

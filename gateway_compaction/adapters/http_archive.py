@@ -139,6 +139,11 @@ class HttpArchive:
         """See ``Archive.snapshot``."""
         return await self._get(RestorePoint, _build_path(session, f"snapshots/{quote(name, safe='')}"))
 
+    async def transcript(self, scope: Scope, session: SessionRef) -> Sequence[Mapping[str, Any]]:
+        """See ``Archive.transcript``."""
+        answer = await self._ask("GET", _build_path(session, "transcript"))
+        return tuple(_parse(dict[str, Any], line) for line in answer.content.splitlines())
+
     async def compact(self, scope: Scope, session: SessionRef) -> None:
         """See ``Archive.compact``."""
         await self._ask("POST", _build_path(session, "compact"))

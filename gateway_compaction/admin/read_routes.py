@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from typing import Annotated, Any
 
@@ -52,6 +53,9 @@ STORE_READS = (
 )
 """A full or read-only server reads on: to say only that it answers would hide that nothing is stored."""
 Limit = Annotated[int, Query(ge=1, le=200)]
+TRANSCRIPT_TEXT: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/jsonl": {}}, "description": "One message a line."}
+}
 METRICS_TEXT: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/plain": {}}, "description": "In Prometheus' text format."}
 }
@@ -211,6 +215,22 @@ async def snapshot_diff(
         detail = await parts.archive.detail(viewer.scope, ref_of(id))
         new = await asyncio.to_thread(detail.make_restore_point)
     return await json_response_off_loop(compare_points(old, new))
+
+
+@router.get(
+    "/sessions/{id}/transcript",
+    operation_id="compaction_transcript",
+    responses=TRANSCRIPT_TEXT,
+    response_class=Response,
+)
+async def transcript(viewer: Reader, parts: PartsDep, id: Id) -> Response:
+    """Return all messages of a conversation that the gateway keeps, one line of JSON each, secrets masked.
+
+    They are in the form of the endpoint, those of the branch that the next call goes on from.
+    """
+    found = await parts.archive.transcript(viewer.scope, ref_of(id))
+    lines = await asyncio.to_thread(lambda: "".join(f"{json.dumps(one)}\n" for one in found))
+    return Response(lines, 200, UNCACHED, "application/jsonl")
 
 
 @router.get("/policy", operation_id="compaction_policy", response_model=Explanation)

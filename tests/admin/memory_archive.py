@@ -106,6 +106,10 @@ class MemoryArchive:
         usual = [RestorePoint(session.session_id, 1.0, "before rebuild", state, messages=7)]
         return self.points.get(session.session_id, usual)
 
+    async def transcript(self, scope: Scope, session: SessionRef) -> Sequence[Mapping[str, Any]]:
+        self._found(scope, session)
+        return ({"role": "user", "content": "all of it"}, {"role": "assistant", "content": "\u2028"})
+
     async def compact(self, scope: Scope, session: SessionRef) -> None:
         self._do("compact", scope, session)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -67,3 +68,10 @@ async def test_a_snapshot_is_listed_compared_and_told(client: httpx.AsyncClient)
     assert "ACTIVE PLAN (told): the first plan" in told["text"] and told["source"].startswith("snapshot 1 of")
     gone = await client.post(URL, json={"snapshot": "2"}, headers=key)
     assert gone.status_code == 404
+
+
+async def test_a_whole_conversation_comes_line_by_line(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/compaction/sessions/tr.1/transcript", headers=bearer("sk-red-1"))
+    assert answer.headers["content-type"].startswith("application/jsonl")
+    lines = [json.loads(line) for line in answer.text.split("\n") if line]
+    assert [line["content"] for line in lines] == ["all of it", "\u2028"]

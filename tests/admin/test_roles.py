@@ -27,6 +27,7 @@ ROUTES: dict[tuple[str, str], tuple[dict[str, Any], bool]] = {
     ("GET", "/compaction/sessions/{id}/snapshots"): ({}, False),
     ("GET", "/compaction/sessions/{id}/snapshots/{name}"): ({}, False),
     ("GET", "/compaction/sessions/{id}/snapshots/{name}/diff"): ({}, False),
+    ("GET", "/compaction/sessions/{id}/transcript"): ({}, False),
     ("GET", "/compaction/sessions/{id}/export"): ({}, False),
     ("POST", "/compaction/sessions/{id}/preview"): ({"json": {"target": 0.3}}, False),
     ("POST", "/compaction/sessions/{id}/restore"): ({"json": {}}, False),

@@ -11,7 +11,10 @@ from litellm.proxy._types import ProxyException, UserAPIKeyAuth
 from litellm.types.utils import ModelResponse, ModelResponseStream
 
 from gateway_compaction.adapters.litellm.kept_streams import KeptStreams
-from gateway_compaction.errors import StoreError
+from gateway_compaction.archive import Scope
+from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.errors import NotFound, StoreError
+from tests.core.redaction.shapes import SHAPES
 from tests.engine.host import Host, SentCall
 
 # Pydantic warns of types of LiteLLM when they are first built.
@@ -66,6 +69,22 @@ class Talk:
         assert told is not None
         self.id, self.told = told["x-conversation-id"], told
         return call
+
+
+async def test_the_whole_conversation_is_told_and_its_secrets_are_not(host: Host) -> None:
+    talk, secret = Talk(host), SHAPES[0].value
+    call = await talk.ask(SYSTEM, user(f"The key is {secret}."))
+    await talk.ask(SYSTEM, user("And?"), reply="No more.")
+    assert call.state is not None and call.state.kept is not None
+    await call.success()
+    await host.runtime.worker.drain(20.0)
+    scope, session = Scope(everything=True), call.state.kept.session
+    told = await host.runtime.archive.transcript(scope, session)
+    assert [m["role"] for m in told] == ["system", "user", "assistant", "user", "assistant"]
+    assert secret not in str(told) and "[secret: " in told[1]["content"]
+    assert told[3:] == (user("And?"), said("No more."))
+    with pytest.raises(NotFound):
+        await host.runtime.archive.transcript(scope, SessionRef(session.tenant, "0" * 32))
 
 
 async def refused(call: SentCall) -> ProxyException:

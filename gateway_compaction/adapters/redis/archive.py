@@ -41,6 +41,7 @@ from gateway_compaction.adapters.redis.scripts import Command, Script, load_scri
 from gateway_compaction.adapters.redis.sealing import BOUNDS_FIELD, PIN, open_parts, open_point, seal_point
 from gateway_compaction.adapters.redis.transfer import build_document
 from gateway_compaction.adapters.redis.transfer_checks import LONGEST_PIN, MOST_PINS
+from gateway_compaction.adapters.redis_conversations import decode_kept
 from gateway_compaction.adapters.vault import Vault
 from gateway_compaction.archive import Hour, Query, Scope, SessionDetail, SessionPage, SessionRow
 from gateway_compaction.core.records.compaction import SessionRef
@@ -53,7 +54,7 @@ from gateway_compaction.core.records.snapshots import (
     compare_points,
     describe_snapshot,
 )
-from gateway_compaction.core.redaction.marks import mask_secrets
+from gateway_compaction.core.redaction.marks import mask_message, mask_secrets
 from gateway_compaction.errors import ActionRefused, NotFound, PartNotFound
 
 log = logging.getLogger("gateway_compaction")
@@ -172,6 +173,14 @@ class RedisArchive:
         if point is None:
             raise PartNotFound(f"There is no snapshot {name[:20]!r}; the session's snapshots are listed")
         return point
+
+    async def transcript(self, scope: Scope, session: SessionRef) -> Sequence[Mapping[str, Any]]:
+        """See ``Archive.transcript``; of the branch that the next call goes on from."""
+        await fetch_fields(self._connection, scope, session)
+        [stored] = await self._connection.send(build_part_query(session, "kept"))
+        if not stored:
+            raise PartNotFound("The gateway does not keep this conversation: its client does")
+        return await asyncio.to_thread(self._build_transcript, stored, session)
 
     async def compact(self, scope: Scope, session: SessionRef) -> None:
         """See ``Archive.compact``."""
@@ -307,6 +316,14 @@ class RedisArchive:
                 await self._connection.send(build_request_notice(session, left / 1000))
         await self._index.refresh_row(session)
         log.info("%s: session=%s by=%s", action.name, session.session_id, _format_actor(scope))
+
+    def _build_transcript(
+        self, stored: Mapping[bytes, bytes], session: SessionRef
+    ) -> tuple[Mapping[str, Any], ...]:
+        opened = open_parts({"kept": stored}, session, self._connection.vault)["kept"]
+        kept = decode_kept([part for pair in opened.items() for part in pair])
+        items = (*kept.find_preamble(kept.head), *kept.list_messages(kept.head))
+        return tuple(mask_message(item) for item in items if isinstance(item, dict))
 
     async def _keep_snapshot(self, scope: Scope, session: SessionRef, reason: str) -> None:
         """Keep the present state of a session to go back to, where that differs from the last snapshot.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated
+import json
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
@@ -118,7 +119,21 @@ def snapshots(
         out.print("Nothing that a later conversation is told has changed.")
 
 
+@with_archive_options
+def transcript(invocation: Invocation, session: Named) -> None:
+    """Print all messages of a conversation that the gateway keeps, one line of JSON each."""
+
+    async def action(reached: OpenArchive) -> Sequence[Mapping[str, Any]]:
+        ref = await find_session(reached, session)
+        return await reached.archive.transcript(reached.scope, ref)
+
+    for message in invocation.run(action):
+        # JSON escapes what a terminal would obey.
+        print(json.dumps(message))
+
+
 def add_restore(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     app.command()(restore)
     app.command()(snapshots)
+    app.command()(transcript)
