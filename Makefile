@@ -10,7 +10,7 @@ LOCKED := $(PIP) install --quiet --no-compile --require-hashes
 EDITABLE := $(PIP) install --quiet --no-deps --no-build-isolation --editable .
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test clients compat faults coverage check format lock lock-clients lock-compat clean
+.PHONY: help install run test clients compat faults bench coverage check format lock lock-clients lock-compat clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +69,9 @@ faults: $(VENV)/.dev ## Put every fault into a running gateway and write docs/re
 coverage: $(VENV)/.dev ## Run the tests of core/, which cover every line and branch of it
 	$(BIN)/python -m coverage run --branch --source gateway_compaction/core -m pytest -q tests/core tests/seeds tests/test_policy*.py
 	$(BIN)/python -m coverage report --show-missing --fail-under=100
+
+bench: $(VENV)/.dev ## Measure the CPU of the hook beside other tools into docs/benchmarks.md (two minutes; BENCH=--full)
+	$(BIN)/python -m bench.hook $(BENCH) --json docs/benchmarks.json --markdown docs/benchmarks.md
 
 check: $(VENV)/.dev ## Lint, check the format and the types
 	$(BIN)/ruff check .

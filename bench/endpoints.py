@@ -16,57 +16,24 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
-import os
 import time
 from collections.abc import Awaitable, Callable
-from types import SimpleNamespace
 from typing import Any
 
-os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-
-import litellm
-from litellm.proxy._types import UserAPIKeyAuth
-
-from gateway_compaction.adapters.litellm.models import ProxyModels
-from gateway_compaction.call_state import KEY, tenant_of
+from bench.hook_calls import AUTH, CALL_TYPES, MODEL, OneModel, build_hook, play_call
+from gateway_compaction.call_state import tenant_of
 from gateway_compaction.core.endpoints.read import read_conversation
 from gateway_compaction.core.endpoints.wire import EndpointName
 from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.engine.request import Request
-from gateway_compaction.hook import CompactionHook
-from gateway_compaction.ports import Caller, ModelFacts
-from gateway_compaction.replay import NoSummarizer
-from gateway_compaction.runtime import Runtime, build, use_bundled_encodings
-from gateway_compaction.settings import Settings
+from gateway_compaction.ports import Caller
+from gateway_compaction.runtime import Runtime, use_bundled_encodings
 from tests.lab.endpoints import to_anthropic, to_responses
 from tests.lab.redis_server import RedisServer
-from tests.policy_books import book
 
-MODEL, ROUNDS = "gpt-4o", 60
+ROUNDS = 60
 # Calls of tools, and the window: below every level, and compacted.
 CASES = ((20, 200_000), (20, 8_000), (200, 1_000_000), (200, 32_000))
-CALL_TYPES: dict[EndpointName, str] = {
-    "chat": "acompletion",
-    "messages": "anthropic_messages",
-    "responses": "aresponses",
-}
-AUTH = UserAPIKeyAuth(api_key="hash", team_id="research")
-
-
-class OneModel(ProxyModels):
-    """One model for every name, without a router."""
-
-    def __init__(self, window: int) -> None:
-        super().__init__()
-        self._facts = ModelFacts(window, MODEL)
-
-    def facts(self, model: str) -> ModelFacts:
-        """See ``ports.Models``."""
-        return self._facts
-
-    def find_deployment_facts(self, identity: str | None, model: str) -> ModelFacts:
-        """The same model again."""
-        return self._facts
 
 
 def _talk(rounds: int) -> list[dict[str, Any]]:
@@ -100,33 +67,6 @@ async def _decide(runtime: Runtime, endpoint: EndpointName, body: dict[str, Any]
         wire.write(decision.messages)
 
 
-async def _whole_call(
-    runtime: Runtime, hook: CompactionHook, endpoint: EndpointName, body: dict[str, Any]
-) -> str:
-    """Send a call through all hooks, wait for the background, and return the outcome."""
-    kind, details = CALL_TYPES[endpoint], SimpleNamespace(model_call_details={})
-    body = {"model": MODEL, **body}
-    data: dict[str, Any] = {
-        **body,
-        "litellm_metadata": {},
-        "proxy_server_request": {"headers": {"user-agent": "bench"}, "body": body},
-        "litellm_logging_obj": details,
-    }
-    data = await hook.async_pre_call_hook(AUTH, None, data, kind) or data
-    kwargs = {**data, "model": MODEL}
-    await hook.async_pre_call_deployment_hook(kwargs, kind)
-    headers = await hook.async_post_call_response_headers_hook(data, AUTH, "an answer")
-    decision = details.model_call_details[KEY].decision
-    # The provider's report: it counts about as we do.
-    usage = SimpleNamespace(prompt_tokens=(decision.tokens_after or 1_000) - 500)
-    logged = dict(details.model_call_details)
-    await hook.async_log_success_event(logged, SimpleNamespace(usage=usage), None, None)
-    await runtime.worker.drain(60.0)
-    for executor in runtime.executors:
-        await asyncio.wrap_future(executor.submit(int))
-    return (headers or {}).get("x-compaction", "")
-
-
 async def _least_seconds(
     calls: dict[EndpointName, Callable[[dict[str, Any]], Awaitable[object]]],
     bodies: dict[EndpointName, dict[str, Any]],
@@ -144,21 +84,17 @@ async def _least_seconds(
 
 
 async def _measure(rounds: int, window: int, redis_url: str) -> None:
-    policies, models = book({"summary": {"model": "extractive"}}), OneModel(window)
-    settings = Settings(redis_url=redis_url, redis_timeout_seconds=5.0)
-    runtime = build(settings, models, NoSummarizer(), lambda: policies)
-    hook = CompactionHook(runtime, models)
-    # The tasks of a process would measure themselves beside us.
-    hook._started, litellm.callbacks = True, [hook]
+    runtime, hook = build_hook(OneModel(window), redis_url)
     bodies = {endpoint: _body(endpoint, _talk(rounds)) for endpoint in CALL_TYPES}
     outcomes = {}
     for _ in range(3):
         for endpoint, body in bodies.items():
-            outcomes[endpoint] = await _whole_call(runtime, hook, endpoint, json.loads(json.dumps(body)))
+            call = await play_call(runtime, hook, endpoint, json.loads(json.dumps(body)))
+            outcomes[endpoint] = call.outcome
     gc.freeze()
     decide = await _least_seconds({e: lambda b, e=e: _decide(runtime, e, b) for e in CALL_TYPES}, bodies)
     whole = await _least_seconds(
-        {e: lambda b, e=e: _whole_call(runtime, hook, e, b) for e in CALL_TYPES}, bodies
+        {e: lambda b, e=e: play_call(runtime, hook, e, b) for e in CALL_TYPES}, bodies
     )
     await runtime.aclose()
     for endpoint in CALL_TYPES:

@@ -13,7 +13,12 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
 from gateway_compaction.core.conversation.body import wants_json
-from gateway_compaction.core.conversation.digest import OPENING, build_digest_chain, digest_history
+from gateway_compaction.core.conversation.digest import (
+    OPENING,
+    build_digest_chain,
+    digest_history,
+    forget_digests,
+)
 from gateway_compaction.core.conversation.transcript import Transcript, parse_transcript
 from gateway_compaction.core.planning.caches import DerivedCaches
 from gateway_compaction.core.planning.context import (
@@ -353,6 +358,7 @@ class Compactor:
         self._caches.clear()
         forget_terms()
         forget_identifiers()
+        forget_digests()
 
     # Parts of the steps.
 

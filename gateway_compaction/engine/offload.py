@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from gateway_compaction.core.conversation.body import PlainSize
 from gateway_compaction.core.conversation.digest import count_characters
-from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.messages import Message, plain_text_of
 
 T = TypeVar("T")
 
@@ -52,4 +52,9 @@ def is_large_history(history: Sequence[Message], size: PlainSize | None = None) 
     """Tell whether hashing these messages would hold up other requests; by their size where it is known."""
     if len(history) > LARGE_HISTORY:
         return True
-    return (sum(map(count_characters, history)) if size is None else size.bytes) > LARGE_CHARS
+    return (sum(map(_count_characters, history)) if size is None else size.bytes) > LARGE_CHARS
+
+
+def _count_characters(message: Message) -> int:
+    text = plain_text_of(message)
+    return count_characters(message) if text is None else len(text)

@@ -13,11 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway_compaction.core.conversation.digest import (
+    ENTRY_CHARACTERS,
+    PlainDigests,
     build_digest_chain,
     count_characters,
     digest_history,
     digest_message,
     fingerprint,
+    forget_digests,
 )
 from tests.core.scripts import CALL, script
 from tests.core.search import search
@@ -328,3 +331,39 @@ def test_every_json_message_has_a_name(messages: list[Any]) -> None:
     first = [digest_message(m) for m in messages]
     assert [digest_message(copy.deepcopy(m)) for m in messages] == first
     assert all(len(name) == 16 for name in first)
+
+
+class TestKeptTexts:
+    """The texts that are kept with their digests change none, and are bounded."""
+
+    def test_what_is_kept_has_the_digest_of_what_is_not(self) -> None:
+        messages = [
+            {"role": r, "content": t} for r in ("user", "assistant") for t in ("", "a", "user", "\ud800")
+        ]
+        first = [digest_message(message) for message in messages]
+        again = [digest_message(message) for message in messages]
+        forget_digests()
+        assert first == again == [digest_message(message) for message in messages]
+        assert len(set(first)) == len(first)
+
+    def test_the_oldest_go_where_the_room_is_full(self) -> None:
+        kept = PlainDigests(limit=10 * (ENTRY_CHARACTERS + 4))
+        for number in range(40):
+            kept.find("user", f"{number:04}")
+        texts = [text for _, text in kept._digests]
+        assert 7 <= len(texts) <= 10
+        assert texts == [f"{number:04}" for number in range(40 - len(texts), 40)]
+
+    def test_one_long_text_leaves_room_and_is_not_kept_itself(self) -> None:
+        kept = PlainDigests(limit=4 * (ENTRY_CHARACTERS + 4))
+        long = "x" * 2 * ENTRY_CHARACTERS
+        for text in ("0001", "0002", "0003", "0004", long, "0005"):
+            assert kept.find("user", text) == digest_message({"role": "user", "content": text})
+        assert [text for _, text in kept._digests] == ["0002", "0003", "0004", "0005"]
+
+    def test_counted_twice_by_threads_is_added_up_anew(self) -> None:
+        kept = PlainDigests(limit=8 * (ENTRY_CHARACTERS + 4))
+        kept._characters = 10**9
+        for number in range(8):
+            kept.find("user", f"{number:04}")
+        assert len(kept._digests) > 4

@@ -422,4 +422,15 @@ class TestReadingAhead:
     def test_no_more_is_read_than_is_kept(self) -> None:
         setup, messages = bench(), told(12)
         setup.caches = replace(setup.caches, readings=DerivedCache(5))
-        assert self.read(setup, messages, 2) == [False] * 2 + [True] * 5 + [False] * (len(messages) - 7)
+        # The mark of what has been read takes the fifth place.
+        assert self.read(setup, messages, 2) == [False] * 2 + [True] * 4 + [False] * (len(messages) - 6)
+
+    def test_what_an_earlier_call_has_read_is_not_read_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        setup, messages, read = bench(), told(12), list[Message]()
+        monkeypatch.setattr(fitting, "_read", lambda _, masked, __: read.extend(masked))
+        for end in (len(messages) - 2, len(messages), len(messages)):
+            read_ahead(setup.context(messages[:end]), 0)
+        assert read == messages
+        branch = [*messages[:4], {"role": "user", "content": "Something else."}, *messages[5:]]
+        read_ahead(setup.context(branch), 0)
+        assert read[len(messages) :] == branch

@@ -100,7 +100,7 @@ def role_of(message: Message) -> str:
     """
     role = str(message["role"])
     if role == "user":
-        return "tool" if has_parts(message) and _has_part(message, RESULT_PARTS) else role
+        return "tool" if _has_part(message, RESULT_PARTS) else role
     return "tool" if role in RESULT_ROLES else role
 
 

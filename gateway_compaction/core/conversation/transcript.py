@@ -20,6 +20,7 @@ from gateway_compaction.core.conversation.messages import (
     call_ids_of,
     has_calls,
     has_thinking,
+    plain_text_of,
     role_of,
     text_of,
 )
@@ -92,13 +93,15 @@ def _find_cuts(history: tuple[Message, ...], roles: Sequence[str]) -> dict[int, 
     anew, since providers want all of it back or none.
     """
     cuts: dict[int, int | None] = {}
-    group_ends = _find_group_ends(history, roles)
+    # Nearly all messages are plain: these neither think nor call.
+    plain = [plain_text_of(message) is not None for message in history]
+    group_ends = _find_group_ends(history, roles, plain)
     # The end of the last group of calls and results, the current turn's opener, and whether it thinks aloud.
     closed = 0
     opener: int | None = None
     thinking = False
     for index, role in enumerate(roles):
-        thinks = has_thinking(history[index])
+        thinks = not plain[index] and has_thinking(history[index])
         if index >= closed and index > 0:
             if role == "user":
                 cuts[index] = None
@@ -116,7 +119,9 @@ def _is_worth_dividing(index: int, opener: int | None) -> bool:
     return opener is None or index > opener + 1
 
 
-def _find_group_ends(history: tuple[Message, ...], roles: Sequence[str]) -> dict[int, int]:
+def _find_group_ends(
+    history: tuple[Message, ...], roles: Sequence[str], plain: Sequence[bool]
+) -> dict[int, int]:
     """Return for each assistant message with calls the index behind the last result before the next one.
 
     Results are paired by adjacency: call ids repeat within a conversation (in a quarter of the recorded ones
@@ -126,7 +131,9 @@ def _find_group_ends(history: tuple[Message, ...], roles: Sequence[str]) -> dict
     ends: dict[int, int] = {}
     caller: int | None = None
     for index, role in enumerate(roles):
-        if role == "assistant":
+        if role == "assistant" and plain[index]:
+            caller = None
+        elif role == "assistant":
             caller = index if has_calls(history[index]) else None
             for name in answered_in_parts(history[index]):
                 if (maker := _find_maker(history, index, name)) is not None:

@@ -206,13 +206,21 @@ def _read(context: RequestContext, masked: Sequence[Message], start: int) -> Seq
 def read_ahead(context: RequestContext, start: int) -> None:
     """Read the messages from ``start`` on after a call, so that an extract of them is quick when needed.
 
-    No more than the cache keeps: with more, each reading would push out one that is still to be used.
+    What an earlier call of the same history has read is not read again: that call's mark stands in the cache
+    of readings, and goes when they do. No more is read than the cache keeps beside it: with more, each
+    reading would push out one that is still to be used.
     """
-    views, history = ViewBuilder(context), context.transcript.history
-    end = min(len(history), start + context.caches.readings.entries)
-    _read(context, context.redactor.mask_history(start, end), start)
-    for digest, message in zip(context.digests, history, strict=True):
+    views, history, readings = ViewBuilder(context), context.transcript.history, context.caches.readings
+    end = min(len(history), start + readings.entries - 1)
+
+    def name_mark(index: int) -> tuple[object, ...]:
+        return ("read ahead", context.chain[index], start, context.redactor.detector)
+
+    read = next((index for index in range(end, start, -1) if name_mark(index) in readings), start)
+    _read(context, context.redactor.mask_history(read, end), read)
+    for digest, message in zip(context.digests[read:], history[read:], strict=True):
         views.find_rules(message, digest)
+    readings.get(name_mark(end), lambda: True)
 
 
 def _clip_until_fit(

@@ -79,6 +79,10 @@ def _describe_seen(
 ) -> tuple[tuple[str, int, str], ...]:
     """Return role, tokens and origin of each message that the model got, in the order of ``render``."""
     transcript, compaction = context.transcript, view.compaction
+    between, tokens = context.measure.between, dict[int, int]()
+    # What is sent as it came was counted. The transcript keeps it alive, so that an id names nothing else.
+    for index, message in enumerate(transcript.history):
+        tokens[id(message)] = between(index, index + 1)
     origins = ["preamble"] * len(transcript.preamble)
     if compaction is None:
         origins += ["verbatim"] * (len(messages) - len(origins))
@@ -95,8 +99,8 @@ def _describe_seen(
             is_quoting = index in view.recalls
             origins.append("quoting" if is_quoting else _describe_change(context, compaction, index))
     return tuple(
-        (declared_role(message), context.calibrated_tokens(message), origin)
-        for message, origin in zip(messages, origins, strict=True)
+        (declared_role(m), tokens.get(id(m)) or context.calibrated_tokens(m), origin)
+        for m, origin in zip(messages, origins, strict=True)
     )
 
 

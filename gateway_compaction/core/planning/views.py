@@ -155,8 +155,12 @@ class ViewBuilder:
         total = context.measure.overhead + context.measure.between(cut, len(context.transcript.history))
         if opener is not None:
             total += context.measure.between(opener, opener + 1)
-        if (word := self._build_acknowledgement(cut)) is not None:
-            total += context.calibrated_tokens(word)
+        fields = self._acknowledgement_fields(cut)
+        if fields is not None:
+            if fields not in self._acknowledgement_tokens:
+                word = build_acknowledgement(fields)
+                self._acknowledgement_tokens[fields] = context.calibrated_tokens(word)
+            total += self._acknowledgement_tokens[fields]
         return total
 
     def tokens_with_full_block(self, cut: int) -> int:
@@ -188,13 +192,21 @@ class ViewBuilder:
 
     def _build_acknowledgement(self, cut: int) -> Message | None:
         """Build the word that parts the block from a user's message: some models refuse two in a row."""
+        fields = self._acknowledgement_fields(cut)
+        return None if fields is None else build_acknowledgement(fields)
+
+    @cached_property
+    def _acknowledgement_tokens(self) -> dict[tuple[str, ...], int]:
+        """The tokens of each such word, by its fields: the search for a cut asks for them once a cut."""
+        return {}
+
+    def _acknowledgement_fields(self, cut: int) -> tuple[str, ...] | None:
+        """Return which fields with thinking that word has at a cut, or None where it is not needed."""
         transcript = self.context.transcript
         if transcript.openers.get(cut) is None and declared_role(transcript.history[cut]) != "user":
             return None
         first = self._thinking_ends.get("", cut)
-        return build_acknowledgement(
-            [f for f, end in self._thinking_ends.items() if f and first < cut <= end]
-        )
+        return tuple(f for f, end in self._thinking_ends.items() if f and first < cut <= end)
 
     @cached_property
     def _thinking_ends(self) -> Mapping[str, int]:

@@ -98,6 +98,8 @@ class Redactor:
         if not self.detector:
             return messages
         marks = self.marks(end) if marks is None else marks
+        if not marks.by_value:
+            return messages
         return tuple(
             _mask(message, self.detector, marks)
             if self._find_secrets(digest, message) or _holds_any(message, marks.telling)

@@ -160,13 +160,7 @@ class TokenCounter:
         fixed = self._calibrate(PER_REQUEST + self._count_schemas(body, model), model) + reserve
         names = digests or [digest_message(m) for m in transcript.history]
         factor = self.calibration.factor(model)
-        pairs, known = zip(transcript.history, names, strict=True), self._cache.get
-        way = family_of(model).key
-        # Nearly all were counted before, and most have nothing beside their content.
-        counts = (
-            (known((way, n)) if plain_text_of(m) is not None else None) or self._count(m, n, model)
-            for m, n in pairs
-        )
+        counts = self._count_all(transcript.history, names, model)
         history = accumulate((math.ceil(count * factor) for count in counts), initial=0)
         preamble = sum(self.calibrated_tokens(m, model) for m in transcript.preamble)
         return Measure(fixed, preamble, tuple(history))
@@ -222,7 +216,8 @@ class TokenCounter:
             names: digests of messages by their ``id``, where at hand; the others are computed.
         """
         total, names = PER_REQUEST + self._count_schemas(body, model), names or {}
-        return total + sum(self.raw_message_tokens(m, model, names.get(id(m))) for m in messages)
+        digests = [names.get(id(m)) or digest_message(m) for m in messages]
+        return total + sum(self._count_all(messages, digests, model))
 
     def has_media(self, messages: Sequence[Message]) -> bool:
         """Tell whether images, audio or files are among the messages: their price is a rule of thumb."""
@@ -235,6 +230,14 @@ class TokenCounter:
 
     def _count_schemas(self, body: Mapping[str, Any], model: str) -> int:
         return sum(self.raw_tokens(text, model) for text in _serialize_schemas(body))
+
+    def _count_all(self, messages: Sequence[Message], digests: Sequence[bytes], model: str) -> Iterator[int]:
+        """Count messages: nearly all were counted before, and most have nothing beside their content."""
+        known, way = self._cache.get, family_of(model).key
+        return (
+            (known((way, d)) if plain_text_of(m) is not None else None) or self._count(m, d, model)
+            for m, d in zip(messages, digests, strict=True)
+        )
 
     def _count(self, message: Message, digest: bytes, model: str) -> int:
         """Count a message by its digest; what it carries beside its content is no part of that."""
