@@ -10,7 +10,7 @@ LOCKED := $(PIP) install --quiet --no-compile --require-hashes
 EDITABLE := $(PIP) install --quiet --no-deps --no-build-isolation --editable .
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test clients compat faults bench coverage check format lock lock-clients lock-compat clean
+.PHONY: help install run test clients compat faults bench coverage check format audit lock lock-clients lock-compat clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -104,8 +104,19 @@ lock-compat: $(VENV)/.dev ## The same for the LiteLLMs of make compat
 		$(subst make lock,make lock-compat,$(COMPILE)) --output-file requirements/compat/$$list.txt \
 			requirements/compat/$$list.in requirements/compat/gateway.in requirements/build.in || exit 1; done
 
+# pip-audit stands in an environment of its own, so that what it needs is none of our pins.
+AUDIT := .audit
+
+audit: $(AUDIT)/bin/pip-audit ## Ask PyPI's advisory database for holes in the pins (the internet is needed)
+	for list in run dev; do \
+		$(AUDIT)/bin/pip-audit --disable-pip --require-hashes --requirement requirements/$$list.txt || exit 1; done
+
+$(AUDIT)/bin/pip-audit:
+	$(PYTHON) -m venv $(AUDIT)
+	$(AUDIT)/bin/python -m pip --disable-pip-version-check install --quiet pip-audit
+
 clean: ## Remove .venv, caches and build output
-	rm -rf $(VENV) $(CLIENTS) $(COMPAT) build dist htmlcov .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache *.egg-info
+	rm -rf $(VENV) $(CLIENTS) $(COMPAT) $(AUDIT) build dist htmlcov .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

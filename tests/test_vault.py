@@ -12,17 +12,23 @@ import pytest
 
 from gateway_compaction.adapters.redis.archive import RedisArchive
 from gateway_compaction.adapters.redis.connection import RedisConnection, connect
+from gateway_compaction.adapters.redis.keys import SESSION_PARTS, build_part_query, session_keys
 from gateway_compaction.adapters.redis.probe import count_sealing_keys, measure_round_trip
 from gateway_compaction.adapters.redis.sealing import open_record
 from gateway_compaction.adapters.redis.store import RedisStore
+from gateway_compaction.adapters.redis_conversations import RedisConversations
 from gateway_compaction.adapters.vault import SEALED, Vault, name_key, read_keys
 from gateway_compaction.archive import Scope
 from gateway_compaction.cli import findings
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
+from gateway_compaction.core.records.client_state import ClientState
 from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.records.exchange import Exchange
+from gateway_compaction.core.records.restore_point import RestoredBlock, RestorePoint
+from gateway_compaction.core.records.snapshots import SnapshotBounds
 from gateway_compaction.errors import StoreError
-from gateway_compaction.ports import CallRecord
+from gateway_compaction.ports import Addition, CallRecord
 from tests.engine.rig import values
 
 OLD, NEW, FOREIGN = b"o" * 32, b"n" * 32, b"f" * 48
@@ -31,6 +37,10 @@ DIGEST = "d" * 32
 # A planted sentence: no word of it may be found.
 SENTENCE = "Marzipan elephants juggle seventeen turquoise umbrellas"
 PINNED = "Wolpertinger prefers rhubarb"
+# How the conversation began, by which what was told of it is found.
+BEGUN = "b" * 32
+# The parts of a session that hold digests, numbers and times alone.
+WITHOUT_TEXT = {"claims", "used"}
 FAILED = "BadRequest: you asked about " + SENTENCE
 EVERYTHING = Scope(everything=True, actor="operator")
 
@@ -62,9 +72,24 @@ async def fill(store: RedisStore, archive: RedisArchive) -> None:
     snapshot = CallSnapshot(
         1.0, (("user", 9, "verbatim"),), (("user", 9, "verbatim"),), (message,), (message,)
     )
-    call = CallRecord(used=DIGEST, view=f"model:{DIGEST}", snapshot=snapshot)
+    told = ClientState(task=SENTENCE, plan=PINNED)
+    call = CallRecord(
+        used=DIGEST,
+        view=f"model:{DIGEST}",
+        snapshot=snapshot,
+        client_state=told,
+        snapshots=SnapshotBounds(3, 600),
+    )
     await store.append(SESSION, CompactionEvent("request", 1.0, "applied", "model"), ttl=600, call=call)
     await store.append(SESSION, CompactionEvent("summary", 1.0, "failed", FAILED), ttl=600)
+    point = RestorePoint(SESSION.session_id, 1.0, SENTENCE, told)
+    await store.keep_snapshot(SESSION, point, SnapshotBounds(3, 600))
+    conversations = RedisConversations(store.connection)
+    await conversations.open(SESSION, token="t", seconds=60, begin=600)
+    addition = Addition(Exchange(0, 0, (message,), brought=1), "chat", version=0)
+    assert await conversations.append(SESSION, addition, token="t", ttl=600)
+    block = RestoredBlock(SESSION.session_id, "a conversation", SENTENCE)
+    await store.keep_restored(SESSION.tenant, [BEGUN], block, 600)
     await archive.pin(EVERYTHING, SESSION, PINNED)
     # Taken back, a version is kept apart.
     await put(store, "c" * 32)
@@ -83,6 +108,36 @@ async def put(store: RedisStore, digest: str = DIGEST) -> int:
 async def dump(store: RedisStore) -> str:
     """All that is in the server."""
     return b"\n".join(await values(store)).decode("utf-8", "replace")
+
+
+async def read_back(store: RedisStore, archive: RedisArchive) -> list[str]:
+    """What a process finds of each kind of text that is stored, in one order."""
+    buffer = await store.load(SESSION, [DIGEST])
+    detail = await archive.detail(EVERYTHING, SESSION)
+    [line, *_] = await archive.snapshots(EVERYTHING, SESSION)
+    point = await archive.snapshot(EVERYTHING, SESSION, line.name)
+    opened = await RedisConversations(store.connection).open(SESSION, token="r", seconds=60)
+    restored = await store.find_restored(SESSION.tenant, [BEGUN])
+    found = (buffer.compactions, buffer.controls.pins, detail.retired, detail.last_call, detail.client_state)
+    kept = opened.kept.exchanges
+    return [repr(part) for part in (*found, point.state, kept, restored)]
+
+
+@pytest.mark.parametrize("part", SESSION_PARTS)
+async def test_every_part_of_a_session_holds_text_that_is_sealed_or_none(
+    store: RedisStore, part: str
+) -> None:
+    """A part that is new is not written by ``fill``, or is found here in clear."""
+    plain, _ = sharing(store)
+    [key] = session_keys(SESSION, part)
+    for process, clear in ((store, False), (plain, True)):
+        await plain.connection.send(("FLUSHALL",))
+        await fill(process, RedisArchive(process.connection))
+        stored = repr(await plain.connection.send(build_part_query(SESSION, part)))
+        written = part == "claims" or stored not in ("[None]", "[{}]", "[[]]")
+        assert written, f"fill of this file does not write {key}"
+        held = [word for word in (*SENTENCE.split(), *PINNED.split()) if word in stored]
+        assert bool(held) == (clear and part not in WITHOUT_TEXT), part
 
 
 async def test_a_scan_finds_no_word_of_what_was_said(store: RedisStore) -> None:
@@ -131,7 +186,10 @@ async def test_without_the_key_it_is_absent_and_told_once(
 
 async def test_rotation_loses_nothing(store: RedisStore) -> None:
     await fill(store, RedisArchive(store.connection))
+    before = await read_back(store, RedisArchive(store.connection))
+    assert all(SENTENCE in text or PINNED in text for text in before)
     both, archive = sharing(store, NEW, OLD)
+    assert await read_back(both, archive) == before
     assert [c.text for c in (await both.load(SESSION, [DIGEST])).compactions] == [record().text]
     # A pin that the old key sealed is the same pin.
     await archive.pin(EVERYTHING, SESSION, PINNED)

@@ -225,10 +225,11 @@ async def values(redis: RedisStore) -> list[bytes]:
         b"list": lambda key: client.lrange(key, 0, -1),
         b"zset": lambda key: client.zrange(key, 0, -1),
         b"string": client.get,
+        b"set": client.smembers,
     }
     found: list[bytes] = []
     for key in await client.keys("*"):
         value = await read[await client.type(key)](key)
         pairs = [*value.keys(), *value.values()] if isinstance(value, dict) else value
-        found += [key, *(pairs if isinstance(pairs, list) else [pairs])]
+        found += [key, *(pairs if isinstance(pairs, list | set) else [pairs])]
     return found
