@@ -115,7 +115,7 @@ async def eventually(probe: Callable[[], Awaitable[object]], what: str) -> None:
     raise AssertionError(f"not in 10 s: {what}, but {answer!r:.3000}")
 
 
-# A part that these sessions do not have: no deed has made a snapshot, and their clients keep the conversation.
+# Parts that these sessions lack: no deed has made a snapshot, and their clients keep the conversation.
 PARTS = {route for route in ROUTES if "{name}" in route[1] or route[1].endswith("/transcript")}
 
 
