@@ -112,7 +112,7 @@ def _choose_view(views: ViewBuilder) -> View:
     ordered = sorted(context.fitting_compactions, key=lambda c: (c.covers, -KIND_RANK[c.kind]))
     candidates = [views.build_view(compaction) for compaction in ordered]
     if at_once:
-        longest = _find_below(views, reversed(candidates), min(medium, raw.tokens))
+        longest = _find_below(views, reversed(candidates), medium)
         if longest is not None or raw.tokens < medium:
             return longest or raw
     in_order = sorted(candidates, key=lambda view: _find_turn(context, view.compaction))
@@ -121,7 +121,7 @@ def _choose_view(views: ViewBuilder) -> View:
         return first
     smallest = views.add_quotes(min([raw, *reversed(candidates)], key=lambda view: view.tokens))
     # With what it quotes a view may be no smaller than what came.
-    return smallest if smallest.tokens < raw.tokens else raw
+    return smallest if smallest.is_smaller_than(raw) else raw
 
 
 def _find_turn(context: RequestContext, compaction: Compaction | None) -> float:
@@ -140,9 +140,10 @@ def _find_turn(context: RequestContext, compaction: Compaction | None) -> float:
 
 
 def _find_below(views: ViewBuilder, candidates: Iterable[View], tokens: float) -> View | None:
-    """Return the first view that is below ``tokens`` with everything it quotes."""
+    """Return the first view that is below ``tokens`` with all it quotes, and smaller than what came."""
+    raw = View(tokens=views.context.measure.total)
     complete = (views.add_quotes(view) for view in candidates if view.tokens < tokens)
-    return next((view for view in complete if view.tokens < tokens), None)
+    return next((view for view in complete if view.tokens < tokens and view.is_smaller_than(raw)), None)
 
 
 def _clear_old_results(views: ViewBuilder, plan: Plan) -> Plan:
@@ -182,10 +183,13 @@ def _compact_on_request(views: ViewBuilder, plan: Plan) -> Plan:
     for keep_last in (levels.medium.keep_last, levels.aggressive.keep_last):
         made = compact_early(views, keep_last, goal)
         least = max(LEAST_SAVED * plan.view.tokens, LEAST_SAVED_TOKENS)
-        if made is not None and plan.view.tokens - made.view.tokens >= least:
+        if made is None or plan.view.tokens - made.view.tokens < least:
+            continue
+        view = views.add_quotes(made.view)
+        if view.is_smaller_than(plan.view):
             return replace(
                 plan,
-                view=views.add_quotes(made.view),
+                view=view,
                 made=made.compaction,
                 outcome="fallback",
                 reason="asked for; made without a model",
@@ -229,11 +233,11 @@ def _make_fit(views: ViewBuilder, plan: Plan) -> Plan:
         plain = replace(made.view, compaction=compaction)
         view = views.add_quotes(plain)
         for quotes in (max(0, most - plain.tokens), 0):
-            if view.tokens < most:
+            if view.tokens < most and view.is_smaller_than(plan.view):
                 break
             compaction = replace(compaction, quotes=quotes)
             view = views.add_quotes(replace(plain, compaction=compaction))
-    if view.tokens >= plan.view.tokens:
+    if not view.is_smaller_than(plan.view):
         return as_chosen
     fits = view.tokens <= context.window
     return replace(

@@ -78,6 +78,10 @@ class View:
     recalls: Mapping[int, str] = field(default_factory=dict)
     reserve_used: int = 0
 
+    def is_smaller_than(self, other: View) -> bool:
+        """Tell whether fewer tokens go upstream: ``tokens`` counts free room for quotes as well."""
+        return self.tokens + self.reserve_used < other.tokens + other.reserve_used
+
 
 def render(view: View, context: RequestContext) -> list[Message]:
     """Return the messages of a view: preamble, summary message, acknowledgement, opener, tail.
