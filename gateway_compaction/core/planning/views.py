@@ -52,6 +52,11 @@ from gateway_compaction.core.text.escaping import escape_markup
 from gateway_compaction.core.text.language import detect_language, get_phrases
 from gateway_compaction.core.text.shorten import clear_result, clip_message, is_clearable
 
+MOST_OF_SAVED = 7 / 8
+"""Share of the tokens that a compaction saves which all quotes beside it may take."""
+
+NO_LIMIT = 10**9
+
 NOTE_AND_PINS_TOKENS = 600
 """Tokens for note and pins where ``summary.rate`` sets the length of the text alone."""
 
@@ -399,8 +404,9 @@ class ViewBuilder:
         What a message gets depends on the compaction and on the questions before it, and on no count that a
         calibration may change, so it stays the same until the next compaction: otherwise each call would lose
         the provider's prompt cache. A question that the covered messages answer gets the whole budget,
-        whatever was quoted before older messages. All of it counts as usage: where no room is left for the
-        newest question's quotes, the next compaction takes the place of the older ones.
+        whatever was quoted before older messages. All of it counts as usage, so where many needed quotes, the
+        next compaction comes sooner. Together they never take all that the compaction saves: what is ready
+        would otherwise be no smaller than what came, and could not be used.
         """
         context, compaction, summary = self.context, view.compaction, view.summary_message
         budget = self.quotes_budget
@@ -411,12 +417,15 @@ class ViewBuilder:
         later = [i for i in range(compaction.covers, len(history)) if role_of(history[i]) == "user"]
         quotes: dict[int, str] = {}
         quoted: frozenset[int] = frozenset()
-        needing = 0
+        needing, room = 0, NO_LIMIT
+        if compaction.tokens_before:
+            saved = compaction.tokens_before - context.raw_tokens(text_of(summary))
+            room = max(0, int(MOST_OF_SAVED * saved))
         for number in [*opener, *later]:
             if number < compaction.since:
                 continue
             candidates = self._find_candidates(compaction, number)
-            share = quote_share(budget, candidates, needing)
+            share = min(room, quote_share(budget, candidates, needing))
             needing += candidates.need == "much"
             if compaction.quotes is not None and number <= compaction.since:
                 share = min(share, compaction.quotes)
@@ -424,6 +433,7 @@ class ViewBuilder:
             if quote.text:
                 quotes[number] = quote.text
                 quoted |= set(quote.passages)
+                room -= quote.tokens
         count = context.calibrated_tokens
         costs = sum(count(prepend_text(history[n], text)) - count(history[n]) for n, text in quotes.items())
         # Reserved room that quotes now fill is not counted twice.
