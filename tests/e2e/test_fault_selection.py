@@ -9,7 +9,7 @@ from tests.faults.laboratory import Laboratory, Member, run
 from tests.faults.table import FAULTS
 from tests.lab import Proxy, RedisServer, Upstream
 
-SELECTED = ("redis-empty", "redis-evicts", "clients-parallel")
+SELECTED = ("redis-empty", "redis-evicts")
 ROWS = {fault.name: fault for fault in FAULTS}
 
 
