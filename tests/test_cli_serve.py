@@ -86,7 +86,12 @@ class TestServing:
     """A real LiteLLM with the demo model."""
 
     def test_says_what_it_serves(self, open_gateway: Gateway) -> None:
-        for part in ("demo (4,000 tokens by the policy)", str(open_gateway.port), "everybody", "in this process"):
+        for part in (
+            "demo (4,000 tokens by the policy)",
+            str(open_gateway.port),
+            "everybody",
+            "in this process",
+        ):
             assert part in open_gateway.output
         assert f"{open_gateway.url}/compaction/ui" in open_gateway.output
         assert "compaction is off" not in open_gateway.output and "unknown" not in open_gateway.output
