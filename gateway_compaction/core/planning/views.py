@@ -56,6 +56,7 @@ MOST_OF_SAVED = 7 / 8
 """Share of the tokens that a compaction saves which all quotes beside it may take."""
 
 NO_LIMIT = 10**9
+"""More tokens than any request has, where a compaction does not tell what it saves."""
 
 NOTE_AND_PINS_TOKENS = 600
 """Tokens for note and pins where ``summary.rate`` sets the length of the text alone."""
