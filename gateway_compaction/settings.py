@@ -26,7 +26,7 @@ class Settings(BaseSettings):
         None, description="Keys in base64; the first one seals what is stored, all of them open it."
     )
     encryption_key_file: Path | None = Field(None, description="A file that holds them, in their place.")
-    redis_timeout_seconds: float = Field(0.05, gt=0, description="Longest wait for Redis on a request.")
+    redis_timeout_seconds: float = Field(0.04, gt=0, description="Longest wait for Redis on a request.")
     policies: Path | None = Field(None, description="The policy file; unset: observe, no model calls.")
     lease_seconds: float = Field(15.0, gt=0, description="How long a claim holds before it must be renewed.")
     concurrency: int = Field(4, ge=1, description="Summaries made at once, in one process.")

@@ -25,7 +25,7 @@ from gateway_compaction.archive import Owner, Query, Scope
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.exchange import Exchange
-from gateway_compaction.errors import ActionRefused, InvalidDocument, NotFound, PartNotFound
+from gateway_compaction.errors import ActionRefused, InvalidDocument, NotFound, PartNotFound, StoreError
 from gateway_compaction.ports import Addition, CallRecord
 from tests.store_contract import TTL, digest, event, knows_nothing, raw, record, session, stored
 from tests.test_archive import ADMIN, TEAM, USER, call, listed, talk
@@ -980,3 +980,36 @@ async def test_old_sessions_without_a_generation_are_usable(store: RedisStore, a
     await store.append(S, event(), ttl=TTL, generation=known)
     assert not (await generation(store)).startswith("+")
     assert len((await archive.detail(OWN, S)).events) == 2
+
+
+class Unanswered(RedisConnection):
+    """A connection to a server that hangs: nothing is answered; ``asked`` counts what was waited for."""
+
+    def __init__(self, client: Any) -> None:
+        super().__init__(client)
+        self.asked = 0
+
+    async def _ask(self, call: Any, seconds: float, breaker: Breaker | None) -> Any:
+        """Wait for nothing, as if the deadline had passed."""
+        self.asked += 1
+        assert seconds <= OPERATOR_SECONDS < 1
+        raise StoreError("it did not answer in time")
+
+
+UNANSWERED: dict[str, Callable[[RedisArchive, Scope, SessionRef], Awaitable[Any]]] = {
+    **ALL,
+    "overview": lambda archive, scope, where: archive.overview(scope, 24),
+    "sessions": lambda archive, scope, where: archive.sessions(scope, Query()),
+    "snapshots": lambda archive, scope, where: archive.snapshots(scope, where),
+    "transcript": lambda archive, scope, where: archive.transcript(scope, where),
+    "forget tenant": lambda archive, scope, where: archive.forget_tenant(scope, where.tenant),
+}
+
+
+@pytest.mark.parametrize("name", UNANSWERED)
+async def test_an_operator_waits_once_for_a_server_that_hangs(name: str, store: RedisStore) -> None:
+    """Page and command line answer within a second then: they wait for one question, less than a second."""
+    connection = Unanswered(raw(store))
+    with pytest.raises(StoreError):
+        await UNANSWERED[name](RedisArchive(connection), ADMIN, S)
+    assert connection.asked == 1

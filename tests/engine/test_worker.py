@@ -80,6 +80,28 @@ class TestClaims:
         one.summarizer.gate.set()
         await first
 
+    async def test_a_summary_of_another_cut_that_came_meanwhile_outdoes_a_task(
+        self, rigs: Callable[..., Rig]
+    ) -> None:
+        """Both were decided before either was made: the second would show a model the same messages again."""
+        one = rigs()
+        other = rigs(redis=one.redis)
+        shorter, longer = await task(one), await task(other, messages=41)
+        assert shorter.job.base is longer.job.base is None
+        for rig, wanted in ((one, shorter), (other, longer)):
+            running = rig.worker.submit(wanted)
+            assert running is not None
+            await running
+        assert other.summarizer.requests == [] and other.worker.counts["taken"] == 1
+        # Its claim was given back: the next call decides anew, and builds upon what there is.
+        assert not (await one.redis.load(shorter.session, [longer.job.digest])).in_flight
+        then = await task(other, messages=61)
+        assert then.job.base is not None and then.job.base.covers == shorter.job.covers
+        running = other.worker.submit(then)
+        assert running is not None
+        await running
+        assert other.worker.counts["made"] == 1
+
     async def test_what_exists_is_not_made_again(self, rig: Rig) -> None:
         wanted = await task(rig)
         for _ in range(2):

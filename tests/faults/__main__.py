@@ -66,6 +66,8 @@ def show(fault: Fault, account: Account) -> None:
     made = f"made {account.summaries} lost {account.lost} wrong {account.wrong} used {account.used}"
     crashed = f" crashed {account.crashed}" if account.crashed else ""
     print(f"{verdict} {fault.name:20} {counts} {made} p95 {late} back {back}{crashed}", flush=True)
+    if account.repeated:
+        print(f"      asked twice: {'; '.join(account.tell_repeated())}", flush=True)
     for problem in account.problems[:12]:
         print(f"      {problem[:400]}", flush=True)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -54,11 +54,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question to the summariser: ``good`` where its answer was a usable summary."""
+    """One question to the summariser: ``good`` where its answer was a usable summary, ``at`` in seconds."""
 
     text: str
     good: bool
     by: str
+    at: float = 0.0
 
 
 @dataclass(slots=True)
@@ -77,10 +78,20 @@ class Account:
     added_p95: float | None = None
     back_after: float | None = None
     problems: list[str] = field(default_factory=list)
+    repeated: list[list[Asked]] = field(default_factory=list)
 
     def note(self, problem: str) -> None:
         """Add a problem."""
         self.problems.append(problem)
+
+    def tell_repeated(self) -> list[str]:
+        """Who asked for a summary that was made twice, and when after the first time."""
+        return [
+            ", ".join(
+                f"{one.by} {'' if one.good else 'in vain '}{one.at - times[0].at:.1f} s" for one in times
+            )
+            for times in self.repeated[:MOST_SHOWN]
+        ]
 
     @classmethod
     def draw_up(
@@ -114,8 +125,8 @@ class Account:
             for one in by_tag.get(call.tag, ()):
                 account._check(call, one, windows)
         account.summaries = sum(one.good for one in asked)
-        repeated = Counter(one.text for one in asked if one.good)
-        account.lost = sum(count - 1 for count in repeated.values())
+        account.repeated = find_repeated(asked)
+        account.lost = sum(sum(one.good for one in times) - 1 for times in account.repeated)
         for problem in check_stored(stored):
             account.wrong += 1
             account.note(problem)
@@ -193,6 +204,14 @@ def check_sent(history: Sequence[Mapping[str, Any]], seen: Seen) -> tuple[list[s
     if told and len(told) < covered and not set(tags[len(told) : covered]) & set(find_tags(head)):
         problems.append(f"summary that ends early: nothing stands for {tags[len(told) : covered]}")
     return problems, bool(told)
+
+
+def find_repeated(asked: Sequence[Asked]) -> list[list[Asked]]:
+    """The questions that were answered well more than once, each with all times it was asked."""
+    by_text = defaultdict[str, list[Asked]](list)
+    for one in asked:
+        by_text[one.text].append(one)
+    return [times for times in by_text.values() if sum(one.good for one in times) > 1]
 
 
 def check_stored(stored: Mapping[str, Any]) -> list[str]:

@@ -182,7 +182,7 @@ def draw_up(lab: Laboratory, fault: Fault) -> Account:
 def judge(account: Account, fault: Fault) -> None:
     """Add what the fault's row does not allow."""
     if account.lost and not fault.may_lose:
-        account.note(f"{account.lost} summaries were made twice")
+        account.note(f"{account.lost} summaries were made twice: {'; '.join(account.tell_repeated())}")
     if account.crashed:
         return
     if account.back_after is None:

@@ -32,7 +32,6 @@ from tests.lab.proxy import proxy_config, start_all
 __all__ = ["PASSWORD", "SUMMARISER", "USER_RULES", "laboratory", "make_proxy"]
 
 ROOT = Path(__file__).resolve().parents[2]
-LEASE_SECONDS = 5
 SUMMARISER = "gpt-4o-small"
 PASSWORD = "secret"
 KEYS = {"chat": "sk-lab-chat", "kept": "sk-lab-kept"}
@@ -133,8 +132,8 @@ def make_proxy(
         litellm={"num_retries": 1},
     )
     path = ":".join(str(item) for item in (*paths, ROOT))
-    env = {"GATEWAY_COMPACTION_LEASE_SECONDS": str(LEASE_SECONDS), "PYTHONPATH": path}
     policies = POLICIES if plugin else None
+    env = {"PYTHONPATH": path}
     return Proxy(config, name=name, policies=policies, redis_url=redis_url, keys=TEAMS, env=env)
 
 

@@ -39,7 +39,7 @@ class TellingSummariser:
     def __call__(self, seen: Seen) -> Reply:
         bad = self.misbehave(seen) if self.misbehave else None
         with self._lock:
-            asked = Asked(seen.text, bad is None, asker_of(seen))
+            asked = Asked(seen.text, bad is None, asker_of(seen), time.monotonic())
             self.asked.append(asked)
             number = len(self.asked)
             self.open = [*((at, by) for at, by in self.open if at > time.monotonic() - self.delay)]

@@ -71,7 +71,7 @@ def of_redis(
 def of_summariser(name: str, tried: str, reply: Reply | None = None, *, delay: float = 0.0) -> Fault:
     """A row for a summariser that answers otherwise, or late."""
     inject = tools.slow_summariser(delay) if reply is None else tools.summariser(reply)
-    return Fault(name, tried, inject, tools.good_summariser, seconds=8.0, may_lose=delay > 0)
+    return Fault(name, tried, inject, tools.good_summariser, seconds=8.0)
 
 
 def of_upstream(name: str, tried: str, fail: tools.Fail) -> Fault:

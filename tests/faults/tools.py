@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gateway_compaction.engine.worker import Limits
 from tests.faults.talks import TAG
 from tests.lab import Proxy, Reply, Seen, until
 from tests.lab.redis_groups import Cluster, SentinelGroup
@@ -284,8 +285,8 @@ async def pause_while_summarising(lab: Laboratory) -> None:
     assert member.proxy.pid is not None
     os.killpg(member.proxy.pid, signal.SIGSTOP)
     lab.summariser.delay = 0.2
-    # Longer than a lease, which nobody prolongs meanwhile.
-    await asyncio.sleep(6)
+    # Nobody prolongs its lease meanwhile.
+    await asyncio.sleep(Limits().lease_seconds + 1)
 
 
 async def resume_paused(lab: Laboratory) -> None:

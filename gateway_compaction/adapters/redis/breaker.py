@@ -38,7 +38,7 @@ async def deadline(seconds: float) -> AsyncIterator[Wait]:
 
     Where the loop stood still meanwhile (a burst of other requests), the answer may have arrived long ago and
     only wait to be read: the time counts anew then, four times at most. With a plain ``asyncio.timeout`` of
-    50 ms, a busy gateway would take its own delays for failures of Redis and open the breaker.
+    40 ms, a busy gateway would take its own delays for failures of Redis and open the breaker.
     """
     loop, wait = asyncio.get_running_loop(), Wait()
     wait_seconds = max(seconds / 2, seconds - GRACE_SECONDS)
@@ -65,7 +65,7 @@ async def deadline(seconds: float) -> AsyncIterator[Wait]:
 class Breaker:
     """A circuit breaker: opens after some failures in a row, then (half open) lets one call at a time probe.
 
-    Without it every request would wait its 50 ms for a Redis that is gone. A caller calls ``enter`` before,
+    Without it every request would wait its 40 ms for a Redis that is gone. A caller calls ``enter`` before,
     one of ``record_success`` and ``record_failure`` after, and ``leave`` in any case.
 
     Args:

@@ -51,8 +51,9 @@ BACKGROUND_SECONDS = 1.0
 # for a server that does not answer; so it is longer than any such delay, and the deadline is `_ask`'s.
 CONNECT_SECONDS = 4.0
 
-# Deadline of what an operator waits for: a person rather waits than reads an error.
-OPERATOR_SECONDS = 5.0
+# Deadline of what an operator waits for: where the server hangs, page and command line say so in a second.
+# Each question is bounded, and takes a server milliseconds.
+OPERATOR_SECONDS = 0.8
 
 # Answers of a server that is not, or no longer, the one to ask: after a failover the address may lead to
 # another one, but a connection that is open stays with the old one.
@@ -129,7 +130,7 @@ def _parse_url(url: str) -> Mapping[str, Any]:
 class RedisConnection:
     """A pool of connections, asked by whoever is given it.
 
-    ``send`` and ``run`` take ``seconds``, the deadline (by default an operator's 5), and ``breaker``: with
+    ``send`` and ``run`` take ``seconds``, the deadline (by default an operator's), and ``breaker``: with
     one, the call is refused while it is open, and counts as its success or failure. Without one, the call
     neither minds a breaker nor moves it: operators must be told that the store is down, and what they ask
     for must not keep requests from it.

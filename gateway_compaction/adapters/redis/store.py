@@ -113,7 +113,7 @@ class RedisStore:
         self,
         connection: RedisConnection,
         *,
-        timeout_seconds: float = 0.05,
+        timeout_seconds: float = 0.04,
         background_seconds: float = BACKGROUND_SECONDS,
         breaker: Breaker | None = None,
     ) -> None:
