@@ -159,7 +159,8 @@ class Store(Protocol):
         """Lease the right to summarise ``digest`` for ``seconds``.
 
         Returns a fencing token, larger than every earlier one of the session, or 0 when ``digest`` or any
-        digest of ``chain`` (the request's other prefixes) is leased, or a model summary of it exists.
+        digest of ``chain`` (the request's other prefixes, but for those whose model's summary it knew) is
+        leased, or a model summary of it exists.
         """
         ...
 

@@ -106,8 +106,12 @@ async def test_a_record_of_another_schema_keeps_nobody_from_writing(store: Redis
     ],
 )
 async def test_a_record_that_cannot_be_read_is_left_out(store: RedisStore, broken: bytes) -> None:
-    await store.put(S, record("good"), token=None, ttl=TTL, limit=9)
     await raw(store).hset(f"gwc:{{{S.session_id}}}:compactions", digest("bad"), broken)
+    for taken, others in (("bad", ()), ("good", [digest("bad")])):
+        token = await store.claim(S, digest(taken), others, 60)
+        assert token > 0
+        await store.release(S, digest(taken), token, ttl=TTL)
+    await store.put(S, record("good"), token=None, ttl=TTL, limit=9)
     buffer = await store.load(S, [digest("bad"), digest("good")])
     assert [c.digest for c in buffer.compactions] == [digest("good")]
     assert store.state == "closed"

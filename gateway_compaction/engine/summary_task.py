@@ -93,12 +93,19 @@ class SummaryTask:
 
     @property
     def other_digests(self) -> tuple[str, ...]:
-        """Digests of the request's other prefixes: while one of them is being summarised, this one is not.
+        """Digests of the request's other prefixes: where one of them is being summarised, this one is not.
 
-        Without that, two calls of one conversation would pay for two summaries of nearly the same messages.
+        Nor is it where a summary of one was stored since: another call, which planned another cut, may have
+        had it made while this task waited. Without that, two calls of one conversation would pay for two
+        summaries of nearly the same messages. What the request knew is left out: the job builds upon that.
         """
         context, covers = self.decision.context, self.job.covers
-        return tuple(context.chain[cut] for cut in context.transcript.cuts if cut != covers)
+        known = {found.digest for found in context.session.compactions if found.kind == "model"}
+        return tuple(
+            context.chain[cut]
+            for cut in context.transcript.cuts
+            if cut != covers and context.chain[cut] not in known
+        )
 
     @property
     def covered_lineage(self) -> Lineage:

@@ -144,10 +144,6 @@ class Worker:
         if not token:
             self.counts["taken"] += 1
             return
-        if await self._is_outdone(task):
-            self.counts["taken"] += 1
-            await self._store.release(session, digest, token, ttl=task.policy.storage.ttl)
-            return
         started = self._clock()
         renewal = asyncio.get_running_loop().create_task(self._renew_claim(session, digest, token))
         try:
@@ -173,26 +169,6 @@ class Worker:
         finally:
             renewal.cancel()
         await self._store_summary(task, compaction, token, self._clock() - started)
-
-    async def _is_outdone(self, task: SummaryTask) -> bool:
-        """Tell whether another summary of the conversation was stored since the task was decided.
-
-        Another call may have planned another cut, on another replica or a moment earlier, and its summary may
-        have been finished while this task waited for its turn: a claim of this cut is free then, and the same
-        messages would be summarised twice. To be asked once the claim is held, which keeps the others off.
-        """
-        context, session = task.decision.context, task.session
-        known = {found.digest for found in context.session.compactions if found.kind == "model"}
-        digests = (task.job.digest, *task.other_digests)
-        try:
-            stored = (await self._store.load(session, digests)).compactions
-        except StoreError as error:
-            # It has just answered; what is seldom made twice is better than a session without a summary.
-            log.debug("store: %s", error)
-            stored = ()
-        merged = self._parts.local.merge_compactions(session, digests, stored, task.generation)
-        covered = task.job.base.covers if task.job.base else 0
-        return any(c.kind == "model" and c.digest not in known and c.covers > covered for c in merged)
 
     async def _store_summary(
         self, task: SummaryTask, compaction: Compaction, token: int, seconds: float

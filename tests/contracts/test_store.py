@@ -235,6 +235,17 @@ async def test_a_model_summary_ends_the_need_and_lesser_ones_do_not(store: Store
     assert await store.claim(S, A, [], 60) == 0
 
 
+async def test_a_summary_of_the_chain_that_came_meanwhile_ends_the_need(store: Store) -> None:
+    """Whoever claims did not know it, or would not name it: a model has read most of these messages."""
+    await store.put(S, record("b", "extractive"), token=None, ttl=TTL, limit=9)
+    token = await store.claim(S, C, [A, B], 60)
+    assert token > 0
+    await store.release(S, C, token, ttl=TTL)
+    await store.put(S, record("a"), token=None, ttl=TTL, limit=9)
+    assert await store.claim(S, C, [A, B], 60) == 0
+    assert await store.claim(S, C, [B], 60) > 0
+
+
 async def leased(store: Store, *digests: str) -> bool:
     """Whether exactly these are being summarised."""
     return (await store.load(S, [A, B])).in_flight == set(digests)
