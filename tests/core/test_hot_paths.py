@@ -16,11 +16,13 @@ import pytest
 
 from gateway_compaction.core.conversation.digest import digest_history
 from gateway_compaction.core.conversation.transcript import parse_transcript
+from gateway_compaction.core.endpoints.read import read_conversation
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.fit import read_ahead
 from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.core.planning.snapshot import build_snapshot
 from tests.core.builders import Bench, policy, sent_by, stored
+from tests.lab.endpoints import to_anthropic, to_responses
 
 MOST_GROWTH, MOST_SHRINKAGE = 1.2, 0.6
 MESSAGES = 200
@@ -31,6 +33,8 @@ CALLS = {
     "near": 4846,
     "compacted": 10669,
     "afterwards": 5635,
+    "messages": 1044,
+    "responses": 1489,
 }
 
 Path = Callable[[list[dict[str, Any]]], object]
@@ -69,12 +73,16 @@ def list_paths() -> dict[str, Path]:
         build_snapshot(known, make_plan(known), None, 0.0)
         near.counter.raw_prompt_tokens(talk, {}, near.model)
 
+    bodies = {"messages": to_anthropic(build_talk()), "responses": to_responses(build_talk())}
     return {
         "bound": lambda talk: near.counter.upper_bound(talk, {}, near.model, 10**9),
         "read": lambda talk: digest_history(parse_transcript(talk).history),
         "near": lambda talk: make_plan(near.context(talk)),
         "compacted": compact,
         "afterwards": follow,
+        # These read a body of their own, with the same talk in it.
+        "messages": lambda _: list(read_conversation("messages", bodies["messages"]).messages),
+        "responses": lambda _: list(read_conversation("responses", bodies["responses"]).messages),
     }
 
 

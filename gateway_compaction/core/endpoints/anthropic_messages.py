@@ -69,10 +69,12 @@ class _Reading:
     Attributes:
         spans: of each chat message, by its number, the blocks that it was read from; None for ``system``.
         blocks: the blocks as they came, by the ``id`` of the parts that they were read as.
-        kinds: the kinds of all blocks but texts.
+        kinds: the kinds of all blocks but texts; not collected of a plain body.
+        is_plain: its blocks are known to be texts, calls, results and thoughts.
     """
 
     items: Sequence[Item]
+    is_plain: bool = False
     messages: list[dict[str, Any]] = field(default_factory=list)
     spans: list[Span | None] = field(default_factory=list)
     blocks: dict[int, Any] = field(default_factory=dict)
@@ -99,10 +101,16 @@ class _Reading:
         return part
 
 
-def read_anthropic_messages(body: Mapping[str, Any]) -> WireConversation:
-    """Read a body of ``/v1/messages``."""
+def read_anthropic_messages(body: Mapping[str, Any], *, is_plain: bool = False) -> WireConversation:
+    """Read a body of ``/v1/messages``.
+
+    Args:
+        body: the body.
+        is_plain: ``sizes`` has found nothing but texts, calls, results and thoughts in it, so what else there
+            may be is not looked for again.
+    """
     items = body.get("messages")
-    reading = _Reading(items if isinstance(items, list) else ())
+    reading = _Reading(items if isinstance(items, list) else (), is_plain)
     if body.get("system"):
         reading.add({"role": "system", "content": body["system"]}, None)
     for number, item in enumerate(reading.items):
@@ -158,7 +166,8 @@ def _read_item(reading: _Reading, number: int, item: Item) -> None:
     if (text := sole_text(content, TEXTS)) is not None:
         reading.add({"role": item.get("role"), "content": text}, (number, 0, None))
         return
-    reading.kinds |= _kinds_of(content)
+    if not reading.is_plain:
+        reading.kinds |= _kinds_of(content)
     if item.get("role") == "assistant":
         reading.add(_read_assistant(reading, content), (number, 0, None))
     else:
@@ -168,7 +177,11 @@ def _read_item(reading: _Reading, number: int, item: Item) -> None:
 def _read_assistant(reading: _Reading, blocks: Sequence[Any]) -> dict[str, Any]:
     parts, calls, thinking = list[Any](), list[Any](), list[Any]()
     for block in blocks:
-        if is_call(block):
+        # Nearly all are texts: asked first, and without a function of its own for each question.
+        kind = block.get("type") if type(block) is dict else None
+        if kind == "text":
+            parts.append(block)
+        elif kind == "tool_use" or is_call(block):
             calls.append(_to_call(block))
         elif is_thinking(block):
             thinking.append(block)
@@ -192,6 +205,9 @@ def _to_call(block: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read_user(reading: _Reading, number: int, item: Mapping[str, Any]) -> None:
     blocks, start = item["content"], 0
+    if len(blocks) == 1 and is_result(blocks[0]):
+        reading.add(_to_result(reading, blocks[0]), (number, 0, 1))
+        return
     while start < len(blocks):
         stop = start + 1
         if is_result(blocks[start]):

@@ -57,8 +57,8 @@ INPUT_TEXTS = ("input_text",)
 OUTPUT_TEXTS = ("output_text", "text")
 # Fields that a text must have; what it cites is told by places in the text that came.
 TEXT_FIELDS: Mapping[str, Mapping[str, Any]] = {"output_text": {"annotations": []}}
-# Fields of a call's item that say what it calls a tool with.
-CALL_PAYLOADS = ("arguments", "input", "action", "operation")
+# Fields of a call's item that say what it calls a tool with, where there are no ``arguments``.
+OTHER_PAYLOADS = ("input", "action", "operation")
 
 
 @dataclass(slots=True)
@@ -176,7 +176,9 @@ def _read_message(reading: _Reading, number: int, item: Mapping[str, Any]) -> No
 
 
 def _to_call(item: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    payload = next((item[name] for name in CALL_PAYLOADS if item.get(name) is not None), None)
+    payload = item.get("arguments")
+    if payload is None:
+        payload = next((item[name] for name in OTHER_PAYLOADS if item.get(name) is not None), None)
     name, ids = item.get("name") or kind.removesuffix("_call"), item.get("call_id") or item.get("id")
     if kind == "custom_tool_call":
         return {"id": ids, "type": "custom", "custom": {"name": name, "input": payload}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -16,7 +16,17 @@ from gateway_compaction.core.endpoints.openai_responses import read_openai_respo
 from gateway_compaction.core.endpoints.sizes import find_size
 from gateway_compaction.core.endpoints.wire import EndpointName, MessagesOnDemand, WireConversation
 
-READERS = {"chat": read_chat, "messages": read_anthropic_messages, "responses": read_openai_responses}
+Reader = Callable[[Mapping[str, Any]], WireConversation]
+READERS: Mapping[EndpointName, Reader] = {
+    "chat": read_chat,
+    "messages": read_anthropic_messages,
+    "responses": read_openai_responses,
+}
+# What reads a body whose size is known: nothing in it but texts, calls, results and thoughts.
+PLAIN_READERS: Mapping[EndpointName, Reader] = {
+    **READERS,
+    "messages": partial(read_anthropic_messages, is_plain=True),
+}
 RESTS = {"messages": anthropic_messages.to_chat_body, "responses": openai_responses.to_chat_body}
 
 
@@ -28,7 +38,7 @@ def read_conversation(endpoint: EndpointName, body: Mapping[str, Any]) -> WireCo
     size = find_size(endpoint, body)
     if size is None or endpoint == "chat":
         return replace(READERS[endpoint](body), size=size)
-    read = cache(partial(READERS[endpoint], body))
+    read = cache(partial(PLAIN_READERS[endpoint], body))
     messages = MessagesOnDemand(lambda: read().messages)
     return WireConversation(
         endpoint, messages, RESTS[endpoint](body), lambda sent: read().write(sent), size=size

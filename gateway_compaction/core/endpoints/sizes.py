@@ -79,9 +79,10 @@ def _find_in_messages(body: Mapping[str, Any], texts: Texts) -> tuple[int, int]:
     inputs: list[Any] = []
     _add_content(texts, body.get("system"))
     for item in _list_of(body.get("messages")):
-        if type(item) is not dict or len(item) != 2 or type(item["role"]) is not str:
-            raise _NotPlain
+        # What is no object has no entries, and ends this with a TypeError.
         role, content = item["role"], item["content"]
+        if len(item) != 2 or type(role) is not str:
+            raise _NotPlain
         messages += 1
         if type(content) is str:
             texts.append(content)
@@ -89,8 +90,6 @@ def _find_in_messages(body: Mapping[str, Any], texts: Texts) -> tuple[int, int]:
         if type(content) is not list:
             raise _NotPlain
         for block in content:
-            if type(block) is not dict:
-                raise _NotPlain
             kind = block["type"]
             if kind == "text":
                 texts.append(block["text"])
