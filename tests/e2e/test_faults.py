@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from tests.e2e.doors import EVERY_DOOR, as_it_came, broken_rules
-from tests.e2e.fleet import BAD, Fleet, served
+from tests.e2e.fleet import BAD, REDIS_SECONDS, Fleet, served
 from tests.e2e.runs import Stage, lateness
 from tests.e2e.talks import chat, marker
 from tests.lab import (
@@ -66,12 +66,18 @@ def broken(redis_server: RedisServer, how: str) -> Iterator[None]:
         redis_server.start()
 
 
-async def no_later(plain: Client, client: Client, stage: Stage, histories: list[list[Message]]) -> None:
-    """At most 100 ms by the median, with one more try on a busy machine."""
+async def no_later(
+    plain: Client, client: Client, stage: Stage, histories: list[list[Message]], *, waits: float = 0.0
+) -> None:
+    """At most 100 ms by the median, with one more try on a busy machine.
+
+    ``waits`` is what one of the calls may wait for besides: whether Redis answers again is found out by a
+    call, which waits for as long as Redis may take, and once.
+    """
     measured = []
     for _ in range(2):
         later, worst = await lateness(plain, client, stage, histories)
-        if later < 0.1 and worst < 0.5:
+        if later < 0.1 and worst < waits + 0.5:
             return
         measured.append((round(later, 3), round(worst, 3)))
     raise AssertionError(f"(median, worst) seconds later: {measured}")
@@ -103,7 +109,7 @@ async def test_redis_broken(
         again = await stage.call(client, stage.at(talk, 1.15))
         assert again.sent.items[: len(first.sent.items)] == first.sent.items
         histories = [large.at(new, share) for share in (0.3, 0.8, 0.88, 1.1, 0.9, 0.3, 1.1, 0.8)]
-        await no_later(plain, client, large, histories)
+        await no_later(plain, client, large, histories, waits=REDIS_SECONDS)
     recovered = marker()
     fresh = stage.at(chat(recovered, 60), 0.8)
     deadline = asyncio.get_running_loop().time() + RECOVERY_SECONDS
