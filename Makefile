@@ -33,7 +33,7 @@ CLIENT_PROGRAMS := tests/clients/programs
 
 clients: $(VENV)/.dev $(CLIENT_LISTS:%=$(CLIENTS)/%/.made) $(CLIENTS)/node/.made ## Play every client of docs/clients.md (npm needed)
 	mkdir -p $(CLIENTS)/node/programs && cp $(CLIENT_PROGRAMS)/*.mjs $(CLIENTS)/node/programs/
-	CLIENTS_HOME=$(CLIENTS) $(BIN)/python -m pytest tests/clients
+	CLIENTS_HOME=$(CLIENTS) $(BIN)/python -m pytest tests/clients tests/e2e/test_kept_restarts.py
 
 $(CLIENTS)/%/.made: requirements/clients/%.txt | $(BIN)/python
 	$(if $(filter openhands,$*),$(PYTHON312),$(PYTHON)) -m venv $(CLIENTS)/$*

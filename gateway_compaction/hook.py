@@ -396,7 +396,9 @@ class CompactionHook(CustomLogger):
             state.conversation, state.values = read_body(state, data[field]), (data[field],)
             # A summary that is waited for would be made, and kept, of what is blocked a moment later.
             may_wait = not any(c is not self and can_block_later(c) for c in litellm.callbacks)
-            request = replace(request_of(state, state.conversation), may_wait=may_wait)
+            loaded = state.kept.take_session() if state.kept else None
+            request = request_of(state, state.conversation)
+            request = replace(request, may_wait=may_wait, loaded=loaded)
             state.base = state.decision = await self._runtime.compactor.compact(request)
         except BaseException as fault:
             state.failed = True

@@ -6,7 +6,7 @@ is said here; ``runtime.build`` puts the parts together.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -298,6 +298,11 @@ class Store(Protocol):
         ...
 
 
+LoadedSession = Callable[[Sequence[str]], Buffer]
+"""What was read of a session before its request's digests were known: called with them, it returns what
+``Store.load`` would have at that moment, and raises ``StoreError`` where the answer cannot be read."""
+
+
 @dataclass(frozen=True, slots=True)
 class OpenedConversation:
     """The answer of a store that was asked for a kept conversation.
@@ -305,10 +310,12 @@ class OpenedConversation:
     Attributes:
         status: ``none`` where there is no such conversation, ``busy`` where another call holds it.
         kept: the conversation; empty unless it is open.
+        session: its session, read with it; None where that must be asked for.
     """
 
     status: Literal["open", "busy", "none"]
     kept: KeptConversation = field(default_factory=KeptConversation)
+    session: LoadedSession | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +355,7 @@ class ConversationStore(Protocol):
     async def open(
         self, session: SessionRef, *, token: str, seconds: float, begin: float | None = None
     ) -> OpenedConversation:
-        """Read a conversation in one round trip, and take its lease for some seconds.
+        """Read a conversation and its session in one round trip, and take its lease for some seconds.
 
         Args:
             token: names the lease; empty to read without one.

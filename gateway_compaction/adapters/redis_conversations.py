@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from gateway_compaction.adapters.redis.breaker import Breaker
@@ -11,18 +12,30 @@ from gateway_compaction.adapters.redis.codec import to_milliseconds
 from gateway_compaction.adapters.redis.connection import BACKGROUND_SECONDS, RedisConnection
 from gateway_compaction.adapters.redis.keys import session_keys
 from gateway_compaction.adapters.redis.scripts import load_script
-from gateway_compaction.adapters.redis.sealing import EXCHANGE_FIELD, open_exchange, seal_exchange
+from gateway_compaction.adapters.redis.sealing import (
+    EXCHANGE_FIELD,
+    decode_session,
+    open_exchange,
+    seal_exchange,
+)
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.exchange import Exchange, KeptConversation
 from gateway_compaction.errors import StoreError
-from gateway_compaction.ports import Addition, Appended, OpenedConversation
+from gateway_compaction.ports import Addition, Appended, Buffer, OpenedConversation
 
-OPEN = load_script("kept_open")
+OPEN = load_script("kept_open", "read_session")
 LEASE = load_script("kept_lease")
 APPEND = load_script("kept_append")
 
 # A larger conversation is decoded on a thread, so that other requests go on.
 LARGE_BYTES = 200_000
+
+# A session of more compactions is not read with its conversation: all of them would travel for the one or two
+# that fit. Most have fewer than twenty.
+MOST_COMPACTIONS = 64
+
+# What an answer that somebody tampered with may raise when it is read.
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError)
 
 # A conversation that no call has ended in is kept so long at most: most begin with a call that failed.
 EMPTY_SECONDS = 3_600.0
@@ -43,18 +56,19 @@ class RedisConversations:
     ) -> OpenedConversation:
         """See ``ConversationStore.open``."""
         life = "" if begin is None else to_milliseconds(min(begin, EMPTY_SECONDS))
-        args = [token, to_milliseconds(seconds), life]
-        status, fields = await self._run(OPEN, session, args, lambda answer: (answer[0].decode(), answer[1]))
+        keys = session_keys(session, "kept", "compactions", "claims", "session")
+        args = [token, to_milliseconds(seconds), life, MOST_COMPACTIONS]
+        status, fields, known = await self._run(OPEN, keys, args, _read_opened)
         if sum(map(len, fields)) < LARGE_BYTES:
             kept = self._decode(fields, session)
         else:
             kept = await asyncio.to_thread(self._decode, fields, session)
-        return OpenedConversation(status, kept)
+        return OpenedConversation(status, kept, partial(self._load, known, session) if known else None)
 
     async def hold(self, session: SessionRef, token: str, seconds: float) -> bool:
         """See ``ConversationStore.hold``."""
         length = to_milliseconds(seconds) if seconds else 0
-        return bool(await self._run(LEASE, session, [token, length], int))
+        return bool(await self._run(LEASE, session_keys(session, "kept"), [token, length], int))
 
     async def append(
         self, session: SessionRef, addition: Addition, *, token: str, ttl: float
@@ -63,8 +77,14 @@ class RedisConversations:
         text = seal_exchange(encode_exchange(addition.exchange), session, self._connection.vault)
         args: list[Any] = [token, addition.version, text, len(text), addition.replaces, addition.form]
         args += [to_milliseconds(ttl), "branch" if addition.branch else ""]
-        answer = await self._run(APPEND, session, args, list)
+        answer = await self._run(APPEND, session_keys(session, "kept"), args, list)
         return Appended(int(answer[0]), int(answer[1])) if answer else None
+
+    def _load(self, known: Any, session: SessionRef, digests: Sequence[str]) -> Buffer:
+        try:
+            return decode_session(known, session, frozenset(digests), self._connection.vault)
+        except UNREADABLE as error:
+            raise StoreError(f"a session cannot be read: {type(error).__name__}") from error
 
     def _decode(self, fields: Sequence[bytes], session: SessionRef) -> KeptConversation:
         opened = [open_exchange(value, session, self._connection.vault) for value in fields]
@@ -72,11 +92,15 @@ class RedisConversations:
             raise StoreError("a kept conversation cannot be opened: it was sealed with another key")
         return decode_kept([value for value in opened if value is not None])
 
-    async def _run(self, script: Any, session: SessionRef, args: Sequence[Any], decode: Any) -> Any:
-        keys = session_keys(session, "kept")
+    async def _run(self, script: Any, keys: Sequence[str], args: Sequence[Any], decode: Any) -> Any:
         return await self._connection.run(
             script, keys, args, decode, seconds=self._seconds, breaker=self._breaker
         )
+
+
+def _read_opened(answer: Any) -> tuple[str, Sequence[bytes], Any]:
+    status, fields, known = answer
+    return status.decode(), fields, known
 
 
 def encode_exchange(exchange: Exchange) -> bytes:

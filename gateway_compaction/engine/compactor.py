@@ -61,7 +61,7 @@ from gateway_compaction.engine.request import (
 from gateway_compaction.engine.summary_task import SummaryTask
 from gateway_compaction.engine.worker import Worker
 from gateway_compaction.errors import PolicyError, StoreError, TranscriptError
-from gateway_compaction.ports import Buffer, ModelFacts, Models
+from gateway_compaction.ports import Buffer, LoadedSession, ModelFacts, Models
 
 log = logging.getLogger("gateway_compaction")
 
@@ -159,7 +159,7 @@ class Compactor:
         if not isinstance(measured, RequestContext):
             return measured
         session = find_session(request, measured.chain)
-        state = await self.load_session(session, measured)
+        state = await self.load_session(session, measured, request.loaded)
         if request.client_state is not None:
             state = replace(state, client_state=follow_client_state(state.client_state, request, measured))
         if wish == "now":
@@ -273,8 +273,12 @@ class Compactor:
             is_large, self._count_messages, request, policy, model, transcript, digests
         )
 
-    async def load_session(self, session: SessionRef, context: RequestContext) -> SessionState:
+    async def load_session(
+        self, session: SessionRef, context: RequestContext, loaded: LoadedSession | None = None
+    ) -> SessionState:
         """Ask the store for what fits this request, in one round trip, and add what this process knows.
+
+        What was read with a kept conversation a moment ago is asked in the store's place.
 
         A store that does not answer is no error: what this process remembers is used, no summary is started,
         and what operators asked for holds on, so that the same bytes are sent.
@@ -282,7 +286,7 @@ class Compactor:
         local = self._parts.local
         digests = [context.chain[0], *(context.chain[cut] for cut in context.transcript.cuts)]
         try:
-            buffer = await self._parts.store.load(session, digests)
+            buffer = loaded(digests) if loaded else await self._parts.store.load(session, digests)
             controls = local.remember_controls(session, buffer.controls)
         except StoreError as error:
             log.debug("store: session=%s %s", session.session_id, error)

@@ -20,7 +20,13 @@ from gateway_compaction.core.records.exchange import (
     to_conversation_id,
 )
 from gateway_compaction.errors import ConversationRefused, StoreBusy, StoreError
-from gateway_compaction.ports import Addition, Appended, ConversationStore, OpenedConversation
+from gateway_compaction.ports import (
+    Addition,
+    Appended,
+    ConversationStore,
+    LoadedSession,
+    OpenedConversation,
+)
 
 log = logging.getLogger("gateway_compaction")
 
@@ -48,6 +54,7 @@ class KeptCall:
         key: name of its idempotency key.
         appended: what became of it; None until then, and where nothing was kept.
         is_over: it was appended or given up; nothing more is written for it.
+        loaded: the session as it was read with the conversation, until somebody takes it.
     """
 
     session: SessionRef
@@ -59,12 +66,18 @@ class KeptCall:
     key: str = ""
     appended: Appended | None = None
     is_over: bool = False
+    loaded: LoadedSession | None = field(default=None, repr=False)
     renewal: asyncio.Task[None] | None = field(default=None, repr=False)
 
     @property
     def id(self) -> str:
         """The id by which clients name the conversation."""
         return to_conversation_id(self.session.key)
+
+    def take_session(self) -> LoadedSession | None:
+        """Return the session that was read with the conversation, once: a later decision must ask anew."""
+        loaded, self.loaded = self.loaded, None
+        return loaded
 
 
 class KeptConversations:
@@ -113,6 +126,7 @@ class KeptConversations:
             await self._release(session, token)
             raise
         call = KeptCall(session, placement, opened.kept.version, token, form, policy, wish.key)
+        call.loaded = opened.session
         if token:
             renewing = self._renew(weakref.ref(call), session, token)
             call.renewal = self._run_later(renewing)

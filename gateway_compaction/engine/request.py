@@ -26,7 +26,7 @@ from gateway_compaction.core.records.event import Outcome
 from gateway_compaction.core.redaction.marks import mask_secrets
 from gateway_compaction.core.tokens.counter import output_reserve
 from gateway_compaction.engine.rewrite_detector import Lineage
-from gateway_compaction.ports import Caller
+from gateway_compaction.ports import Caller, LoadedSession
 from gateway_compaction.telemetry import Stage
 
 LABEL_CHARS = 200
@@ -54,6 +54,7 @@ class Request:
         may_wait: False where no policy may let the request wait for a summary, because somebody may still
             block it: the summariser would read, and the store keep, what is blocked a moment later.
         conversation: the session's name, where the gateway keeps the conversation; empty elsewhere.
+        loaded: its session, where that was read with the conversation a moment ago; None elsewhere.
         client_state: what the client tells of its work; None where it tells nothing that can be used.
     """
 
@@ -72,6 +73,7 @@ class Request:
     size: PlainSize | None = None
     may_wait: bool = True
     conversation: str = ""
+    loaded: LoadedSession | None = field(default=None, repr=False, compare=False)
     client_state: ClientState | None = None
 
 

@@ -394,3 +394,38 @@ async def test_it_is_a_session_of_its_own_name(host: Host) -> None:
     listed = await host.runtime.archive.sessions(Scope(everything=True), Query())
     [row] = listed.rows
     assert row.session.key == talk.id.removeprefix("conv_") and talk.id in row.labels
+
+
+class TestRoundTrips:
+    """A call of a kept conversation reads once before its answer and writes once; the rest comes after."""
+
+    @staticmethod
+    async def ask(talk: Talk, *messages: dict[str, Any]) -> int:
+        """The round trips of a call until its client has the answer."""
+        store: Any = talk.host.runtime.store
+        before = store.connection.round_trips
+        call = await talk.ask(*messages)
+        waited = store.connection.round_trips - before
+        await call.success()
+        await talk.host.runtime.worker.drain(20.0)
+        return int(waited)
+
+    @staticmethod
+    def check(waited: list[int]) -> None:
+        # Every five seconds the process asks for notices beside its calls.
+        assert min(waited) == 2 and sum(waited) <= 2 * len(waited) + 1, waited
+
+    async def test_one_before_and_one_after(self, host: Host) -> None:
+        talk = Talk(host)
+        # The first call of a process sends the scripts themselves.
+        await self.ask(talk, SYSTEM, user("Zero."))
+        self.check([await self.ask(talk, user(f"Question {n}.")) for n in range(4)])
+
+    async def test_a_summary_is_read_with_its_conversation(self, host: Host) -> None:
+        talk, waited, outcomes = Talk(host), list[int](), list[str]()
+        await self.ask(talk, SYSTEM, user("Zero."))
+        for number in range(14):
+            waited.append(await self.ask(talk, user(f"Where is the berth of ship {number}? " * 20)))
+            outcomes.append(talk.told["x-compaction"])
+        assert {"prepared", "applied"} <= set(outcomes), outcomes
+        self.check(waited)

@@ -162,13 +162,15 @@ def decode_restored(raw: bytes | None) -> RestoredBlock | None:
 
 
 def decode_buffer(raw: Any, digests: frozenset[str]) -> Buffer:
-    """Return the answer of ``load.lua``.
+    """Return the answer of ``read_session.lua``, but for its last two parts.
 
     Records that cannot be read are left out, and so are those whose digest is not one of ``digests``: the
-    script compares only the first 16 characters.
+    script compares only the first 16 characters, or nothing.
     """
     fits, leased, bypass, backoff, controls = raw
-    records = [decode_record(digest, value) for digest, value in zip(fits[::2], fits[1::2], strict=True)]
+    found = zip(fits[::2], fits[1::2], strict=True)
+    wanted = {digest.encode() for digest in digests}
+    records = [decode_record(digest, value) for digest, value in found if digest in wanted]
     return Buffer(
         compactions=tuple(record for record in records if record and record.digest in digests),
         in_flight=digests.intersection(digest.decode("utf-8", "replace") for digest in leased),

@@ -30,11 +30,16 @@ class Script:
         return ("EVAL", self, len(keys), *keys, *args)
 
 
-def load_script(name: str) -> Script:
-    """Return ``lua/<name>.lua`` behind the constants and ``lua/prelude.lua``, which all scripts share."""
+def load_script(name: str, *shared: str) -> Script:
+    """Return ``lua/<name>.lua`` behind the constants and ``lua/prelude.lua``, which all scripts share.
+
+    Args:
+        shared: other files of functions that stand before it.
+    """
     folder = files(__package__).joinpath("lua")
+    parts = ("prelude", *shared, name)
     text = _build_constants()
-    text += "".join(folder.joinpath(f"{part}.lua").read_text(encoding="utf-8") for part in ("prelude", name))
+    text += "".join(folder.joinpath(f"{part}.lua").read_text(encoding="utf-8") for part in parts)
     return Script(text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 
 

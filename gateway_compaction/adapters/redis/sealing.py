@@ -13,6 +13,7 @@ from typing import Any
 
 from gateway_compaction.adapters.redis.codec import (
     RECORD_PREFIX,
+    decode_buffer,
     decode_event,
     decode_texts,
     encode_event,
@@ -145,6 +146,16 @@ def open_point(raw: bytes | None, session: SessionRef, vault: Vault) -> RestoreP
 def _open_text(raw: bytes | None, session: SessionRef, vault: Vault) -> str | None:
     text = (raw or b"").decode("utf-8", "replace")
     return vault.open(text, session, POINT) if text.startswith(SEALED) else text
+
+
+def decode_session(answer: Any, session: SessionRef, digests: frozenset[str], vault: Vault) -> Buffer:
+    """Return the answer of ``read_session.lua`` as what a request with these digests can use of a session."""
+    *plain, told, snapped = answer
+    return replace(
+        open_buffer(decode_buffer(plain, digests), session, vault),
+        client_state=open_client_state(told, session, vault),
+        snapped_at=float(snapped) if snapped.isdigit() else 0.0,
+    )
 
 
 def open_buffer(buffer: Buffer, session: SessionRef, vault: Vault) -> Buffer:

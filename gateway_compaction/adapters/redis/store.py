@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 from gateway_compaction.adapters.redis.breaker import Breaker
 from gateway_compaction.adapters.redis.codec import (
-    decode_buffer,
     decode_counts,
     decode_factors,
     decode_restored,
@@ -60,10 +58,9 @@ from gateway_compaction.adapters.redis.sealing import (
     BOUNDS_FIELD,
     CLIENT_STATE_FIELD,
     conceal_failure,
+    decode_session,
     encode_sealed_record,
     find_record_prefix,
-    open_buffer,
-    open_client_state,
     open_restored,
     seal_client_state,
     seal_point,
@@ -79,7 +76,7 @@ from gateway_compaction.core.records.snapshots import SnapshotBounds
 from gateway_compaction.core.tokens.windows import LEARNED_SECONDS, LearnedWindow
 from gateway_compaction.ports import LONGEST_PAUSE_SECONDS, Buffer, CallRecord, Notices, RecordLimit
 
-LOAD = load_script("load")
+LOAD = load_script("load", "read_session")
 CLAIM = load_script("claim")
 RENEW = load_script("renew")
 RELEASE = load_script("release")
@@ -138,7 +135,7 @@ class RedisStore:
             LOAD,
             session_keys(session, "compactions", "claims", "session"),
             [f"\n{names}\n"],
-            lambda answer: self._decode_buffer(answer, session, frozenset(digests)),
+            lambda answer: decode_session(answer, session, frozenset(digests), self._vault),
             seconds=self._timeout_seconds,
             breaker=self._breaker,
         )
@@ -366,15 +363,6 @@ class RedisStore:
     async def aclose(self) -> None:
         """See ``Store.aclose``; the breaker has no say in it."""
         await self.connection.aclose(seconds=self._background_seconds)
-
-    def _decode_buffer(self, answer: Any, session: SessionRef, digests: frozenset[str]) -> Buffer:
-        *plain, told, snapped = answer
-        buffer = open_buffer(decode_buffer(plain, digests), session, self._vault)
-        return replace(
-            buffer,
-            client_state=open_client_state(told, session, self._vault),
-            snapped_at=float(snapped) if snapped.isdigit() else 0.0,
-        )
 
     async def _pause(
         self,
