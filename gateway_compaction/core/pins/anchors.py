@@ -33,6 +33,7 @@ from gateway_compaction.core.pins.anchor_words import (
     UNDECIDED,
 )
 from gateway_compaction.core.pins.own_words import QUOTED_LINE
+from gateway_compaction.core.pins.speakers import find_other_speakers
 from gateway_compaction.core.text.calls_in_text import find_answers
 from gateway_compaction.core.text.fences import find_fences
 from gateway_compaction.core.text.identifiers import find_identifiers
@@ -154,7 +155,7 @@ def choose_anchors(
     """
     if most <= 0 or max_tokens <= LABEL_TOKENS:
         return ()
-    answers = find_answers(messages)
+    answers = find_answers(messages) | find_other_speakers(messages)
     candidates = (
         anchor
         for i, m in enumerate(messages)

@@ -44,7 +44,8 @@ TAG = regex.compile(r"<(/?)([A-Za-z][\w-]{0,40})(?:\s[^<>\n]{0,200})?+>")
 EMPHASIS = frozenset("b i em strong u s br code sub sup mark small span".split())
 MARK = regex.compile(r"(?i)<!--\s*+anchor\b")
 QUOTED_LINE = regex.compile(
-    r"[ \t]*(?:>|\||\d+[:|→]|\d+\t|[-+]{3} |@@ |(?=[^\s:]{0,60}[./])[^\s:]{1,120}?[:\-]\d+[:\-])"
+    r"[ \t]*(?:>|\||\d+(?:[|→]|:(?!\d\d\b))|\d+\t|[-+]{3} |@@ "
+    r"|(?=[^\s:]{0,60}[./])[^\s:]{1,120}?[:\-]\d+[:\-])"
 )
 ENDED = regex.compile(r"[.!?:;。！？…：；]['\"”’)\]*_]*\s*$")
 SIGNS = frozenset("(){}[]<>=")

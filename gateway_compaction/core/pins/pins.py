@@ -23,6 +23,7 @@ from gateway_compaction.core.pins.own_words import blank_quotations, is_document
 from gateway_compaction.core.pins.quoting_words import LISTED
 from gateway_compaction.core.pins.rule_changes import extract_content_words, may_change_rule
 from gateway_compaction.core.pins.rules import is_imposture, is_rule, is_rules_heading
+from gateway_compaction.core.pins.speakers import find_other_speakers
 from gateway_compaction.core.text.calls_in_text import find_answers
 from gateway_compaction.core.text.lexicon import pattern_of
 from gateway_compaction.core.text.questions import is_question
@@ -256,7 +257,7 @@ def _place_rules(covered: Sequence[Message], rules_of: FindRules) -> list[_Place
     """Return the rules of all messages in order; of changes only those that share a word with a rule."""
     rules: list[_PlacedRule] = []
     numbers: dict[str, list[int]] = {}
-    answers = find_answers(covered)
+    answers = find_answers(covered) | find_other_speakers(covered)
     for index, message in enumerate(covered):
         if declared_role(message) != "user" or index in answers:
             continue

@@ -9,7 +9,7 @@ from __future__ import annotations
 import regex
 
 # A clause may begin here, whatever the language; conjunctions are added to it.
-PUNCTUATION = r"^\W*+(?:\d{1,3}[.)]\s++)?+|[,;:.—–]\s++|[(]|\s-\s"
+PUNCTUATION = r"^\W*+(?:(?:\d{1,3}[.)]|(?<=#)\d{1,3}[.):]?+)\s++)?+|[,;:.—–]\s++|[(]|\s-\s"
 
 
 def compile_borders(conjunctions: str) -> regex.Pattern[str]:

@@ -31,6 +31,7 @@ from gateway_compaction.core.text.pasted_blocks import (
     find_printed_end,
     find_ruled_end,
 )
+from gateway_compaction.core.text.printed_lines import find_printed, to_spans
 from gateway_compaction.core.text.retrieval_prompts import find_material
 from gateway_compaction.core.text.source_words import (
     ALONE,
@@ -53,6 +54,7 @@ from gateway_compaction.core.text.source_words import (
 )
 from gateway_compaction.core.text.terminals import (
     SIGNS,
+    find_command_end,
     is_interpreter_line,
     is_terminal_line,
     is_version_control,
@@ -139,6 +141,7 @@ def find_brought_in(text: str) -> list[Span]:
     limit = lines[first][0] if first < len(lines) else len(text)
     spans = [*blocks, *material, *_find_objects(text, lines, first)]
     spans += find_conversations(shown, lines, first)
+    spans += to_spans(find_printed(shown, first), lines)
     spans += _find_wrapper(text)
     if "(" in text:
         spans += [lines[i] for i in range(first) if "(" in shown[i] and PRINTED.match(shown[i])]
@@ -234,8 +237,8 @@ def _find_source_end(text: str, shown: Sequence[str], i: int) -> int | None:
         return find_paragraph_end(shown, i, len(shown))
     if _is_path_above_ruler(shown, i):
         return find_ruled_end(shown, i)
-    if is_terminal_line(shown[i]) or (_is_label(shown[i]) and _is_label_of_people(shown[i])):
-        return find_printed_end(text.split("\n"), i)
+    if is_terminal_line(shown, i) or (_is_label(shown[i]) and _is_label_of_people(shown[i])):
+        return find_printed_end(text.split("\n"), find_command_end(shown, i))
     return None
 
 
@@ -303,7 +306,7 @@ def _is_source(lines: Sequence[str], i: int) -> bool:
         or LOCAL_LABEL.match(line) is not None
         or PATH_LABEL.match(line) is not None
         or PATH_HEADING.match(line) is not None
-        or is_terminal_line(line)
+        or is_terminal_line(lines, i)
         or is_interpreter_line(line)
         or _names_file(line)
         or (first in FRAME_MARKS and _is_frame(line, BEGINS))

@@ -18,9 +18,11 @@ ASKS_OF_MATERIAL = regex.compile(
     rf"|{QUESTION_LABEL}"
 )
 # Where the question has a label, so has the material, whatever that calls it: "Knowledge base:" on a line of
-# its own. What a person heads so is about the manner of the answer, about himself, or names itself a rule.
+# its own, or with more than a sentence behind it. What a person heads so is about the manner of the answer,
+# about himself, or names itself a rule.
 SECTION = regex.compile(
-    r"[ \t#*]*+(\p{L}[\p{L} ]{2,30})[ \t*]*+:[ \t*]*$|[ \t]*#{1,6} (\p{L}[\p{L} ]{2,30})[ \t]*$"
+    r"[ \t#*]*+(\p{L}[\p{L} ]{2,30})[ \t*]*+:(?:[ \t*]*$|[ \t]+[^\n]*?[^\W\d_]{2}[.!?。！？]\s?\w)"
+    r"|[ \t]*#{1,6} (\p{L}[\p{L} ]{2,30})[ \t]*$"
 )
 OF_INSTRUCTION = regex.compile(
     rf"(?i){OWN_TAG.pattern[4:]}|{pattern_of('rule_headings')}|{pattern_of('rules.manner')}"

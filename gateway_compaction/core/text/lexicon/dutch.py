@@ -39,6 +39,13 @@ DUTCH = Lexicon(
     name="Dutch",
     common_words=("het een is ik niet van dat met voor op zijn je hoe kan mijn wat we de kunt naar"),
     months=("januari februari maart april juni juli september oktober november december"),
+    ages=(
+        Entry(
+            r"(?:\d{1,3}|een) \p{L}+ geleden|gisteren",
+            "3 dagen geleden",
+            "3 dagen",
+        ),
+    ),
     file_labels=(Entry(r"(?:bestand|document|pad|bron|bijlage)\b|inhoud van\b", "Inhoud van", "Bestanden"),),
     source_labels=(
         Entry(

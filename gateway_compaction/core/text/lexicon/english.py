@@ -290,6 +290,24 @@ ENGLISH = Lexicon(
     mail_headers=(
         Entry(r"From|To|Cc|Bcc|Subject|Date|Sent|Reply-To", "Reply-To", "The harbour office opens at nine."),
     ),
+    ages=(
+        Entry(
+            r"\d{1,3} ?(?:s|m|h|d|w|mo|y|sec(?:ond)?s?|min(?:ute)?s?|hours?|hrs?|days?|weeks?|months?"
+            r"|years?) ago|an? (?:minute|hour|day|week|month|year) ago|just now|yesterday"
+            r"|last (?:week|month|year)",
+            "3 days ago",
+            "3 days",
+        ),
+    ),
+    posted=(
+        Entry(
+            r"(?:has )?(?:commented|wrote|posted|replied|answered|asked|opened(?: this"
+            r"(?: issue| pull request)?)?|reviewed|edited|left a comment|(?:added|made) a comment)"
+            r"(?: (?:on|at))?",
+            "commented on",
+            "comments",
+        ),
+    ),
     speakers=(Entry(r"user|assistant|human|ai|bot|system|tool|developer", "assistant", "Guest"),),
     clause_numbers=(Entry(r"Art|Sec|Article|Section", "Section", "Page"),),
     nothing=NOTHING,

@@ -159,6 +159,8 @@ class Lexicon:
         mail_headers: names of the headers of a mail.
         source_labels: labels of what a tool printed; the English ones are told in ``provenance``.
         file_labels: what a line begins with that names a file, or behind the path; English ones as above.
+        ages: how long ago something was posted: "3 days ago".
+        posted: what somebody did whose post is shown below his name and its time: "commented".
         speakers: names of speakers in a recorded conversation.
         clause_numbers: words before the number of a clause of a contract or a law.
         nothing: answers that say nothing.
@@ -220,6 +222,8 @@ class Lexicon:
     mail_headers: Entries = ()
     source_labels: Entries = ()
     file_labels: Entries = ()
+    ages: Entries = ()
+    posted: Entries = ()
     speakers: Entries = ()
     clause_numbers: Entries = ()
     nothing: Entries = ()

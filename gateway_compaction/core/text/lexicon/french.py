@@ -116,6 +116,20 @@ FRENCH = Lexicon(
     cases=(Entry(r"quand|si", "quand", "Le bureau du port ouvre à neuf heures."),),
     mail_headers=(Entry(r"De|Objet", "Objet", "Le bureau du port ouvre à neuf heures."),),
     clause_numbers=(Entry(r"Art|Article|Section", "Article", "Le bureau du port ouvre à neuf heures."),),
+    ages=(
+        Entry(
+            r"il y a (?:\d{1,3}|une?) \p{L}+|hier|à l['’]instant",
+            "il y a 3 jours",
+            "il y a du pain",
+        ),
+    ),
+    posted=(
+        Entry(
+            r"a (?:commenté|écrit|répondu|publié|ajouté un commentaire)(?: le)?",
+            "a commenté le",
+            "commentaire",
+        ),
+    ),
     file_labels=(
         Entry(
             r"(?:fichier|document|chemin|source|pièce jointe)\b|(?:contenu|extrait)s? d[eu'’]",

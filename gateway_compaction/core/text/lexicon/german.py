@@ -127,6 +127,21 @@ GERMAN = Lexicon(
     cases=(Entry(r"wenn|beim", "beim", "Das Hafenbüro öffnet um neun."),),
     mail_headers=(Entry(r"Von|An|Betreff|Gesendet", "Gesendet", "Das Hafenbüro öffnet um neun."),),
     clause_numbers=(Entry(r"Artikel|Abschnitt", "Abschnitt", "Das Hafenbüro öffnet um neun."),),
+    ages=(
+        Entry(
+            r"vor (?:\d{1,3}|eine[mr]) \p{L}+|gerade eben|gestern",
+            "vor 3 Tagen",
+            "vor dem Haus",
+        ),
+    ),
+    posted=(
+        Entry(
+            r"(?:hat )?(?:kommentiert(?:e)?|schrieb|geschrieben|geantwortet|gefragt"
+            r"|antwortete|hat einen kommentar hinzugefügt)(?: am)?",
+            "kommentierte am",
+            "Kommentar",
+        ),
+    ),
     file_labels=(
         Entry(
             r"(?:datei(?:name)?|dokument|pfad|quelle|anhang)\b|(?:inhalt|auszug)s? (?:von|aus|der)\b",

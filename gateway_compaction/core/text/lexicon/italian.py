@@ -36,6 +36,13 @@ ITALIAN = Lexicon(
     name="Italian",
     common_words=("il di è che una per con non sono come del gli della un mi le posso qual nel lo quale mio"),
     months=("gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre"),
+    ages=(
+        Entry(
+            r"(?:\d{1,3}|un['’]?a?) ?\p{L}+ fa|ieri",
+            "3 giorni fa",
+            "3 giorni",
+        ),
+    ),
     file_labels=(
         Entry(r"(?:file|documento|percorso|fonte|allegato)\b|contenuto d[ei]", "Contenuto di", "Documenti"),
     ),

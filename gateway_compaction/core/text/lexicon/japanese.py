@@ -66,6 +66,13 @@ JAPANESE = Lexicon(
     pointers=(Entry(r"この|次の|以下", "次の", "港の事務所は九時に開く。"),),
     exhibits=(Entry(r"ログ|エラー", "エラー", "港の事務所は九時に開く。"),),
     rule_headings=(Entry(r"ルール|要求", "ルール", "港の事務所は九時に開く。"),),
+    ages=(
+        Entry(
+            r"\d{1,3} ?[\p{Han}ヶか]{1,3}前|昨日|たった今",
+            "3日前",
+            "3日",
+        ),
+    ),
     file_labels=(Entry(r"(?:ファイル|文書|パス|出典|添付)|の?(?:内容|中身)", "ファイル", "文章"),),
     source_labels=(
         Entry(

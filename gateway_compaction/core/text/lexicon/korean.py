@@ -64,6 +64,13 @@ KOREAN = Lexicon(
     pointers=(Entry(r"이|다음|아래", "다음", "항구 사무소는 아홉 시에 연다."),),
     exhibits=(Entry(r"로그|에러|오류", "에러", "항구 사무소는 아홉 시에 연다."),),
     rule_headings=(Entry(r"규칙|지침", "지침", "항구 사무소는 아홉 시에 연다."),),
+    ages=(
+        Entry(
+            r"\d{1,3} ?\p{Hangul}{1,2} ?전|어제|방금(?: 전)?",
+            "3일 전",
+            "3일",
+        ),
+    ),
     file_labels=(Entry(r"(?:파일|문서|경로|출처|첨부)|의? ?내용", "파일", "글"),),
     source_labels=(
         Entry(

@@ -13,6 +13,13 @@ TURKISH = Lexicon(
     name="Turkish",
     common_words=("ve bir bu için ile çok mi var gibi daha nasıl değil olarak bana benim ne mı"),
     rules=TURKISH_RULES,
+    ages=(
+        Entry(
+            r"\d{1,3} \p{L}+ önce|dün",
+            "3 gün önce",
+            "3 gün",
+        ),
+    ),
     file_labels=(
         Entry(r"(?:dosya|belge|yol|kaynak|ek)\b|\S{0,4} ?(?:dosyasının )?içeriği", "Dosya", "Belgeler"),
     ),
@@ -43,6 +50,13 @@ POLISH = Lexicon(
     name="Polish",
     common_words=("nie na się że to jest do jak ale co dla czy mogę mój jestem proszę mam w"),
     rules=POLISH_RULES,
+    ages=(
+        Entry(
+            r"\d{1,3} \p{L}+ temu|wczoraj",
+            "3 dni temu",
+            "3 dni",
+        ),
+    ),
     file_labels=(
         Entry(r"(?:plik|dokument|ścieżka|źródło|załącznik)\b|(?:zawartość|treść)\b", "Plik", "Pliki"),
     ),
@@ -98,6 +112,13 @@ RUSSIAN = Lexicon(
     script="Cyrillic",
     abbreviations=("т.е т.к г ул"),
     rules=RUSSIAN_RULES,
+    ages=(
+        Entry(
+            r"\d{1,3} \p{L}+ назад|вчера",
+            "3 дня назад",
+            "3 дня",
+        ),
+    ),
     file_labels=(Entry(r"(?:файл|документ|путь|источник|вложение)\b|содержимое\b", "Файл", "Файлы"),),
     source_labels=(
         Entry(
@@ -144,6 +165,13 @@ ARABIC = Lexicon(
     name="Arabic",
     script="Arabic",
     rules=ARABIC_RULES,
+    ages=(
+        Entry(
+            r"(?:منذ|قبل) \d{1,3} \p{L}+|أمس",
+            "منذ 3 أيام",
+            "3 أيام",
+        ),
+    ),
     file_labels=(Entry(r"(?:الملف|ملف|المستند|مستند|المسار|المصدر|المرفق)|محتوى", "ملف", "رسالة"),),
     source_labels=(
         Entry(

@@ -34,6 +34,20 @@ PORTUGUESE = Lexicon(
     conjunctions=(Entry(r"e|mas|ou|então|por isso|portanto|logo|por favor", "e", "era"),),
     name="Portuguese",
     common_words=("os é que uma para com não se as como do um o meu você posso qual está mais por eu isso"),
+    ages=(
+        Entry(
+            r"(?:há|ha) (?:\d{1,3}|uma?) \p{L}+|\d{1,3} \p{L}+ atrás|ontem",
+            "há 3 dias",
+            "há pão",
+        ),
+    ),
+    posted=(
+        Entry(
+            r"(?:comentou|escreveu|respondeu|publicou)(?: em)?",
+            "comentou em",
+            "comentário",
+        ),
+    ),
     file_labels=(
         Entry(
             r"(?:arquivo|ficheiro|documento|caminho|fonte|anexo)\b|conteúdo d[eo]", "Conteúdo de", "Arquivos"

@@ -112,6 +112,20 @@ SPANISH = Lexicon(
     rule_headings=(Entry(r"reglas", "reglas", "La oficina del puerto abre a las nueve."),),
     cases=(Entry(r"si|cuando", "cuando", "La oficina del puerto abre a las nueve."),),
     mail_headers=(Entry(r"De|Asunto", "Asunto", "Nordlicht 7"),),
+    ages=(
+        Entry(
+            r"hace (?:\d{1,3}|una?) \p{L}+|ayer",
+            "hace 3 días",
+            "hace calor",
+        ),
+    ),
+    posted=(
+        Entry(
+            r"(?:comentó|escribió|respondió|publicó)(?: el)?",
+            "comentó el",
+            "comentario",
+        ),
+    ),
     file_labels=(
         Entry(
             r"(?:archivo|fichero|documento|ruta|fuente|adjunto)\b|(?:contenido|extracto) de",
