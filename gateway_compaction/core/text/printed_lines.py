@@ -1,4 +1,4 @@
-"""What programs print line by line and nobody types: logs, commits in short, records, subtitles, HTTP.
+"""Text that programs print line by line and nobody types: logs, commits in short, records, subtitles, HTTP.
 
 No label stands above such text, so it is told by the shape of its own lines: a stamp of date and time, a hash
 at each line's beginning, fields with tabs, times that alternate with speech. Where a shape also occurs in
