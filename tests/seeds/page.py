@@ -106,7 +106,17 @@ async def played(policy: str, window: int, talk: str, shown: Sequence[int], whol
                 told = _told(call)
     finally:
         await runtime.aclose()
-    return "\n".join([*lines, "", f"call {whole}, as it went upstream:", *told]) + "\n"
+    came = _shorten(list(calls(talk))[whole - 1])
+    parts = [
+        *lines,
+        "",
+        f"call {whole}, as it came:",
+        *came,
+        "",
+        f"call {whole}, as it went upstream:",
+        *told,
+    ]
+    return "\n".join(parts) + "\n"
 
 
 def _book(policy: str, path: Path, window: int) -> PolicyBook:
@@ -126,18 +136,19 @@ def _row(call: Call) -> str:
 
 
 def _told(call: Call) -> list[str]:
-    """The first line of each message, all of the block; the middle of what came as it is is left out."""
-    lines: list[str] = []
+    """All of the block, and of what came as it is the first line of each message but those in the middle."""
     block = next(i for i, m in enumerate(call.upstream) if f"<{TAG}>" in text_of(m))
-    rest = len(call.upstream) - block - 2 * SHOWN
-    for index, message in enumerate(call.upstream):
-        if index == block:
-            lines += _lines(message)
-        elif index < block + SHOWN or index >= block + SHOWN + rest:
-            lines += _lines(message)[:1]
-        elif index == block + SHOWN:
-            lines.append(f"… {rest} more messages, as they came")
-    return lines
+    before = [line for message in call.upstream[:block] for line in _lines(message)[:1]]
+    return [*before, *_lines(call.upstream[block]), *_shorten(call.upstream[block + 1 :])]
+
+
+def _shorten(messages: Sequence[Any]) -> list[str]:
+    """The first line of each message; where they are many, those in the middle are left out."""
+    lines = [_lines(message)[0] for message in messages]
+    rest = len(lines) - 2 * SHOWN
+    if rest <= 0:
+        return lines
+    return [*lines[:SHOWN], f"… {rest} more messages, as they came", *lines[-SHOWN:]]
 
 
 def _lines(message: Any) -> list[str]:

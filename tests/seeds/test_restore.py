@@ -1,10 +1,15 @@
-"""The fifth seed: a session is primed with what an earlier one knew, as its checklist says.
+"""The fifth document: a session is primed with what an earlier one knew, as its checklist says.
 
 Work on day one; on day two a new conversation with a smaller model, which sends nothing but its question.
+docs/presets.md shows it. With ``WRITE_PAGES=1`` in the environment the test of the story writes it anew.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import re
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,12 +17,19 @@ import litellm
 import pytest
 from litellm.proxy._types import UserAPIKeyAuth
 
+from gateway_compaction.archive import Scope
+from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.summary.restore import RestoreBounds, compute_restore_bounds
+from tests.engine.histories import chat
 from tests.engine.host import Host, proxy_server
-from tests.engine.rig import encodings
+from tests.engine.rig import ANSWERED, Clock, Rig, encodings
+from tests.seeds.page import PAGE
+from tests.store_contract import now
 
-KOREAN, ENGLISH, WINDOW = 400, 700, 800
-"""Characters of the running summary in each language, and tokens of the recent window: the seed's figures."""
+BLOCK = re.compile(r"(?s)(?<=```json restored\n).*?(?=\n```)")
+KOREAN, ENGLISH, WINDOW, HALF_AN_HOUR = 400, 700, 800, 1_800
+"""Characters of the running summary in each language, tokens of the recent window, and seconds between two
+snapshots: the document's figures."""
 
 ANN = UserAPIKeyAuth(api_key="ann", team_id="research")
 DAY_ONE = [
@@ -40,6 +52,26 @@ def test_the_figures_are_the_seeds() -> None:
         assert (found.dense_chars, found.summary_chars) == (KOREAN, ENGLISH)
         assert found.recent_tokens == WINDOW
     assert RestoreBounds().recent_tokens == WINDOW
+
+
+async def test_a_snapshot_is_taken_every_thirty_minutes_of_activity(rigs: Callable[..., Rig]) -> None:
+    assert Policy().storage.snapshots.interval == HALF_AN_HOUR
+    rig = rigs(2_000, {"note": "all"})
+    start = await now(rig.redis)
+    for number, minute in ((5, 0), (6, 29), (7, 31), (8, 60), (9, 62)):
+        decision = await rig.decide(chat(number))
+        rig.make_post_call(Clock(start + 60 * minute)).follow(decision, ANSWERED)
+        await rig.settle()
+    assert decision.session is not None
+    lines = await rig.archive.snapshots(Scope(everything=True), decision.session)
+    assert [line.messages for line in reversed(lines)] == [7, 9]
+
+
+def show(before: list[Any], after: list[Any]) -> str:
+    """The messages of a request before and after, as the page shows them: without day and name."""
+    texts = [json.dumps(messages, indent=2, ensure_ascii=False) for messages in (before, after)]
+    told = f"{texts[0]}\n\nwent upstream as\n\n{texts[1]}".replace("\\n", "\n")
+    return re.sub(r"conversation [0-9a-f]{12}, [0-9-]{10} [0-9:]{5} UTC", "conversation 2f1c…, day one", told)
 
 
 async def played(host: Host, messages: list[Any], answer: str, **how: Any) -> list[Any]:
@@ -78,6 +110,13 @@ async def test_what_was_known_on_day_one_is_told_on_day_two(monkeypatch: pytest.
         assert "- We decided to keep the API compatible; docs/cli.md comes next." in told
         assert "- app/workflow.py" in told and "- Always answer in one sentence." in told
         assert sent[1:] == [{"role": "assistant", "content": "OK."}, *question]
+        shown, page = show(question, sent), PAGE.read_text("utf-8")
+        if os.environ.get("WRITE_PAGES"):
+            PAGE.write_text(BLOCK.sub(lambda _: shown, page), "utf-8")
+        else:
+            assert BLOCK.findall(page) == [shown], (
+                "write it anew: WRITE_PAGES=1 pytest tests/seeds/test_restore.py"
+            )
         later = [*question, {"role": "assistant", "content": "At docs/cli.md."}, *question]
         assert (await played(host, later, "x"))[:3] == sent[:3]
     finally:
