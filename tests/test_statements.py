@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import re
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -15,7 +16,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from gateway_compaction.adapters.policy_file import load_policy_file
 from gateway_compaction.adapters.redis.keys import MOST_EVENTS
+from gateway_compaction.admin.measures import make_overview
 from gateway_compaction.archive import Query, Scope
 from gateway_compaction.cli.buffers.commands import app as buffers
 from gateway_compaction.cli.main import app
@@ -26,12 +29,15 @@ from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.policy.presets import PRESETS
 from gateway_compaction.core.recall.recall import quote_budget
 from gateway_compaction.core.summary.block import MAX_TASK_TOKENS, compute_block_limit
+from gateway_compaction.core.summary.prompts import PLACEHOLDERS
 from gateway_compaction.core.text.shorten import CLEAR_ABOVE
+from gateway_compaction.engine.post_call import Ending
 from gateway_compaction.engine.request import Planned
+from gateway_compaction.errors import SummaryRefused
 from gateway_compaction.ports import RecordLimit
 from tests.buffers_archive import FakeArchive, opener
 from tests.engine.histories import chat, grown, loop
-from tests.engine.rig import Rig, encodings, values
+from tests.engine.rig import Rig, encodings, events, values
 
 ROOT = Path(__file__).resolve().parents[1]
 EVERYTHING = Scope(everything=True)
@@ -204,3 +210,91 @@ def test_what_redis_holds_of_a_conversation() -> None:
         }
     assert set(most) >= {"none", "summaries"}
     assert all(most[content] / 20 < size < most[content] for content, size in sizes.items()), sizes
+
+
+async def test_one_summariser_is_one_row_by_model_with_what_it_failed_at(rigs: Callable[..., Rig]) -> None:
+    says(
+        "docs/ui.md",
+        "Under *By model* a summariser stands in one row with what it made and what it failed at",
+    )
+    says("docs/ui.md", "summaries without a model are `extractive`")
+    rig, plain = rigs(2_000), rigs(2_000, {"summary": {"model": "extractive"}})
+    # Of three conversations; the session of a summary that failed rests for a while.
+    rig.summarizer.answers = [SummaryRefused("no"), "A first summary: it was amber.", SummaryRefused("no")]
+    for opening in ("The first one.", "The second one.", "The third one."):
+        for messages in grown([*chat(1), {"role": "user", "content": opening}, *chat(40)[2:]]):
+            await rig.call(messages)
+            await plain.call(messages)
+    rows = {}
+    for one in (rig, plain):
+        hours = await one.archive.overview(EVERYTHING, 2)
+        rows[one] = {share.name: share.totals for share in make_overview(0, 1, hours, lambda _: None).models}
+    assert {name for name in rows[rig] if name != "gpt-4o"} <= {"small", "extractive"}
+    made = rows[rig]["small"]
+    assert made.summaries >= 1 and made.failures == 2 and not rows[rig]["gpt-4o"].failures
+    assert set(rows[plain]) == {"gpt-4o", "extractive"} and rows[plain]["extractive"].summaries
+
+
+async def test_a_small_call_leaves_neither_a_line_nor_an_event_and_a_refused_one_both(
+    rigs: Callable[..., Rig], caplog: pytest.LogCaptureFixture
+) -> None:
+    says(
+        "docs/operating.md",
+        "the log and the session's events have the same words, with `; refused` behind them where the"
+        " provider refused. Smaller calls leave neither a line nor an event.",
+    )
+    rig = rigs(2_000)
+    with caplog.at_level(logging.INFO, "gateway_compaction"):
+        for messages in grown(chat(61)):
+            decision = await rig.call(messages)
+            if not isinstance(decision, Planned):
+                assert decision.reason == "below every level"
+                assert not [r for r in caplog.records if r.msg.startswith("request:")]
+        assert isinstance(decision, Planned)
+        assert (await rig.archive.sessions(EVERYTHING, Query())).rows
+        caplog.clear()
+        refused = await rig.call(chat(61), Ending("refused"))
+    [line] = [r.getMessage() for r in caplog.records if r.msg.startswith("request:")]
+    assert isinstance(refused, Planned)
+    assert [e["reason"] for e in await events(rig.redis, refused.session)][-1] == f"{refused.reason}; refused"
+    assert f"{refused.reason}; refused" in line
+
+
+async def test_a_small_conversation_is_nowhere(rigs: Callable[..., Rig]) -> None:
+    rig = rigs(200_000)
+    for messages in grown(chat(21)):
+        await rig.call(messages)
+    assert not (await rig.archive.sessions(EVERYTHING, Query())).rows
+    assert not [hour for hour in await rig.archive.overview(EVERYTHING, 2) if hour.requests]
+
+
+def test_messages_are_stored_by_the_demo_s_policy_alone() -> None:
+    says("README.md", "stores the messages for that; by default only summaries are stored")
+    says(
+        "README.md", "the messages themselves only where the policy says `storage.content: full`, as it does"
+    )
+    shipped = load_policy_file(ROOT / "config" / "policies.yaml")
+    contents = {model: shipped.resolve(Identity(model=model)).storage.content for model in ("demo", "x")}
+    assert contents == {"demo": "full", "x": "summaries"} and Policy().storage.content == "summaries"
+
+
+def test_the_placeholders_of_prompt_files_are_those_of_the_code() -> None:
+    says("docs/policies.md", "The text of a prompt file is all that a summariser is told")
+    page = (ROOT / "docs" / "policies.md").read_text("utf-8").partition("## Prompt files")[2]
+    assert re.findall(r"^\| `\{(\w+)\}` \|", page, re.M) == [*PLACEHOLDERS]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "never edited",
+        "whatever its usage",
+        "tokens are in none",
+        "20–60 kB",
+        "stops `context_length_exceeded`",
+        "the only bound",
+    ],
+)
+def test_what_was_false_is_said_no_more(said: str) -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    assert not [page.name for page in pages if said in " ".join(page.read_text("utf-8").split())]
