@@ -70,6 +70,7 @@ DESIGN_DEFAULTS = {
     "conversation.keep": "client",
     "conversation.parallel": "refuse",
     "conversation.wait_seconds": 30,
+    "conversation.stream_event": False,
     "restore.allow": True,
     "restore.summary_chars": "auto",
     "restore.recent_tokens": "auto",

@@ -62,6 +62,7 @@ WRONG: dict[str, list[Any]] = {
     "conversation.keep": ["server", None, True],
     "conversation.parallel": ["queue", None],
     "conversation.wait_seconds": [-1, 3601, *NUMBERISH],
+    "conversation.stream_event": ["yes", 1, None],
     "restore.allow": ["yes", 1, None],
     "restore.summary_chars": [-1, "long", None],
     "restore.recent_tokens": [-1, 1.5, None],

@@ -57,6 +57,7 @@ class MemoryArchive:
     refused: ActionRefused | None = None
     rows: asyncio.Queue[SessionRow] = field(default_factory=asyncio.Queue)
     points: dict[str, list[RestorePoint]] = field(default_factory=dict)
+    transcripts: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     down: bool = False
     hangs: bool = False
     goes_down_watching: bool = False
@@ -108,7 +109,8 @@ class MemoryArchive:
 
     async def transcript(self, scope: Scope, session: SessionRef) -> Sequence[Mapping[str, Any]]:
         self._found(scope, session)
-        return ({"role": "user", "content": "all of it"}, {"role": "assistant", "content": "\u2028"})
+        usual = [{"role": "user", "content": "all of it"}, {"role": "assistant", "content": "\u2028"}]
+        return self.transcripts.get(session.session_id, usual)
 
     async def compact(self, scope: Scope, session: SessionRef) -> None:
         self._do("compact", scope, session)

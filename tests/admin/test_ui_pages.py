@@ -47,6 +47,7 @@ SESSION_PAGES = {
     ("GET", f"{UI}/sessions/{{id}}/versions/{{number}}"): "",
     ("GET", f"{UI}/sessions/{{id}}/preview"): "?keep_last=3",
     ("GET", f"{UI}/sessions/{{id}}/continue"): "?snapshot=1",
+    ("GET", f"{UI}/sessions/{{id}}/transcript"): "?page=1",
     ("GET", f"{UI}/sessions/{{id}}/export"): "",
     ("GET", f"{UI}/sessions/{{id}}/do/{{name}}"): "",
     ("POST", f"{UI}/sessions/{{id}}/do/{{name}}"): "",
@@ -399,6 +400,8 @@ class TestHarm:
             f"/sessions/{session_id}/versions/1",
         ]
         paths += [f"/sessions/{session_id}/versions/2", f"/sessions/{session_id}/preview?keep_last=2"]
+        archive.transcripts[session_id] = [{"role": SCRIPT, "content": SCRIPT}, {"type": SCRIPT, "x": SCRIPT}]
+        paths += [f"/sessions/{session_id}/transcript"]
         paths += [f"/sessions/{session_id}/continue", f"/sessions/{session_id}/continue?snapshot=1"]
         paths += [
             f"/sessions/{session_id}/do/{name}"
@@ -566,6 +569,32 @@ class TestPreview:
         assert f"x-conversation-restore: {OWN}@1'" in then.text
         assert (await browser.get(f"{UI}/sessions/{OWN}/continue?snapshot=2")).status_code == 404
         assert archive.actions == []
+
+    async def test_the_whole_of_a_conversation_that_is_kept_here(
+        self, browser: httpx.AsyncClient, archive: MemoryArchive
+    ) -> None:
+        await sign_in(browser, "sk-red-1")
+        assert "Whole conversation" not in looked((await browser.get(f"{UI}/sessions/{OWN}")).text).words
+        kept = archive.known[OWN]
+        archive.add(replace(kept, row=replace(kept.row, labels=("conv_1",))))
+        assert "Whole conversation" in looked((await browser.get(f"{UI}/sessions/{OWN}")).text).words
+        said = [{"role": "user", "content": f"message {n}."} for n in range(1, 203)]
+        archive.transcripts[OWN] = [{"role": "system", "content": "Be brief."}, *said]
+        page = f"{UI}/sessions/{OWN}/transcript"
+        last = looked((await browser.get(page)).text)
+        assert "202 messages" in last.words and "page 3 of 3" in last.words
+        assert [f"message {n}." in last.words for n in (199, 200, 202)] == [False, True, True]
+        assert f"{page}?page=2" in last.values("href") and f"{page}?page=4" not in last.values("href")
+        first = looked((await browser.get(f"{page}?page=1")).text)
+        assert "system Be brief. 1 user message 1." in first.words and "message 99." in first.words
+        assert "message 100." not in first.words and f"{page}?page=2" in first.values("href")
+        for beyond, shown in ((-5, 1), (9_999, 3)):
+            assert f"page {shown} of 3" in looked((await browser.get(f"{page}?page={beyond}")).text).words
+        archive.transcripts[OWN] = [{"type": "function_call", "name": "look", "arguments": "{}"}]
+        items = looked((await browser.get(page)).text)
+        assert "1 messages" in items.words and 'function_call {"name": "look"' in items.words
+        archive.transcripts[OWN] = []
+        assert "No call of this conversation has ended yet" in looked((await browser.get(page)).text).words
 
     @pytest.mark.parametrize(
         "query", ["target=x", "target=0.9&keep_last=1", "keep_last=-1", "use_rate=1&rate=9"]

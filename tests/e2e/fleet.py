@@ -76,6 +76,12 @@ POLICIES: Mapping[str, Any] = {
             "storage": {"content": "full"},
         },
         {
+            "name": "told",
+            "match": {"team": "told"},
+            "conversation": {"keep": "gateway", "stream_event": True},
+            "storage": {"content": "full"},
+        },
+        {
             "name": "days",
             "match": {"team": "days"},
             "storage": {"content": "full"},
@@ -103,6 +109,7 @@ TEAMS: Mapping[str, Mapping[str, Any]] = {
     "sk-compacts": {"team_id": "compacts"},
     "sk-kept": {"team_id": "kept"},
     "sk-kept-other": {"team_id": "kept-other"},
+    "sk-told": {"team_id": "told"},
     "sk-days": {"team_id": "days"},
     "sk-extractive": {"team_id": "extractive"},
     **{f"sk-{name}": {"team_id": name} for name in BAD},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from typing import Any
@@ -129,3 +130,40 @@ async def test_a_stream_that_is_left_appends_nothing(clients: list[Client], upst
         "One two three four five.",
         "Second.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("door", "model"),
+    [("chat/completions", MODEL), ("messages", "doors-anthropic"), ("responses", "chat-4k")],
+)
+async def test_a_stream_begins_with_the_conversation_where_the_policy_says_so(
+    fleet: Fleet, upstream: Upstream, summariser: Summariser, door: str, model: str
+) -> None:
+    upstream.scripts[served(model)] = lambda seen: Reply(text="Noted.", chunks=1)
+    said = [{"role": "user", "content": "Question"}]
+    body = {
+        "model": model,
+        "stream": True,
+        **({"input": said} if door == "responses" else {"messages": said}),
+    }
+    async with Client(fleet.first, "sk-told") as client:
+        for _ in range(2):
+            answer = await client.ask(f"/v1/{door}", {**body, "max_tokens": 99})
+            assert answer.status == 200, answer.body
+            first, *rest = answer.body["events"].split("\n\n")
+            told = json.dumps({"metadata": {"conversationId": answer.headers["x-conversation-id"]}})
+            assert first.splitlines()[-1] == f"data: {told}" and "Noted." in "".join(rest)
+            assert first.startswith("data:" if door == "chat/completions" else "event: metadata")
+        # The answer is kept all the same.
+        headers = {"x-conversation-id": answer.headers["x-conversation-id"]}
+        again = await client.ask(f"/v1/{door}", {**body, "max_tokens": 99, "stream": False}, headers)
+    assert again.headers["x-conversation-version"] == "2"
+
+
+async def test_the_openai_sdk_reads_past_that_event(fleet: Fleet, upstream: Upstream) -> None:
+    upstream.scripts[served(MODEL)] = lambda seen: Reply(text="Noted.")
+    with openai.OpenAI(base_url=f"{fleet.first.url}/v1", api_key="sk-told", max_retries=0) as client:
+        said: list[Any] = [{"role": "user", "content": "Question"}]
+        chunks = list(client.chat.completions.create(model=MODEL, messages=said, stream=True))
+    assert chunks[0].model_extra and chunks[0].model_extra["metadata"]["conversationId"].startswith("conv_")
+    assert "".join(c.choices[0].delta.content or "" for c in chunks[1:] if c.choices) == "Noted."

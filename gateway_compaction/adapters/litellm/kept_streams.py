@@ -10,6 +10,7 @@ and lines of server-sent events for Messages. With other chunks an answer would 
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
@@ -53,6 +54,8 @@ class KeptStreams(CustomLogger):
             async for chunk in response:
                 yield chunk
             return
+        if state.kept.policy.conversation.stream_event:
+            yield build_first_event(state.endpoint, state.kept.id)
         reader, is_over = READERS[state.endpoint](), False
         try:
             async for chunk in response:
@@ -64,6 +67,15 @@ class KeptStreams(CustomLogger):
             if not is_over:
                 # The client left, or the stream broke off.
                 await self._append(state, None)
+
+
+def build_first_event(endpoint: str, conversation: str) -> bytes:
+    """Return the event that names the conversation before the first one of the answer.
+
+    In bytes, since LiteLLM writes those as they are. Streams of Chat Completions have no named events.
+    """
+    name = b"" if endpoint == "chat" else b"event: metadata\n"
+    return name + b"data: " + json.dumps({"metadata": {"conversationId": conversation}}).encode() + b"\n\n"
 
 
 class StreamReader(Protocol):

@@ -43,9 +43,11 @@ from gateway_compaction.admin.ui.sessions import (
     make_listing,
     read_filter,
 )
+from gateway_compaction.admin.ui.transcript import TranscriptView, is_kept, make_transcript_view
 from gateway_compaction.admin.write_routes import DETAILS
 from gateway_compaction.archive import Hour, SessionDetail
 from gateway_compaction.core.policy.model import Policy
+from gateway_compaction.core.records.exchange import to_conversation_id
 from gateway_compaction.core.records.snapshots import compare_points
 from gateway_compaction.errors import NotFound, PolicyError
 
@@ -156,7 +158,8 @@ async def session(request: Request, viewer: Reader, parts: PartsDep, id: Id, don
     detail = await parts.archive.detail(viewer.scope, ref_of(id))
     view = await asyncio.to_thread(make_session_view, detail, time.time())
     shown = await _policy_values(viewer, parts, detail)
-    values = _common_values(viewer, view=view, policy=shown, done=DETAILS.get(done, ""), page="sessions")
+    told = DETAILS.get(done, "")
+    values = _common_values(viewer, view=view, policy=shown, done=told, page="sessions", kept=is_kept(detail))
     return await _page_off_loop(request, "session.html", 200, None, values)
 
 
@@ -206,6 +209,24 @@ async def continue_session(
     view, name = await asyncio.to_thread(make_view)
     values = _common_values(viewer, view=view, path=ref.session_id, name=name, page="sessions")
     return await _page_off_loop(request, "continue.html", 200, None, values)
+
+
+@router.get("/sessions/{id}/transcript")
+async def transcript(
+    request: Request, viewer: Reader, parts: PartsDep, id: Id, page: int | None = None
+) -> Response:
+    """Show a conversation that the gateway keeps, a page of messages at a time; the last one first."""
+    ref = ref_of(id)
+    detail = await parts.archive.detail(viewer.scope, ref)
+    items = await parts.archive.transcript(viewer.scope, ref)
+
+    def make_view() -> tuple[TranscriptView, str]:
+        view = make_transcript_view(to_conversation_id(ref.key), items, page)
+        return view, make_line(detail.row, time.time()).name
+
+    view, name = await asyncio.to_thread(make_view)
+    values = _common_values(viewer, view=view, path=ref.session_id, name=name, page="sessions")
+    return await _page_off_loop(request, "transcript.html", 200, None, values)
 
 
 @router.get("/sessions/{id}/preview")

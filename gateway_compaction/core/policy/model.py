@@ -280,6 +280,9 @@ class Conversation(Section):
         default="refuse", description="A second call at once gets 409, waits, or makes a branch."
     )
     wait_seconds: Wait = Field(default=30, description="How long it waits before it gets 409 after all.")
+    stream_event: Annotated[bool, Expects("true or false")] = Field(
+        default=False, description="A stream begins with an event that names the conversation."
+    )
 
 
 class Redact(Section):
