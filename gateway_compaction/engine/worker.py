@@ -39,11 +39,14 @@ class Limits:
         concurrency: summaries made at once.
         queue: summaries waiting or being made; further ones are dropped.
         lease_seconds: seconds that a claim holds before it must be renewed.
+        write_pauses: seconds after which a summary is written once more where the store failed; a lease holds
+            longer than all of them.
     """
 
     concurrency: int = 4
     queue: int = 200
     lease_seconds: float = 15.0
+    write_pauses: tuple[float, ...] = (0.5, 1.0, 2.0)
 
 
 class Worker:
@@ -179,10 +182,7 @@ class Worker:
         if storage.content == "none":
             await self._store.release(session, compaction.digest, token, ttl=storage.ttl)
         else:
-            limit = RecordLimit(storage.max_compactions, storage.max_versions)
-            version = await self._store.put(
-                session, compaction, token=token, ttl=storage.ttl, limit=limit, generation=task.generation
-            )
+            version = await self._put(task, compaction, token)
             if not version:
                 self.counts["taken"] += 1
                 log.info("summary refused, the claim was lost: session=%s", session.session_id)
@@ -193,6 +193,30 @@ class Worker:
         self._parts.rewrite_detector.record_summary(session.tenant, task.covered_lineage, task.answer_count)
         event = self._report(task, "made", _reason_of(compaction), seconds, compaction)
         await self._store.append(session, event, ttl=storage.ttl, generation=task.generation)
+
+    async def _put(self, task: SummaryTask, compaction: Compaction, token: int) -> int:
+        """Write a summary, more than once where the store fails; return its version, 0 where it was refused.
+
+        Raises:
+            StoreError: the store failed each time.
+        """
+        storage = task.policy.storage
+        limit = RecordLimit(storage.max_compactions, storage.max_versions)
+        for pause in (*self._limits.write_pauses, None):
+            try:
+                return await self._store.put(
+                    task.session,
+                    compaction,
+                    token=token,
+                    ttl=storage.ttl,
+                    limit=limit,
+                    generation=task.generation,
+                )
+            except StoreError:
+                if pause is None:
+                    raise
+                await asyncio.sleep(pause)
+        raise AssertionError("unreachable")
 
     async def _record_failure(
         self,

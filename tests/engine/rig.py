@@ -152,6 +152,8 @@ class Rig:
         defaults["summary"] = {"model": "small", **defaults.get("summary", {})}
         self.book = policy_book or book(defaults, *policies)
         self.pipeline = SummaryPipeline(self.summarizer, self.models, self.background, self.clock, 0.0)
+        # Tests of a store that fails need not wait until it is given up.
+        limits = limits or Limits(write_pauses=())
         self.worker = Worker(self.parts, self.pipeline.make_summary, limits)
         self.compactor = Compactor(self.parts, self.worker, lambda: self.book, self.models, self.executor)
         self.post_call = self.make_post_call()

@@ -111,6 +111,28 @@ class TestClaims:
         assert rig.worker.counts["taken"] == 1 and len(rig.summarizer.requests) == 1
 
 
+class TestWriting:
+    """What a model was paid for is not thrown away because the store fails when it is written."""
+
+    async def test_it_is_written_once_more(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(limits=Limits(write_pauses=(0.05, 60.0)))
+        wanted = await task(rig)
+        rig.store.fail(StoreError("no answer"), "put")
+        running = rig.worker.submit(wanted)
+        await until(lambda: rig.store.calls.get("put") == 1, "the first try")
+        rig.store.faults = {}
+        await _done(running)
+        assert (await stored(rig, wanted)) is not None
+        assert rig.worker.counts["made"] == len(rig.summarizer.requests) == 1
+
+    async def test_a_store_that_stays_away_is_not_asked_for_ever(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(limits=Limits(write_pauses=(0.0, 0.0)))
+        rig.store.fail(StoreError("no answer"), "put")
+        await _done(rig.worker.submit(await task(rig)))
+        assert rig.store.calls["put"] == 3
+        assert (rig.worker.counts["failed"], rig.worker.counts["made"]) == (1, 0)
+
+
 class TestLeases:
     """A claim that is not renewed is lost, and with it the right to write."""
 

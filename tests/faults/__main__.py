@@ -12,7 +12,7 @@ import sys
 import time
 
 from tests.faults.account import Account
-from tests.faults.laboratory import run
+from tests.faults.laboratory import Laboratory, run
 from tests.faults.proxies import SUMMARISER, laboratory
 from tests.faults.report import write_page
 from tests.faults.table import FAULTS, Fault
@@ -43,6 +43,7 @@ async def main(names: list[str]) -> int:
             except AssertionError as error:
                 # A server that did not start in time, on a machine that does much else: the others are run.
                 account = Account(problems=[f"it could not be put in or taken out: {str(error)[:300]}"])
+                await restore(lab)
             rows.append((fault, account))
             show(fault, account)
         for crash in lab.crashes:
@@ -55,6 +56,14 @@ async def main(names: list[str]) -> int:
     if rows:
         write_page(rows, minutes, len(lab.crashes))
     return int(any(account.problems for _, account in rows))
+
+
+async def restore(lab: Laboratory) -> None:
+    """Start what a row has left behind, so that the next one begins with three proxies."""
+    for member in lab.members:
+        if not member.proxy.is_running:
+            await asyncio.to_thread(member.proxy.start)
+        member.is_reachable = True
 
 
 def show(fault: Fault, account: Account) -> None:

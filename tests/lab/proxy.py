@@ -173,7 +173,7 @@ class Proxy:
             )
         return self
 
-    def wait_ready(self, seconds: float = 150.0) -> Self:
+    def wait_ready(self, seconds: float = 300.0) -> Self:
         """Wait until it serves.
 
         Raises:
