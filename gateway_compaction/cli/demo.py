@@ -198,7 +198,7 @@ def demo(
     pause: Annotated[
         float, typer.Option(help="Seconds between two calls, in which a summary may become ready.", min=0.0)
     ] = 0.4,
-    wait: Annotated[float, typer.Option(help="Seconds to wait for a gateway that starts.", min=0.0)] = 60.0,
+    wait: Annotated[float, typer.Option(help="Seconds to wait for a gateway that starts.", min=0.0)] = 180.0,
 ) -> None:
     """Play a made-up conversation through the running gateway, and show what became of each call.
 
