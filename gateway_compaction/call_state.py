@@ -40,6 +40,9 @@ STATE_HEADER = "x-session-state"
 LONGEST_HEADER = 200
 """Characters of a response header; reasons may quote other people's words."""
 
+ENDED_BEFORE = {"x-compaction": "none", "x-compaction-reason": "the call ended before it was looked at"}
+"""The headers of a call about which nothing could be decided."""
+
 BODY_LABELS = ("session_id", "conversation_id", "thread_id", "chat_id", "litellm_session_id")
 """Fields of a request's body by which clients name a conversation."""
 
@@ -124,10 +127,15 @@ class EmptyCall:
         return self
 
 
+def details_of(logging_obj: Any) -> dict[str, Any]:
+    """Return the details that all hooks of a call share; where it has none, a dict that nobody keeps."""
+    details = getattr(logging_obj, "model_call_details", None)
+    return details if isinstance(details, dict) else {}
+
+
 def find_state(logging_obj: Any) -> CallState | None:
     """Return the state of the call that LiteLLM's logging object is about, None where it is not ours."""
-    details = getattr(logging_obj, "model_call_details", None)
-    state = details.get(KEY) if isinstance(details, dict) else None
+    state = details_of(logging_obj).get(KEY)
     return state if isinstance(state, CallState) else None
 
 
@@ -342,8 +350,7 @@ def build_response_headers(state: CallState) -> dict[str, str]:
         return {"x-compaction": "failed", "x-compaction-reason": "a fault in the gateway", **more}
     if decision is None:
         # Another hook has blocked it, or it was not sent, before the deployment hook could decide.
-        reason = "the call ended before it was looked at"
-        return {"x-compaction": "none", "x-compaction-reason": reason, **more}
+        return {**ENDED_BEFORE, **more}
     headers: dict[str, Any] = {"x-compaction": decision.outcome, **more}
     headers |= {
         f"x-compaction-{name.replace('_', '-')}": value for name, value in _describe(decision).items()
@@ -395,11 +402,16 @@ def _describe_told(state: CallState) -> dict[str, str]:
     return {STATE_HEADER: _to_header(": ".join([said, "; ".join(faults)]) if faults else said)}
 
 
-def build_stateless_headers(call: Any, covered: Sequence[str]) -> dict[str, str] | None:
-    """Return the headers for what stands where a call's state would: why nothing of it was looked at.
+def describe_call(call: Any, covered: Sequence[str]) -> dict[str, str] | None:
+    """Return the headers for what the hooks know of a call; None says that it met no hook.
 
     A client that finds no header cannot tell a call that needed nothing from one that never came past.
     """
+    if isinstance(call, CallState):
+        return build_response_headers(call)
+    if call is None:
+        # Its key was refused, or LiteLLM refused the request, before any hook was called.
+        return dict(ENDED_BEFORE)
     if isinstance(call, EmptyCall):
         return {"x-compaction": "none", "x-compaction-reason": "the request holds no messages"}
     if not isinstance(call, UncoveredCall):

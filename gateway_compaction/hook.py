@@ -16,7 +16,7 @@ import logging
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar
 
 import litellm
@@ -24,7 +24,8 @@ from litellm.integrations.custom_logger import CustomLogger
 from litellm.proxy._types import ProxyException, UserAPIKeyAuth
 from openai import OpenAIError
 
-from gateway_compaction.adapters.litellm import ask_again
+from gateway_compaction.adapters.litellm import answer_headers, ask_again
+from gateway_compaction.adapters.litellm.answer_headers import find_call, note_call
 from gateway_compaction.adapters.litellm.callbacks import can_block_later, has_pre_call_hook, is_guard
 from gateway_compaction.adapters.litellm.doors import COVERED, UNCOVERED, endpoint_of
 from gateway_compaction.adapters.litellm.kept_streams import KeptStreams, to_body
@@ -39,7 +40,8 @@ from gateway_compaction.call_state import (
     UncoveredCall,
     answer_of,
     build_response_headers,
-    build_stateless_headers,
+    describe_call,
+    details_of,
     ending_of,
     field_of,
     find_state,
@@ -146,10 +148,10 @@ class CompactionHook(CustomLogger):
         if isinstance(details.get(KEY), CallState):
             return None
         if not holds_messages(endpoint, data):
-            details[KEY] = EmptyCall()
+            details[KEY] = note_call(EmptyCall())
             return None
         state = CallState(user_api_key_dict, dict(data), endpoint, told=read_told_state(data))
-        details[KEY] = state
+        details[KEY] = note_call(state)
         self.start()
         drop_own_metadata(data, STATE_NAME)
         await self._begin(state, data)
@@ -206,7 +208,8 @@ class CompactionHook(CustomLogger):
         logging_obj = data.get("litellm_logging_obj")
         state = find_state(logging_obj)
         if state is None:
-            return build_stateless_headers(_details_of(logging_obj).get(KEY), COVERED)
+            call = details_of(logging_obj).get(KEY)
+            return describe_call(call, COVERED) if call is not None else None
         if response is not None:
             if data.get("stream") is not True:
                 await self.append_answer(state, to_body(response))
@@ -256,8 +259,9 @@ class CompactionHook(CustomLogger):
         traceback_str: str | None = None,
     ) -> None:
         """Append nothing of a call that failed or was refused, whoever refused it."""
-        state = find_state(request_data.get("litellm_logging_obj"))
-        if state is not None and state.kept is not None:
+        # LiteLLM has taken the logging object out of the request by now.
+        state = find_state(request_data.get("litellm_logging_obj")) or find_call()
+        if isinstance(state, CallState) and state.kept is not None:
             self._runtime.conversations.give_up(state.kept)
 
     @fail_open
@@ -471,16 +475,10 @@ class CompactionHook(CustomLogger):
 
     def _note_uncovered(self, door: str, logging_obj: Any) -> None:
         """Count a call that compaction does not cover, once, and note it for the headers of its answer."""
-        details = _details_of(logging_obj)
+        details = details_of(logging_obj)
         if not isinstance(details.get(KEY), UncoveredCall):
-            details[KEY] = UncoveredCall(door)
+            details[KEY] = note_call(UncoveredCall(door))
             self._runtime.telemetry.record_uncovered(door)
-
-
-def _details_of(logging_obj: Any) -> dict[str, Any]:
-    """Return the details that all hooks of a call share; where it has none, a dict that nobody keeps."""
-    details = getattr(logging_obj, "model_call_details", None)
-    return details if isinstance(details, dict) else {}
 
 
 def _build_hook() -> CompactionHook:
@@ -489,6 +487,7 @@ def _build_hook() -> CompactionHook:
     mount(runtime)
     hook = CompactionHook(runtime, models)
     ask_again.install(hook.refusals)
+    answer_headers.install(partial(describe_call, covered=COVERED))
     return hook
 
 

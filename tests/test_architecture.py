@@ -76,6 +76,7 @@ BROAD = {
         "_ask",
         "has_window_fallback",
     },
+    "adapters/litellm/answer_headers.py": {"_add"},
     "adapters/litellm/ask_again.py": {"_log_failure"},
     "call_refusals.py": {"may_ask_again", "ask_again"},
     "adapters/litellm/probes.py": {"_find_fault"},

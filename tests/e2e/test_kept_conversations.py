@@ -10,6 +10,7 @@ from typing import Any
 import openai
 import pytest
 
+from tests.e2e.doors import EVERY_DOOR, PATHS, body_of
 from tests.e2e.fleet import Fleet, served
 from tests.lab import Client, Proxy, Reply, Seen, Summariser, Upstream
 from tests.lab.scripts import tool_call
@@ -86,6 +87,25 @@ async def test_ten_lines_of_the_sdk(
             extra_headers={"x-conversation-id": conversation},
         )
     assert (refused.value.type, refused.value.param) == ("conversation_not_found", "conversation")
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@EVERY_DOOR
+async def test_the_next_call_does_not_wait_for_one_that_failed(
+    clients: list[Client], upstream: Upstream, door: str, stream: bool
+) -> None:
+    """Whoever refused it: the provider, a guardrail before the call, one beside it."""
+    model, headers = "chat-4k", dict[str, str]()
+    for text in ("Good.", "Fail.", "FORBIDDEN-TOPIC", "FORBIDDEN-MEANWHILE"):
+        for said in (text, "And now?"):
+            reply = Reply.server_error() if said == "Fail." else Reply(text="Noted.")
+            upstream.scripts[served(model)] = lambda seen, reply=reply: reply
+            body = body_of(door, model, [{"role": "user", "content": said}], stream=stream)
+            answer = await clients[0].ask(PATHS[door], body, headers)
+            expected = 200 if said in ("Good.", "And now?") else 500 if said == "Fail." else 400
+            assert answer.status == expected, (text, said, answer.body)
+            if text == "Good.":
+                headers = {"x-conversation-id": answer.headers["x-conversation-id"]}
 
 
 @pytest.mark.parametrize("stream", [False, True])

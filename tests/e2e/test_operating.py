@@ -28,6 +28,8 @@ def gateway(upstream: Upstream) -> Iterator[Proxy]:
         callbacks_before=["prometheus"],
         litellm={"require_auth_for_metrics_endpoint": True},
     )
+    target = f"{upstream.url}/v1/chat/completions"
+    config["general_settings"]["pass_through_endpoints"] = [{"path": "/elsewhere", "target": target}]
     with Proxy(config, name="operated", policies=OBSERVE) as proxy:
         yield proxy
 
@@ -93,12 +95,14 @@ async def test_metrics_and_policies_while_it_runs(gateway: Proxy) -> None:
     ("door", "body"),
     [
         ("/v1/completions", {"prompt": "Hello"}),
+        ("/elsewhere", {"messages": LONG}),
     ],
 )
 async def test_clients_of_doors_that_are_not_covered_are_told(
     gateway: Proxy, door: str, body: dict[str, object], stream: bool
 ) -> None:
-    name = f'gateway_compaction_uncovered_requests_total{{door="{door}"}}'
+    named = "pass-through" if door == "/elsewhere" else door
+    name = f'gateway_compaction_uncovered_requests_total{{door="{named}"}}'
     before = await counted_calls(gateway, name)
     async with httpx.AsyncClient(base_url=gateway.url, trust_env=False, timeout=60) as client:
         answer = await client.post(
@@ -107,7 +111,7 @@ async def test_clients_of_doors_that_are_not_covered_are_told(
             headers={"Authorization": f"Bearer {MASTER_KEY}"},
         )
     assert answer.status_code == 200, answer.text
-    assert answer.headers["x-compaction"] == "uncovered" and door in answer.headers["x-compaction-reason"]
+    assert answer.headers["x-compaction"] == "uncovered" and named in answer.headers["x-compaction-reason"]
     assert await counted_calls(gateway, name) == before + 1
 
 
