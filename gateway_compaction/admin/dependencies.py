@@ -12,6 +12,8 @@ from gateway_compaction.admin.sign_ins import SignIns
 from gateway_compaction.archive import Archive
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.tokens.windows import LearnedWindow
+from gateway_compaction.engine.kept_conversations import KeptConversations
+from gateway_compaction.ports import Store
 
 STATE = "gateway_compaction"
 
@@ -43,6 +45,14 @@ async def _know_no_problems() -> Mapping[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptParts:
+    """The conversations that the gateway keeps, and the store in which they are recorded as sessions."""
+
+    conversations: KeptConversations
+    store: Store
+
+
+@dataclass(frozen=True, slots=True)
 class Parts:
     """The parts of one process, as far as operators need them.
 
@@ -59,6 +69,7 @@ class Parts:
         policy_problems: requests that were left alone because their policy cannot be used, by the problem.
         try_write: writes something of no meaning to the store, as ``Store.try_write`` does.
         attend: let the requests of this process know of an operator's action, before it is answered.
+        kept: conversations that the gateway keeps; None where the process has none.
     """
 
     archive: Archive
@@ -73,6 +84,7 @@ class Parts:
     policy_problems: Callable[[], Awaitable[Mapping[str, int]]] = _know_no_problems
     try_write: Callable[[], Awaitable[None]] = _write_nothing
     attend: Callable[[], Awaitable[None]] = _notify_nobody
+    kept: KeptParts | None = None
 
 
 def parts_of(request: Request) -> Parts:

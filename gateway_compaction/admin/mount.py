@@ -30,7 +30,7 @@ def _include_routes(app: Any, runtime: Runtime) -> None:
     # LiteLLM's authentication takes seconds to import: only in a proxy, which has done so already.
     from gateway_compaction.adapters.prometheus import render_metrics
     from gateway_compaction.admin.access import declare_routes
-    from gateway_compaction.admin.dependencies import STATE, Parts
+    from gateway_compaction.admin.dependencies import STATE, KeptParts, Parts
     from gateway_compaction.admin.prices import PromptPrices
     from gateway_compaction.admin.routes import include_routes
     from gateway_compaction.admin.sign_ins import SignIns
@@ -48,6 +48,7 @@ def _include_routes(app: Any, runtime: Runtime) -> None:
         policy_problems=runtime.store.policy_problems,
         try_write=runtime.store.try_write,
         attend=runtime.notice_poller.try_poll,
+        kept=KeptParts(runtime.conversations, runtime.store),
     )
     declare_routes()
     if not hasattr(app.state, STATE):

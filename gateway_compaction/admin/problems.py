@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from gateway_compaction.admin.json_response import UNCACHED
 from gateway_compaction.errors import (
     ActionRefused,
+    ConversationRefused,
     InvalidDocument,
     NotFound,
     PartNotFound,
@@ -154,6 +155,8 @@ def problem_of(error: Exception) -> Problem:
             return Problem(409, str(error))
         case PolicyError():
             return Problem(422, str(error))
+        case ConversationRefused():
+            return Problem(error.status, f"{error.problem[:1].upper()}{error.problem[1:]}.")
         case RequestValidationError():
             found = error.errors()
             errors = [{"at": ".".join(map(str, e["loc"])), "problem": str(e["msg"])} for e in found[:20]]

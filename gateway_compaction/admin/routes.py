@@ -13,8 +13,9 @@ from gateway_compaction.admin.problems import Problem, problem_response
 from gateway_compaction.admin.ui import forms as page_forms
 from gateway_compaction.admin.ui import routes as page
 from gateway_compaction.admin.ui.errors import not_found_page as no_page
+from gateway_compaction.admin.v1 import conversations
 
-API: tuple[APIRouter, ...] = (reading.router, acting.router, watching.router)
+API: tuple[APIRouter, ...] = (reading.router, acting.router, watching.router, conversations.router)
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 

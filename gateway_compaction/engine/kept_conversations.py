@@ -10,12 +10,19 @@ import weakref
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from gateway_compaction.core.planning.placement import Bounds, Placement, place_call, read_wish
+from gateway_compaction.core.planning.placement import (
+    ID_HEADER,
+    Bounds,
+    Placement,
+    place_call,
+    read_wish,
+)
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.exchange import (
     Exchange,
     Item,
+    KeptConversation,
     read_conversation_id,
     to_conversation_id,
 )
@@ -35,6 +42,8 @@ LOOK_SECONDS = 0.1
 
 # A lease is prolonged when this share of it is over; a call that is gone from memory prolongs none.
 RENEW_SHARE = 1 / 3
+
+UNREADABLE = "the conversation cannot be read at present; send this call again"
 
 # No call lasts longer: then its lease runs out, whatever has become of it.
 LONGEST_CALL = 7_200.0
@@ -168,6 +177,45 @@ class KeptConversations:
                 log.warning("conversation: %s not appended: %s", call.id, error)
         return call.appended
 
+    async def begin(self, tenant: str, policy: Policy) -> SessionRef:
+        """Begin a conversation without a message, to which a later call brings the first one.
+
+        Raises:
+            ConversationRefused: the store does not answer.
+        """
+        session = SessionRef(tenant, _find_name("", ""))
+        await self._open_free(session, "", float(policy.storage.ttl), policy)
+        return session
+
+    async def read(self, session: SessionRef) -> KeptConversation:
+        """Return a conversation as it is kept.
+
+        Raises:
+            ConversationRefused: there is none, or the store does not answer.
+        """
+        try:
+            opened = await self._store.open(session, token="", seconds=0.0)
+        except StoreError as error:
+            raise ConversationRefused(503, "conversation_unavailable", UNREADABLE) from error
+        if opened.status != "open":
+            raise ConversationRefused(404, "conversation_not_found", "no such conversation")
+        return opened.kept
+
+    async def add(
+        self, tenant: str, conversation: str, items: Sequence[Item], form: str, policy: Policy
+    ) -> SessionRef:
+        """Append messages for which no model is asked, or begin a conversation with them.
+
+        Raises:
+            ConversationRefused: they cannot be appended; says why.
+        """
+        headers = {ID_HEADER: conversation} if conversation else {}
+        call = await self.open(tenant, headers, "", items, form, policy)
+        if await self.append(call, items, ()) is None:
+            problem = "the messages could not be appended; send them again"
+            raise ConversationRefused(503, "conversation_unavailable", problem)
+        return call.session
+
     def give_up(self, call: KeptCall) -> None:
         """Append nothing, and let the next call go on with the conversation."""
         if call.is_over:
@@ -204,8 +252,7 @@ class KeptConversations:
             try:
                 opened = await self._open_once_more(session, token, begin)
             except StoreError as error:
-                problem = "the conversation cannot be read at present; send this call again"
-                raise ConversationRefused(503, "conversation_unavailable", problem) from error
+                raise ConversationRefused(503, "conversation_unavailable", UNREADABLE) from error
             if opened.status != "busy" or loop.time() >= until:
                 return opened
             await asyncio.sleep(LOOK_SECONDS)

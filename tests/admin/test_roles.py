@@ -50,6 +50,13 @@ OTHERS = {
     ("GET", "/compaction/watch"),
     ("DELETE", "/compaction/tenants/{tenant}"),
     ("POST", "/compaction/import"),
+    # Conversations are a tenant's: tests/admin/test_conversations.py.
+    ("POST", "/compaction/v1/conversations"),
+    ("GET", "/compaction/v1/conversations/{id}"),
+    ("DELETE", "/compaction/v1/conversations/{id}"),
+    ("GET", "/compaction/v1/conversations/{id}/items"),
+    ("POST", "/compaction/v1/conversations/{id}/items"),
+    ("GET", "/compaction/v1/conversations/{id}/items/{item}"),
 }
 OWN = {
     MASTER: {"tr.1", "tr.2", "tb.1", "tu.1"},
