@@ -42,11 +42,20 @@ CALLS: dict[str, Json] = {
     },
     "function_call": {"function_call": {"name": "send", "arguments": TEXT}},
     "custom": {"tool_calls": [{"id": "c", "type": "custom", "custom": {"name": "send", "input": SAID}}]},
+    "tool_calls, flat": {"tool_calls": [{"id": "c", "type": "tool_call", "name": "send", "args": FIELDS}]},
+    "tool_calls, flat, with parameters": {"tool_calls": [{"name": "send", "parameters": FIELDS}]},
     "tool_use": {"content": [{"type": "tool_use", "id": "c", "name": "send", "input": FIELDS}]},
 }
 RESULTS: dict[str, Json] = {
     "tool": {"role": "tool", "tool_call_id": "c", "content": SAID},
     "tool, in parts": {"role": "tool", "content": [{"type": "text", "text": SAID}]},
+    "tool, structured": {"role": "tool", "content": [{"type": "json", "json": {"said": SAID}}]},
+    "tool, a resource": {
+        "role": "tool",
+        "content": [
+            {"type": "resource", "resource": {"uri": "file:///a", "mimeType": "text/plain", "text": SAID}}
+        ],
+    },
     "function": {"role": "function", "name": "send", "content": SAID},
     "tool_result": {"role": "user", "content": [{**RESULT, "content": SAID}]},
     "tool_result, in parts": {
@@ -83,6 +92,7 @@ SERVED_RESULTS: dict[str, Json] = {
     "mcp_tool_result": {"tool_use_id": "t", "is_error": False, "content": [TEXT_PART]},
     "search_result": {"source": "https://x.example", "title": "Trip", "content": [TEXT_PART]},
     "tool-result": {"toolCallId": "c", "output": {"type": "text", "value": SAID}},
+    "function_response": {"name": "send", "response": {"output": SAID}},
     "function_call_output": {"call_id": "c", "output": SAID},
     "file_search_call": {"queries": ["x"], "results": [{"file_id": "f", "text": SAID}]},
     "code_interpreter_call": {"code": "x", "outputs": [{"type": "logs", "logs": SAID}]},
@@ -98,6 +108,7 @@ MESSAGES = {
     **{name: {"role": "assistant", "content": None, **call} for name, call in CALLS.items()},
     **RESULTS,
     **{name: {"role": "assistant", "content": [part]} for name, part in SERVED_PARTS.items()},
+    "refusal": {"role": "assistant", "content": [{"type": "refusal", "refusal": SAID}]},
     "tool_result, with a document": {
         "role": "user",
         "content": [{**RESULT, "content": [SERVED_PARTS["document"]]}],
@@ -182,6 +193,18 @@ def test_what_parts_bring_in_is_nobodys_words(kind: str, role: str) -> None:
 @pytest.mark.parametrize("role", ["user", "assistant"])
 def test_a_message_that_is_all_brought_in_is_a_tools(role: str) -> None:
     assert "[0] result of a tool (data" in transcribed({"role": role, "content": [SERVED_PARTS["document"]]})
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "resource", "resource": {"uri": "file:///a.pdf", "blob": "JVBERi" + "A" * 1_200}},
+        {"type": "file", "file": {"filename": "a.pdf", "file_id": "f"}},
+        {"type": "image_url", "image_url": {"url": "https://x.example/a.png"}},
+    ],
+)
+def test_media_in_a_tool_s_message_says_nothing(part: Json) -> None:
+    assert told_text_of({"role": "tool", "tool_call_id": "c", "content": [part]}) == ""
 
 
 def test_pieces_that_say_nothing_are_none() -> None:

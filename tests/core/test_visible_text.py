@@ -62,12 +62,18 @@ FORMS = {
     "Russian": ("<размышление>", "</размышление>"),
     "Chinese": ("<思考>", "</思考>"),
 }
-# What begins a text only, and is none without its end.
+# What begins a text, and is none without its end.
 AT_START = {
     "Granite": ("Here is my thought process:\n", "\nHere is my response:\n"),
     "Granite, short": ("Here's my thought process: ", "\n\nHere's my response: "),
     "gpt-oss, without signs": ("analysis", "assistantfinal"),
     "a folded block": ("<details>\n<summary>Thought for 3 seconds</summary>\n\n> ", "\n</details>\n\n"),
+    "brackets": ("[thinking]", "[/thinking]\n"),
+    "brackets, German": ("[gedanken]\n", "\n[/gedanken]"),
+    "a fence": ("```thinking\n", "\n```\n"),
+    "a fence that is indented": ("  ```reasoning\n", "\n  ```\n\n"),
+    "Poe": ("*Thinking...*\n\n> ", "\n\n"),
+    "Poe, another word": ("_Thoughts_\n> ", "\n>\n> And so on.\n\n"),
 }
 # Of these the closing tag alone tells that what stands before it was thought.
 UNOPENED = [name for name in FORMS if not name.startswith(("Open WebUI", "gpt-oss", "Gemma", "pipes"))]
@@ -98,6 +104,11 @@ NO_THOUGHTS = [
     "The end of it:\n```\n</think>\n```\nThat is all.",
     "Here is my thought process: I compared both, and the second is cheaper.",
     "analysis of the log: all green.",
+    "Call it:\n```python\nthink()\n```\nIt thinks.",
+    "```thinking\nnever closed",
+    "See [reasoning](https://x.example/r) for more.",
+    "*Thinking* is hard.\n\n> He said so.",
+    "**Reasoning:** the gate is old.\n\n**Answer:** it must go.",
     "<details><summary>Thoughts</summary>never closed",
 ]
 

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 
 from gateway_compaction.core.conversation.parts import (
     CALL_PARTS,
+    CALL_PAYLOADS,
+    REFUSAL,
     RESULT_PARTS,
     TEXT_PARTS,
     THINKING_PARTS,
@@ -24,6 +26,7 @@ from gateway_compaction.core.conversation.parts import (
     call_name,
     call_payload,
     find_brought_texts,
+    find_tool_texts,
     has_type,
     is_any_call,
     is_any_result,
@@ -51,6 +54,8 @@ READ_FIELDS = frozenset(
 
 ANSWERING_FIELDS = ("tool_use_id", "approval_request_id")
 """Fields in which an assistant's parts name the call that they answer, by Anthropic and by OpenAI."""
+
+REFUSAL_PARTS = frozenset({REFUSAL})
 
 THINKING_TEXT_FIELDS = ("reasoning_content", "reasoning")
 """Fields in which providers want plain thinking back: some on every assistant message, if on any."""
@@ -392,9 +397,13 @@ def _find_texts(message: Message, describe: Callable[[Any], str] | None = None) 
             said = part
         elif has_type(part, TEXT_PARTS):
             said = part.get("text")
+        elif has_type(part, REFUSAL_PARTS):
+            said = part.get(REFUSAL)
         elif not is_thinking(part):
             said = _read_brought_in(part, describe)
             is_brought_in = bool(said)
+            if not said and role_of(message) == "tool":
+                said = "\n".join(find_tool_texts(part))
             if not said and describe is not None and not (is_call(part) or is_result(part)):
                 said = describe(part)
         if said and isinstance(said, str):
@@ -445,14 +454,18 @@ def _tool_calls(message: Message) -> Sequence[Any]:
 
 
 def _function_of(call: Any) -> Any:
-    """Return what a call is of, a function or a custom tool."""
-    return call.get("function") or call.get("custom") if isinstance(call, Mapping) else None
+    """Return what a call is of, a function or a custom tool; some write it without that level."""
+    if not isinstance(call, Mapping):
+        return None
+    is_flat = "name" in call and not call.keys().isdisjoint(CALL_PAYLOADS)
+    return call.get("function") or call.get("custom") or (call if is_flat else None)
 
 
 def _to_call(function: Mapping[str, Any]) -> ToolCall:
     if "arguments" in function:
         return ToolCall(function.get("name"), function["arguments"], None)
-    return ToolCall(function.get("name"), None, function.get("input"))
+    payload = next((function[field] for field in CALL_PAYLOADS if function.get(field) is not None), None)
+    return ToolCall(function.get("name"), None, payload)
 
 
 def _has_part(message: Message, types: frozenset[str]) -> bool:

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 TEXT_PARTS = frozenset({"text", "input_text", "output_text"})
+# The part in which an assistant declines, with its words in a field of that name.
+REFUSAL = "refusal"
 THINKING_PARTS = frozenset({"thinking", "redacted_thinking"})
 # Of tools that the client runs: a result stands in a later message.
 CALL_PARTS = frozenset({"tool_use"})
@@ -19,10 +21,10 @@ RESULT_PARTS = frozenset({"tool_result"})
 # How the types of calls and results end, whoever runs the tool: ``server_tool_use``, ``web_search_call``,
 # ``mcp_tool_result``, ``computer_call_output``, ``search_result``. A provider's new tool is read by them.
 CALL_ENDINGS = ("tool_use", "_call")
-RESULT_ENDINGS = ("_result", "_output")
+RESULT_ENDINGS = ("_result", "_output", "_response")
 # Fields that say what a call is of, and what it is made with; without one of the latter all the others do.
 CALL_NAMES = ("name", "toolName")
-CALL_PAYLOADS = ("input", "arguments", "args", "action")
+CALL_PAYLOADS = ("input", "arguments", "args", "parameters", "action")
 # Fields of a call in which some providers put what came of it.
 OUTCOME_FIELDS = frozenset({"content", "output", "outputs", "result", "results", "error"})
 # Fields that tell a reader nothing: ids, states, and what only a provider can read.
@@ -197,6 +199,16 @@ def find_brought_texts(part: Any) -> list[str]:
     if is_any_result(part) or _is_plain_document(part):
         return [*_find_strings(part, DEPTH + 2)]
     return []
+
+
+def find_tool_texts(part: Any) -> list[str]:
+    """Return the texts in a part of a tool's own message, whatever it is called: ``json``, ``resource``.
+
+    All of it is the tool's. What carries media has none: a name alone would pass for what the tool said.
+    """
+    if is_file(part) or next(embedded_in(part), None) is not None:
+        return []
+    return [*_find_strings(part, DEPTH + 2)]
 
 
 def _ends_with(part: Any, endings: tuple[str, ...]) -> bool:

@@ -57,6 +57,13 @@ FORMS = (
     ThinkingForm(rf"<(?P<tag>{TAG})(?:\s[^<>]{{0,200}})?>", rf"</\s*(?P<closed>{TAG})\s*>", is_own_end=True),
     # Mistral's Magistral.
     ThinkingForm(r"\[THINK\]", r"\[/THINK\]", is_own_end=True),
+    # Agents' prompts: [thinking]...[/thinking], and a fence that is called so.
+    ThinkingForm(rf"\[(?:{TAG})\]", rf"\[/(?:{TAG})\]", needs_end=True),
+    ThinkingForm(rf"^[ \t]{{0,12}}```(?:{WORDS})[ \t]*$", r"^[ \t]{0,12}```[ \t]*$", needs_end=True),
+    # Poe: a word for it, and quoted lines.
+    ThinkingForm(
+        rf"\A\s*[*_]{{1,2}}(?:{WORDS})[.…]{{0,3}}[*_]{{1,2}}\s*\n(?:>[^\n]*(?:\n|\Z)|\s*\n(?=>))+", ""
+    ),
     # Kimi.
     ThinkingForm(r"◁think▷", r"◁/think▷", is_own_end=True),
     # OpenThinker and Cohere: <|begin_of_thought|>, <|START_THINKING|>. Others: <|think|>, <|/think|>.
@@ -90,7 +97,7 @@ FORMS = (
     ),
 )
 OPENING = re.compile(
-    "(?i)(?P<fence>^[ \\t]{0,12}(?:```|~~~))|"
+    rf"(?i)(?P<fence>^[ \t]{{0,12}}(?:```|~~~)(?!(?:{WORDS})[ \t]*$))|"
     + "|".join(f"(?P<form{i}>{f.opening})" for i, f in enumerate(FORMS)),
     re.MULTILINE,
 )
@@ -110,7 +117,7 @@ QUOTES = ("`", '"', "'", "“", "‘", "«", "「", "(")
 MOST_INDENT = 200
 # Looked for first: most texts hold none of it, and need no closer look.
 HINT = re.compile(
-    rf"[<\[◁](?:[/|]{{0,2}}(?:ant|(?:[A-Za-z]{{1,20}}[:_-]){{0,2}})(?i:{WORDS})|\|channel|(?i:details)\b)"
+    rf"[<\[◁`*_](?:[/|]{{0,2}}(?:ant|(?:[A-Za-z]{{1,20}}[:_-]){{0,2}})(?i:{WORDS})|\|channel|(?i:details)\b)"
 )
 BEGINNINGS = ("analysis", "Here is my thought", "Here's my thought")
 # Data URLs: of base64 however short, of text in other escapes only where it is long.
