@@ -132,6 +132,7 @@ async def test_tenants_with_one_label_and_one_opening_share_nothing(
     assert {f"{ours_tenant}.{ours_key}", f"{their_tenant}.{their_key}"} <= session_ids
 
 
+@EVERY_DOOR
 async def test_one_label_on_two_conversations_mixes_nothing(client: Client, stage: Stage) -> None:
     label = {"x-session-id": "one-for-all"}
     one, other = marker(), marker()

@@ -91,6 +91,8 @@ async def no_later(
         ("hung", "chat"),
         ("garbage", "chat"),
         ("stopped", "messages"),
+        ("hung", "messages"),
+        ("frozen", "responses"),
         ("garbage", "responses"),
     ],
 )
@@ -167,6 +169,7 @@ async def test_a_summariser_that_gives_no_summary(fleet: Fleet, stage: Stage, ho
     assert not any(text in stage.redis_server.text() for text in ("SUMMARY 1", "I'm sorry"))
 
 
+# Not through each door: what has failed three times in a row is not asked for a while, whoever calls.
 async def test_a_limited_summariser_is_not_asked_again(fleet: Fleet, stage: Stage) -> None:
     """A retry would cool the deployment down for the live calls."""
     mark = marker()
@@ -186,6 +189,7 @@ async def test_nobody_waits_for_a_summariser_that_hangs(fleet: Fleet, plain: Cli
         await no_later(plain, client, large, [large.at(talk, share) for share in (0.8, 0.9, 1.1, 0.8, 1.2)])
 
 
+# The summariser is asked after the call, and does not know which door that came through.
 async def test_a_summariser_that_comes_back_is_used_again(fleet: Fleet, stage: Stage) -> None:
     stage, bad = bad_summariser(stage, "failing")
     async with Client(fleet.first, "sk-failing") as client:

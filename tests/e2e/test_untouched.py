@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import uuid
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 
+from tests.e2e.doors import EVERY_DOOR, PATHS, body_of
 from tests.e2e.fleet import Fleet, served
+from tests.e2e.runs import LABEL_HEADER, SHORT_ANSWER
 from tests.e2e.talks import TOOLS, chat, coding_agent, korean_chat, marker, support_agent
 from tests.lab import Answer, Client, Message, Reply, Summariser, Upstream, count_request, grow
 from tests.lab.data import load
@@ -31,13 +34,29 @@ SAMPLING: dict[str, Any] = {
 
 
 async def both(
-    plain: Client, client: Client, upstream: Upstream, model: str, messages: Sequence[Message], **body: Any
+    plain: Client,
+    client: Client,
+    upstream: Upstream,
+    model: str,
+    messages: Sequence[Message],
+    *,
+    door: str = "chat",
+    headers: Mapping[str, str] | None = None,
+    **body: Any,
 ) -> tuple[bytes, bytes, Answer]:
     """What the upstream got from the proxy without and with the plugin."""
     received = []
+    # LiteLLM would make one up for each call, and sends it upstream.
+    named = {LABEL_HEADER: f"untouched-{uuid.uuid4().hex}", **(headers or {})}
     for asked in (plain, client):
         before = len(upstream.seen(served(model)))
-        last = await asked.chat(model, messages, **body)
+        if door == "chat":
+            last = await asked.chat(model, messages, headers=named, **body)
+        else:
+            told = body_of(door, model, messages, stream=False)
+            # What is kept free for an answer would count as used.
+            reserve = {name: SHORT_ANSWER for name in told if name.startswith("max_")}
+            last = await asked.ask(PATHS[door], {**told, **reserve, **body}, named)
         arrived = upstream.seen(served(model))[before:]
         received.append(arrived[0].raw if arrived else b"refused")
     return received[0], received[1], last
@@ -73,42 +92,49 @@ async def test_a_stream_is_passed_on_byte_for_byte(plain: Client, client: Client
     assert with_plugin.raw == without.raw
 
 
+@EVERY_DOOR
 async def test_light_changes_nothing(
-    plain: Client, client: Client, upstream: Upstream, summariser: Summariser
+    plain: Client, client: Client, upstream: Upstream, summariser: Summariser, door: str
 ) -> None:
     upstream.scripts[served("chat-4k")] = answer(Reply(text="Noted."))
     talk = next(h for h in grow(chat(marker(), 40)) if count_request({"messages": h}) > 0.78 * 4000)
-    without, with_plugin, told = await both(plain, client, upstream, "chat-4k", talk)
+    without, with_plugin, told = await both(plain, client, upstream, "chat-4k", talk, door=door)
     assert with_plugin == without
     assert told.told("level") == "light" and told.outcome in ("prepared", "none")
 
 
+@EVERY_DOOR
 @pytest.mark.parametrize("key", ["sk-observe", "sk-off", "sk-metadata-off"])
 async def test_observe_and_off_change_nothing_at_any_length(
-    fleet: Fleet, plain: Client, upstream: Upstream, summariser: Summariser, key: str
+    fleet: Fleet, plain: Client, upstream: Upstream, summariser: Summariser, key: str, door: str
 ) -> None:
     async with Client(fleet.first, key) as client:
         for talk in (chat(marker(), 27), chat(marker(), 60), coding_agent(marker(), 30)):
-            without, with_plugin, told = await both(plain, client, upstream, "chat-4k", talk)
+            without, with_plugin, told = await both(plain, client, upstream, "chat-4k", talk, door=door)
             assert with_plugin == without
             assert told.outcome == ("observed" if key == "sk-observe" else "none")
     assert summariser.calls == 0
 
 
+@EVERY_DOOR
 async def test_an_unknown_window_changes_nothing_and_is_told(
-    plain: Client, client: Client, upstream: Upstream
+    plain: Client, client: Client, upstream: Upstream, door: str
 ) -> None:
-    without, with_plugin, told = await both(plain, client, upstream, "never-refused", chat(marker(), 200))
+    talk = chat(marker(), 200)
+    without, with_plugin, told = await both(plain, client, upstream, "never-refused", talk, door=door)
     assert with_plugin == without
     assert told.outcome in ("none", "passthrough") and "window" in (told.told("reason") or "")
 
 
+@EVERY_DOOR
 async def test_a_client_may_switch_it_off_for_one_request(
-    plain: Client, client: Client, upstream: Upstream
+    plain: Client, client: Client, upstream: Upstream, door: str
 ) -> None:
     headers = {"x-compaction": "off"}
     talk = chat(marker(), 60)
-    without, with_plugin, told = await both(plain, client, upstream, "chat-4k", talk, headers=headers)
+    without, with_plugin, told = await both(
+        plain, client, upstream, "chat-4k", talk, door=door, headers=headers
+    )
     assert with_plugin == without
     assert told.outcome == "bypassed"
 
