@@ -199,6 +199,9 @@ OTHERS = (
     "JWT token too long: 9000 > 8192",
     "messages.4.content: 5000 blocks > 1000",
     "Maximum number of tokens for tools is 300; got 500",
+    "context deadline exceeded",
+    "rpc error: code = DeadlineExceeded desc = context deadline exceeded",
+    "llama runner: input processing: context canceled, limit exceeded",
 )
 # A limit of an account, of a time, or of tokens that let somebody in, as public issues show them. The numbers
 # and words are those of a refusal for length.
@@ -336,3 +339,58 @@ def test_a_limit_above_the_prompt_is_one_where_the_answer_is_what_exceeds_it() -
     assert read_refusal(400, text, sizes=(5_000, 6_000)) == LengthRefusal(None, 5000)
     text += ", and max_tokens=4000"
     assert read_refusal(400, text) == LengthRefusal(8192, 5000)
+
+
+# Words of servers and gateways that were not known when the code was written, and the limit that each tells.
+FRESH: list[tuple[str, int | None]] = [
+    (
+        "You passed 4097 input tokens and requested 1024 output tokens. However, the model's context "
+        "length is only 4096 tokens, resulting in a maximum input length of 3072 tokens.",
+        4096,
+    ),
+    (
+        "too many tokens: size limit exceeded by 3124 tokens. Try using shorter or fewer inputs. The "
+        "limit for this model is 128000 tokens.",
+        128000,
+    ),
+    (
+        "This model's maximum context length is 65536 tokens. However, you requested 66000 tokens "
+        "(58000 in the messages, 8000 in the completion).",
+        65536,
+    ),
+    ("Invalid request: Your request exceeded model token limit: 8192 (requested: 9000)", 8192),
+    ("Range of input length should be [1, 30720]", 30720),
+    ("the number of input tokens 5000 cannot exceed the total tokens limit 4096 for this model", 4096),
+    (
+        "Trying to keep the first 5120 tokens when context the overflows. However, the model is "
+        "loaded with context length of only 4096 tokens, which is not enough.",
+        4096,
+    ),
+    ("request (9123 tokens) exceeds the available context size (8192 tokens), try increasing it", 8192),
+    ("The requested length 9000 exceeds maximum of 8192 tokens", 8192),
+    ("The prompt is too long: 140000, model maximum context length: 131071", 131071),
+    ("Prompt has too many tokens (5000 > 4096)", 4096),
+    ("Request body too large for gpt-4o model. Max size: 8000 tokens.", 8000),
+    ("Exceeded the maximum tokens. Input 9000 + max output 500 > 8192", 8192),
+    ("max tokens of 4096 exceeded", 4096),
+    (
+        "Prompt contains 33000 tokens and 0 draft tokens, too large for model with 32768 maximum "
+        "context length",
+        32768,
+    ),
+    ("prompt is too long: 212054 tokens > 200000 maximum", 200000),
+    ("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", 1048576),
+    ("Input is too long for requested model.", None),
+    ("Prompt length (9000) exceeds maximum input length (8192).", 8192),
+    ("The input token count 9000 exceeds session_len 8192", 8192),
+    ("Requested tokens (9000) exceed context window of 8192", 8192),
+    ("Prompt 超长：最大 131072 tokens，当前 140000 tokens", 131072),
+    ("Total tokens of image and text exceed max message tokens. Request id: 02", None),
+    ("The number of total tokens (310000) exceeds the model's limit of 300000", 300000),
+]
+
+
+@pytest.mark.parametrize(("text", "limit"), FRESH)
+def test_of_words_that_nobody_knew_the_limit_is_read(text: str, limit: int | None) -> None:
+    refusal = read_refusal(400, text)
+    assert refusal is not None and refusal.limit == limit

@@ -112,6 +112,8 @@ _OF_A_VALUE = re.compile(
     r"\b(?:invalid|unsupported) (?:value|parameter|type)\b|\bsupported values\b|\binput should be\b"
     r"|\bexpected a value\b|\bmaximum value\b"
     r"|\barray too long\b|\btoo many (?!(?:\w+ )?tokens\b)"
+    # Go's "context deadline exceeded" is about a time too; its contexts are none of a model.
+    r"|\bdeadline\b|\bcancell?ed\b"
     r"|\btook too long\b|\btime[d-]? ?out\b|\bmaximum time\b|\bseconds\b|\d ?ms\b|\bpixels?\b|\d x \d",
     re.I | re.S,
 )
