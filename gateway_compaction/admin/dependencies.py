@@ -13,7 +13,7 @@ from gateway_compaction.archive import Archive
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.tokens.windows import LearnedWindow
 from gateway_compaction.engine.kept_conversations import KeptConversations
-from gateway_compaction.ports import Store
+from gateway_compaction.ports import Models, Store, Summarizer
 
 STATE = "gateway_compaction"
 
@@ -53,6 +53,14 @@ class KeptParts:
 
 
 @dataclass(frozen=True, slots=True)
+class SummarizeParts:
+    """The parts of a process that summaries on demand need."""
+
+    summarizer: Summarizer
+    models: Models
+
+
+@dataclass(frozen=True, slots=True)
 class Parts:
     """The parts of one process, as far as operators need them.
 
@@ -70,6 +78,7 @@ class Parts:
         try_write: writes something of no meaning to the store, as ``Store.try_write`` does.
         attend: let the requests of this process know of an operator's action, before it is answered.
         kept: conversations that the gateway keeps; None where the process has none.
+        summaries: who is asked for summaries on demand; None where nobody is.
     """
 
     archive: Archive
@@ -85,6 +94,7 @@ class Parts:
     try_write: Callable[[], Awaitable[None]] = _write_nothing
     attend: Callable[[], Awaitable[None]] = _notify_nobody
     kept: KeptParts | None = None
+    summaries: SummarizeParts | None = None
 
 
 def parts_of(request: Request) -> Parts:

@@ -30,7 +30,7 @@ def _include_routes(app: Any, runtime: Runtime) -> None:
     # LiteLLM's authentication takes seconds to import: only in a proxy, which has done so already.
     from gateway_compaction.adapters.prometheus import render_metrics
     from gateway_compaction.admin.access import declare_routes
-    from gateway_compaction.admin.dependencies import STATE, KeptParts, Parts
+    from gateway_compaction.admin.dependencies import STATE, KeptParts, Parts, SummarizeParts
     from gateway_compaction.admin.prices import PromptPrices
     from gateway_compaction.admin.routes import include_routes
     from gateway_compaction.admin.sign_ins import SignIns
@@ -49,6 +49,7 @@ def _include_routes(app: Any, runtime: Runtime) -> None:
         try_write=runtime.store.try_write,
         attend=runtime.notice_poller.try_poll,
         kept=KeptParts(runtime.conversations, runtime.store),
+        summaries=SummarizeParts(runtime.summary_pipeline.summarizer, runtime.summary_pipeline.models),
     )
     declare_routes()
     if not hasattr(app.state, STATE):

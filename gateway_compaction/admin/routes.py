@@ -13,9 +13,15 @@ from gateway_compaction.admin.problems import Problem, problem_response
 from gateway_compaction.admin.ui import forms as page_forms
 from gateway_compaction.admin.ui import routes as page
 from gateway_compaction.admin.ui.errors import not_found_page as no_page
-from gateway_compaction.admin.v1 import conversations
+from gateway_compaction.admin.v1 import conversations, summarize
 
-API: tuple[APIRouter, ...] = (reading.router, acting.router, watching.router, conversations.router)
+API: tuple[APIRouter, ...] = (
+    reading.router,
+    acting.router,
+    watching.router,
+    conversations.router,
+    summarize.router,
+)
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 

@@ -50,6 +50,8 @@ OTHERS = {
     ("GET", "/compaction/watch"),
     ("DELETE", "/compaction/tenants/{tenant}"),
     ("POST", "/compaction/import"),
+    # Of no session: tests/admin/test_summarize.py.
+    ("POST", "/compaction/v1/summarize"),
     # Conversations are a tenant's: tests/admin/test_conversations.py.
     ("POST", "/compaction/v1/conversations"),
     ("GET", "/compaction/v1/conversations/{id}"),
