@@ -18,8 +18,12 @@ from gateway_compaction.adapters.litellm import auto_routers, internals, models,
 from gateway_compaction.cli.findings import check_internals
 from gateway_compaction.errors import SummaryDenied
 from gateway_compaction.ports import Caller, SummaryRequest
+from tests.engine.histories import chat
+from tests.engine.host import Host
+from tests.lab.counting import count_request
 
 PACKAGE = Path(gateway_compaction.__file__).parent
+LIGHT = 1_560  # tokens: a little over three quarters of the window of the host's model
 TAKERS: tuple[ModuleType, ...] = (auto_routers, models, parameters, probes)
 # Modules of LiteLLM that its documentation has people import from.
 DOCUMENTED = {
@@ -126,6 +130,25 @@ async def test_no_summary_is_asked_where_nobody_can_tell_the_caller_s_rights(
     request = SummaryRequest("small", "Summarise.", "A talk.", 100, 5.0, caller=Caller("chat"))
     with pytest.raises(SummaryDenied, match="see doctor"):
         await summarizer.complete(request)
+
+
+async def test_an_answer_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who finds no summary in a long conversation reads why in the header of the next answer."""
+    monkeypatch.setattr(models, "caller_model_verdict", None)
+    request = SummaryRequest("small", "Summarise.", "A talk.", 100, 5.0, caller=Caller("chat"))
+    with pytest.raises(SummaryDenied) as denied:
+        await models.RouterSummarizer(lambda: SimpleNamespace()).complete(request)
+    host = Host(summary={"model": "small"})
+    host.summarizer.answers = [denied.value]
+    try:
+        talk = next(chat(n) for n in range(1, 99, 2) if count_request({"messages": chat(n)}) > LIGHT)
+        first = await host.call(talk).whole()
+        await host.runtime.worker.drain(10.0)
+        second = await host.call(talk).whole()
+    finally:
+        await host.runtime.aclose()
+    assert first and first["x-compaction"] == "prepared", first
+    assert second and second["x-compaction-reason"] == f"at level light; {denied.value}"
 
 
 def test_what_cannot_be_told_is_left_to_litellm(monkeypatch: pytest.MonkeyPatch) -> None:
