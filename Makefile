@@ -10,7 +10,7 @@ LOCKED := $(PIP) install --quiet --no-compile --require-hashes
 EDITABLE := $(PIP) install --quiet --no-deps --no-build-isolation --editable .
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test clients compat faults bench coverage check format audit lock lock-clients lock-compat clean
+.PHONY: help install run test clients compat faults fuzz bench coverage check format audit lock lock-clients lock-compat clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ $(COMPAT)/%/.made: requirements/compat/%.txt
 
 faults: $(VENV)/.dev ## Put every fault into a running gateway and write docs/reliability.md (half an hour)
 	$(BIN)/python -m tests.faults
+
+fuzz: $(VENV)/.dev ## Play random steps against a model (FUZZ_STEPS, a million; FUZZ_MINUTES)
+	$(BIN)/python -m tests.fuzz
 
 coverage: $(VENV)/.dev ## Run the tests of core/, which cover every line and branch of it
 	$(BIN)/python -m coverage run --branch --source gateway_compaction/core -m pytest -q tests/core tests/seeds tests/test_policy*.py

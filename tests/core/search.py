@@ -10,7 +10,7 @@ __all__ = ["search"]
 
 search = settings(
     deadline=None,
-    max_examples=60,
+    max_examples=int(os.environ.get("FUZZ_EXAMPLES", "60")),
     derandomize="CI" in os.environ,
     suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large),
 )

@@ -151,7 +151,8 @@ async def run(lab: Laboratory, fault: Fault, *, summariser_model: str, share: fl
             await asyncio.sleep(fault.seconds * share)
         finally:
             await fault.heal(lab)
-            lab.upstream.release()
+            # What is only late still comes: a summary whose connection was closed would be asked for again.
+            lab.upstream.release(delayed=False)
         lab.generation += 1
         lab.manners = Manners() if fault.manners_end else lab.manners
         began, before = time.monotonic(), len(lab.summariser.asked)

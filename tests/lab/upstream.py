@@ -39,6 +39,7 @@ class Upstream:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping: asyncio.Event | None = None
         self._released: asyncio.Event | None = None
+        self._unhung: asyncio.Event | None = None
         self._thread: threading.Thread | None = None
         self._connections: set[asyncio.Task[None]] = set()
 
@@ -59,13 +60,16 @@ class Upstream:
         self.scripts.clear()
         self.default = answer("ok")
 
-    def release(self) -> None:
-        """Close the connections whose answers are delayed or hang."""
+    def release(self, *, delayed: bool = True) -> None:
+        """Close the connections whose answers hang, and those whose answers are only late if ``delayed``."""
 
         def wake() -> None:
-            if self._released:
+            if self._released and delayed:
                 self._released.set()
-            self._released = asyncio.Event()
+                self._released = asyncio.Event()
+            if self._unhung:
+                self._unhung.set()
+            self._unhung = asyncio.Event()
 
         if self._loop and self._loop.is_running():
             self._loop.call_soon_threadsafe(wake)
@@ -86,7 +90,7 @@ class Upstream:
 
     async def _main(self, ready: threading.Event) -> None:
         self._loop = asyncio.get_running_loop()
-        self._stopping, self._released = asyncio.Event(), asyncio.Event()
+        self._stopping, self._released, self._unhung = asyncio.Event(), asyncio.Event(), asyncio.Event()
         server = await asyncio.start_server(self._connected, HOST, self.port, limit=2**26)
         ready.set()
         await self._stopping.wait()
@@ -130,16 +134,17 @@ class Upstream:
             reply = await reply
         return await self._reply(writer, seen, reply)
 
-    async def _released_within(self, seconds: float) -> bool:
-        assert self._released is not None
+    async def _released_within(self, reply: Reply) -> bool:
+        event, seconds = (self._unhung, 3600.0) if reply.hang else (self._released, reply.delay)
+        assert event is not None
         try:
-            await asyncio.wait_for(self._released.wait(), seconds)
+            await asyncio.wait_for(event.wait(), seconds)
         except TimeoutError:
             return False
         return True
 
     async def _reply(self, writer: asyncio.StreamWriter, seen: Seen, reply: Reply) -> bool:
-        if (reply.hang or reply.delay) and await self._released_within(3600 if reply.hang else reply.delay):
+        if (reply.hang or reply.delay) and await self._released_within(reply):
             return False
         if reply.error is not None or reply.status >= 400:
             error = error_body(seen, dict(reply.error or {}))
