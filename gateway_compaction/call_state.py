@@ -275,7 +275,7 @@ def write_decision(state: CallState, decision: Decision) -> Any:
 
 def is_rewritten(state: CallState, decision: Decision) -> bool:
     """Tell whether something else is sent than what the client sent."""
-    return decision.messages is not None or state.restored is not None
+    return decision.messages is not None or state.restored is not None or decision.is_laid_out
 
 
 def has_decision_for(state: CallState, value: Any) -> bool:

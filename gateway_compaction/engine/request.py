@@ -18,6 +18,7 @@ from gateway_compaction.core.conversation.messages import Message, declared_role
 from gateway_compaction.core.endpoints.wire import EndpointName
 from gateway_compaction.core.planning.context import LevelName, RequestContext
 from gateway_compaction.core.planning.plan import Plan
+from gateway_compaction.core.planning.single_message import lay_out
 from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.client_state import ClientState
@@ -100,6 +101,21 @@ class DecisionBase:
         return read_wish(self.request, self.policy)
 
     @property
+    def is_laid_out(self) -> bool:
+        """Whether the policy has the whole of it sent as one message of the user."""
+        request, policy = self.request, self.policy
+        if policy.layout != "single_message" or policy.mode != "enforce" or self.outcome == "bypassed":
+            return False
+        is_left = request.left_alone or (request.managed and policy.provider_compaction == "leave")
+        return not is_left and request.endpoint in policy.endpoints
+
+    def arrange(self, messages: Sequence[Any], summary: Message | None = None) -> Sequence[Any]:
+        """Return messages in the policy's layout; ``summary`` is the one that stands for earlier ones."""
+        if not self.is_laid_out:
+            return messages
+        return lay_out(messages, summary, self.policy.single_message)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """Ids that the client sent, in the headers that the policy names and in the body; a key is masked."""
         headers = (self.request.headers.get(name.lower(), "") for name in self.policy.labels.headers)
@@ -136,7 +152,7 @@ class Untouched(DecisionBase):
     @property
     def sent(self) -> Sequence[Any]:
         """The messages that go to the model."""
-        return self.request.messages
+        return self.arrange(self.request.messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +183,7 @@ class Measured(DecisionBase):
     @property
     def sent(self) -> Sequence[Any]:
         """The messages that go to the model."""
-        return self.request.messages
+        return self.arrange(self.request.messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +220,9 @@ class Planned(DecisionBase):
     @property
     def sent(self) -> Sequence[Any]:
         """The messages that go to the model."""
-        return self.request.messages if self.messages is None else self.messages
+        if self.messages is None:
+            return self.arrange(self.request.messages)
+        return self.arrange(self.messages, self.plan.view.summary_message)
 
     @property
     def generation(self) -> str:

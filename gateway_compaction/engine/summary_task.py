@@ -52,7 +52,8 @@ class SummaryTask:
         messages = context.transcript.history[start : job.covers]
         prefix = None
         # What was sent to another endpoint was written in its own form, which is no prefix of a chat.
-        if request.endpoint == "chat":
+        # Nor is what was put together as one message, in which most of the messages are not.
+        if request.endpoint == "chat" and not decision.is_laid_out:
             prefix = find_shared_prefix(context, job, decision.used, decision.sent, request.body)
         return cls(decision, job, request.caller, messages, prefix)
 

@@ -396,6 +396,19 @@ async def test_it_is_a_session_of_its_own_name(host: Host) -> None:
     assert row.session.key == talk.id.removeprefix("conv_") and talk.id in row.labels
 
 
+async def test_as_one_message_it_is_sent_and_as_it_was_said_it_is_kept(hosts: Callable[..., Host]) -> None:
+    host = hosts(**KEPT, layout="single_message")
+    talk = Talk(host)
+    for number in range(3):
+        call = await talk.ask(SYSTEM, user(f"Question {number}."))
+    sent = (await call.deploy())["messages"]
+    told = "[RECENT MESSAGES]\nUSER: Question 0.\nASSISTANT: Yes.\nUSER: Question 1.\nASSISTANT: Yes."
+    assert sent == [SYSTEM, user(f"{told}\n\n[CURRENT MESSAGE]\nQuestion 2.")]
+    session = SessionRef(call.state.kept.session.tenant, talk.id.removeprefix("conv_"))  # type: ignore[union-attr]
+    kept = await host.runtime.conversations.read(session)
+    assert [m["content"] for m in kept.list_messages(kept.head)][-2:] == ["Question 2.", "Yes."]
+
+
 class TestRoundTrips:
     """A call of a kept conversation reads once before its answer and writes once; the rest comes after."""
 

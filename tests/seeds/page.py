@@ -131,6 +131,8 @@ def _row(call: Call) -> str:
     client = f"{call.messages_client:3} messages, {call.tokens_client:5,} tokens"
     if call.messages_upstream == call.messages_client:
         return f"call {call.number:2}: {client}   sent as it came ({call.outcome})"
+    if not call.covers:
+        return f"call {call.number:2}: {client} → {call.messages_upstream:3} messages, one of the user"
     sent = f"{call.messages_upstream:3} messages, {call.tokens_upstream:5,} tokens"
     return f"call {call.number:2}: {client} → {sent}   summary {call.version} of {call.covers} messages"
 

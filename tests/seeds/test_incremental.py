@@ -229,3 +229,49 @@ class TestEnvironment:
         assert rig.summarizer.requests == []
         await rig.call(chat(41))
         assert len(rig.summarizer.requests) == 1
+
+
+class TestOneMessage:
+    """``layout: single_message``: the form for a backend that reads the last message of the user alone."""
+
+    @staticmethod
+    async def sent_of(rigs: Callable[..., Rig], messages: int) -> list[Any]:
+        """What goes out of the last call of a conversation."""
+        rig = rigs(WINDOW, {**PRESET, "layout": "single_message"})
+        decision = await rig.call(chat(messages - 2)) if messages > 2 else None
+        decision = await rig.call(chat(messages))
+        assert decision.is_laid_out
+        return list(decision.sent)
+
+    def test_the_figures_are_those_of_the_document(self) -> None:
+        policy = TestEnvironment.policy()
+        assert (policy.single_message.recent_messages, policy.single_message.message_chars) == (6, 2_000)
+
+    async def test_a_short_conversation_is_its_message(self, rigs: Callable[..., Rig]) -> None:
+        assert [m["role"] for m in await self.sent_of(rigs, 1)] == ["system", "user"]
+
+    async def test_one_without_a_summary_is_its_last_six_messages_and_the_present_one(
+        self, rigs: Callable[..., Rig]
+    ) -> None:
+        _, message = await self.sent_of(rigs, 9)
+        text = message["content"]
+        assert text.startswith("[RECENT MESSAGES]\n[earlier messages not shown: 2]\n")
+        assert "[CONVERSATION CONTEXT]" not in text and "\n\n[CURRENT MESSAGE]\n" in text
+        assert text.count("\nUSER: ") + text.count("\nASSISTANT: ") == 6
+
+    async def test_one_with_a_summary_has_it_first(self, rigs: Callable[..., Rig]) -> None:
+        _, message = await self.sent_of(rigs, 43)
+        context, recent, present = re.split(r"\n\n\[(?:RECENT|CURRENT) MESSAGES?\]\n", message["content"])
+        head = "[CONVERSATION CONTEXT]\nThe following is a summary of our earlier conversation:\n"
+        assert context.startswith(f"{head}<conversation_summary>")
+        assert (
+            recent.count("USER: ") + recent.count("ASSISTANT: ") == 6 and present == chat(43)[-1]["content"]
+        )
+
+    async def test_whoever_switches_off_is_left_alone(self, rigs: Callable[..., Rig]) -> None:
+        for policy in ({"mode": "observe"}, {"mode": "off"}, {"endpoints": ["messages"]}):
+            decision = await rigs(WINDOW, {**PRESET, "layout": "single_message", **policy}).decide(chat(9))
+            assert not decision.is_laid_out and list(decision.sent) == chat(9)
+        off = rigs(WINDOW, {**PRESET, "layout": "single_message"})
+        decision = await off.decide(chat(9), headers={"x-compaction": "off"})
+        assert not decision.is_laid_out and list(decision.sent) == chat(9)

@@ -285,6 +285,15 @@ class Conversation(Section):
     )
 
 
+class SingleMessage(Section):
+    """The bounds of the one message that ``layout: single_message`` makes of a conversation."""
+
+    recent_messages: Count = Field(default=6, description="Most messages before the present one in it.")
+    message_chars: Annotated[int, Field(ge=100, le=LARGEST), Expects("a whole number of at least 100")] = (
+        Field(default=2_000, description="Most characters of each of them.")
+    )
+
+
 class Redact(Section):
     """The secrets that are replaced by marks in whatever is stored, summarised, logged or shown."""
 
@@ -353,6 +362,11 @@ class PolicyBody(Section):
         default="auto",
         description="Tokens kept for the answer; request: its max_tokens; auto: at most half the window.",
     )
+    layout: Annotated[Literal["messages", "single_message"], Expects("messages or single_message")] = Field(
+        default="messages",
+        description="single_message: summary, last messages and the present one as one message of the user.",
+    )
+    single_message: SingleMessage = Field(default=SingleMessage(), description="What stands in that one.")
     levels: Levels = Field(default=Levels(), description="From which usage what is done.")
     triggers: Triggers = Field(default=Triggers(), description="What starts a summary besides usage.")
     summary: Summary = Field(default=Summary(), description="Who summarises, and how.")
