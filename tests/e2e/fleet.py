@@ -15,7 +15,7 @@ LEASE_SECONDS = 2
 # A request's own deadline for Redis is tested elsewhere; a busy machine must not fail these tests.
 REDIS_SECONDS = 1.0
 SUMMARISER = "small"
-# Each bad summariser is a model of its own: what one of them trips stays with it.
+# Ways in which a summariser fails.
 BAD = (
     "failing",
     "limited",
@@ -27,6 +27,13 @@ BAD = (
     "tool-call",
     "not-json",
     "hanging",
+)
+# Each test has a bad summariser of its own: one that failed three times in a row is not asked for ten seconds,
+# and the next test that needs it would wait in vain.
+DOORS = ("chat", "messages", "responses")
+BAD_SUMMARISERS = (
+    *(f"{how}-{which}" for how in BAD for which in (*DOORS, "own")),
+    *(f"hanging-waits-{door}" for door in DOORS),
 )
 WINDOWS: Mapping[str, int | None] = {
     "chat-2k": 2000,
@@ -53,7 +60,7 @@ WINDOWS: Mapping[str, int | None] = {
     "doors-anthropic": 4000,
     "doors-chat": 4000,
     SUMMARISER: 64_000,
-    **{f"small-{name}": 64_000 for name in BAD},
+    **{f"small-{name}": 64_000 for name in BAD_SUMMARISERS},
 }
 POLICIES: Mapping[str, Any] = {
     "version": 1,
@@ -94,7 +101,7 @@ POLICIES: Mapping[str, Any] = {
                 "match": {"team": name},
                 "summary": {"model": f"small-{name}", "timeout_seconds": 1},
             }
-            for name in BAD
+            for name in BAD_SUMMARISERS
         ),
     ],
 }
@@ -112,7 +119,7 @@ TEAMS: Mapping[str, Mapping[str, Any]] = {
     "sk-told": {"team_id": "told"},
     "sk-days": {"team_id": "days"},
     "sk-extractive": {"team_id": "extractive"},
-    **{f"sk-{name}": {"team_id": name} for name in BAD},
+    **{f"sk-{name}": {"team_id": name} for name in BAD_SUMMARISERS},
     "sk-metadata-off": {"team_id": "team-m", "team_metadata": {"compaction": {"mode": "off"}}},
 }
 MASK: dict[str, Any] = {

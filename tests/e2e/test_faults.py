@@ -138,11 +138,11 @@ ANSWERS: dict[str, Reply] = {
 }
 
 
-def bad_summariser(stage: Stage, how: str) -> tuple[Stage, Summariser]:
-    """A stage whose summariser answers as ``how`` says."""
+def bad_summariser(stage: Stage, how: str, which: str) -> tuple[Stage, Summariser]:
+    """A stage whose summariser, that of the key ``sk-{how}-{which}``, answers as ``how`` says."""
     bad = Summariser()
     bad.reply = lambda number, seen: ANSWERS[how]
-    stage.upstream.scripts[served(f"small-{how}")] = bad
+    stage.upstream.scripts[served(f"small-{how}-{which}")] = bad
     return replace(stage, summariser=bad), bad
 
 
@@ -150,16 +150,15 @@ def bad_summariser(stage: Stage, how: str) -> tuple[Stage, Summariser]:
     ("how", "door"),
     [
         *((how, "chat") for how in BAD),
-        # Others each, since one that fails often enough is not asked for a while.
         *((how, "messages") for how in ("not-json", "cut-off", "hanging")),
         *((how, "responses") for how in ("tool-call", "refusing", "hanging")),
     ],
 )
-async def test_a_summariser_that_gives_no_summary(fleet: Fleet, stage: Stage, how: str) -> None:
+async def test_a_summariser_that_gives_no_summary(fleet: Fleet, stage: Stage, how: str, door: str) -> None:
     mark = marker()
     talk = chat(mark, 60)
-    stage, bad = bad_summariser(stage, how)
-    async with Client(fleet.first, f"sk-{how}") as client:
+    stage, bad = bad_summariser(stage, how, door)
+    async with Client(fleet.first, f"sk-{how}-{door}") as client:
         await stage.call(client, stage.at(talk, 0.8))
         await until(lambda: bad.about(mark), "the summariser to be asked")
         for share in (0.83, 0.9, 1.1, 1.2):
@@ -173,26 +172,28 @@ async def test_a_summariser_that_gives_no_summary(fleet: Fleet, stage: Stage, ho
 async def test_a_limited_summariser_is_not_asked_again(fleet: Fleet, stage: Stage) -> None:
     """A retry would cool the deployment down for the live calls."""
     mark = marker()
-    stage, bad = bad_summariser(stage, "limited")
-    async with Client(fleet.first, "sk-limited") as client:
+    stage, bad = bad_summariser(stage, "limited", "own")
+    async with Client(fleet.first, "sk-limited-own") as client:
         for _ in range(4):
             await stage.at_rest(await stage.call(client, stage.at(chat(mark, 60), 0.8)))
     assert len(bad.about(mark)) == 1
 
 
 @EVERY_DOOR
-async def test_nobody_waits_for_a_summariser_that_hangs(fleet: Fleet, plain: Client, stage: Stage) -> None:
+async def test_nobody_waits_for_a_summariser_that_hangs(
+    fleet: Fleet, plain: Client, stage: Stage, door: str
+) -> None:
     stage.upstream.scripts[served("chat-8k")] = lambda seen: Reply(text="Noted.")
-    large = replace(bad_summariser(stage, "hanging")[0], model="chat-8k")
+    large = replace(bad_summariser(stage, "hanging", f"waits-{door}")[0], model="chat-8k")
     talk = chat(marker(), 120, words=50)
-    async with Client(fleet.first, "sk-hanging") as client:
+    async with Client(fleet.first, f"sk-hanging-waits-{door}") as client:
         await no_later(plain, client, large, [large.at(talk, share) for share in (0.8, 0.9, 1.1, 0.8, 1.2)])
 
 
 # The summariser is asked after the call, and does not know which door that came through.
 async def test_a_summariser_that_comes_back_is_used_again(fleet: Fleet, stage: Stage) -> None:
-    stage, bad = bad_summariser(stage, "failing")
-    async with Client(fleet.first, "sk-failing") as client:
+    stage, bad = bad_summariser(stage, "failing", "own")
+    async with Client(fleet.first, "sk-failing-own") as client:
         await stage.call(client, stage.at(chat(marker(), 60), 0.8))
         await until(lambda: bad.calls >= 1, "the summariser to be asked")
         bad.reply = None
