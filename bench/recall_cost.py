@@ -73,6 +73,7 @@ def lay_out(messages: list[Message], counter: TokenCounter, caches: DerivedCache
         policy=policy,
         calibrated_tokens=lambda m: counter.calibrated_tokens(m, MODEL),
         raw_tokens=lambda t: counter.raw_tokens(t, MODEL),
+        raw_message_tokens=lambda m: counter.raw_message_tokens(m, MODEL),
         caches=caches,
     )
     return ViewBuilder(context)

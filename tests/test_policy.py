@@ -30,7 +30,7 @@ DESIGN_DEFAULTS = {
     "levels.light.at": 0.75,
     "levels.medium.at": 0.85,
     "levels.medium.keep_last": 10,
-    "levels.medium.target": 0.35,
+    "levels.medium.target": 0.25,
     "levels.aggressive.at": 0.95,
     "levels.aggressive.keep_last": 4,
     "levels.aggressive.target": 0.25,

@@ -261,7 +261,7 @@ LEVELS: list[tuple[dict[str, Any], str, str]] = [
     ({"medium": {"at": 0.95}}, "levels.medium.at", "levels.aggressive.at"),
     ({"aggressive": {"at": 0.85}}, "levels.aggressive.at", "levels.medium.at"),
     ({"medium": {"target": 0.75}}, "levels.medium.target", "levels.light.at"),
-    ({"light": {"at": 0.35}}, "levels.light.at", "levels.medium.target"),
+    ({"light": {"at": 0.25}}, "levels.light.at", "levels.medium.target"),
     ({"aggressive": {"target": 0.85}}, "levels.aggressive.target", "levels.medium.at"),
     ({"light": {"at": 0.9}, "medium": {"at": 0.8}}, "levels.light.at", "levels.medium.at"),
 ]

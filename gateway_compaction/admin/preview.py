@@ -57,7 +57,8 @@ def preview_call(
     context = _rebuild_context(last, tried, lambda text: count(text, model))
     context = context.with_session(SessionState(controls=replace(detail.steering, rate=None)))
     views = ViewBuilder(context)
-    job = plan_summary_job(views, None)
+    # Shown is what the call itself would come to, so its summary is made at the very moment of its use.
+    job = plan_summary_job(views, None, context.window)
     sent, cut = context.measure.total, job.covers if job else None
     summary, expected = _block_sizes(detail, views, job) if job else (0, 0)
     total = sent if cut is None else views.tokens_beside_block(cut) + summary
@@ -184,6 +185,7 @@ def _rebuild_context(last: CallSnapshot, policy: Policy, count: Callable[[str], 
         policy=policy,
         calibrated_tokens=_fixed_weight,
         raw_tokens=count,
+        raw_message_tokens=_fixed_weight,
     )
 
 

@@ -439,6 +439,9 @@ class Compactor:
                 message, name, names.get(id(message)), correction.media
             ),
             raw_tokens=lambda text: counter.raw_tokens(text, name),
+            raw_message_tokens=lambda message: counter.raw_message_tokens(
+                message, name, names.get(id(message))
+            ),
             wants_json=wants_json(request.body),
             index_tokens=self._settings.index_tokens,
             caches=self._get_caches(name),

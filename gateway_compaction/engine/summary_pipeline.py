@@ -471,6 +471,7 @@ def _build_compaction(task: SummaryTask, kind: Kind, segments: tuple[Segment, ..
         segments=segments,
         limit=task.job.block,
         since=task.since,
+        lead_tokens=task.job.lead_tokens,
         parent=base.digest if base else None,
         tokens_before=task.covered_tokens,
         rate=task.policy.summary.rate,

@@ -80,6 +80,7 @@ def context(policy: Policy, rounds: int, window: int = 4000) -> RequestContext:
         policy=policy,
         calibrated_tokens=lambda m: counter.calibrated_tokens(m, "gpt-4o"),
         raw_tokens=lambda t: counter.raw_tokens(t, "gpt-4o"),
+        raw_message_tokens=lambda m: counter.raw_message_tokens(m, "gpt-4o"),
     )
 
 
@@ -106,7 +107,7 @@ def test_the_cut_is_the_one_that_planning_finds(rounds: int, body: dict[str, Any
     written["summary"] = {"model": "small", **{k: values[k] for k in ("rate", "max_tokens") if k in values}}
     policy = PolicyBook({"version": 1, "defaults": written}, "test").resolve(Identity())
     real = context(policy, rounds)
-    job = plan_summary_job(ViewBuilder(real), None)
+    job = plan_summary_job(ViewBuilder(real), None, real.window)
     assert found.covers == (job.covers if job else None)
     assert found.total_sent == real.measure.total
     if job is not None:
@@ -149,7 +150,7 @@ def test_each_preset_compacts_where_planning_does(
         # How little is known only where there are texts to make an extract of, which the preview has not.
         return
     assert found.compacts == (sent.view.compaction is not None or sent.level in ("medium", "aggressive"))
-    job = plan_summary_job(ViewBuilder(real), None)
+    job = plan_summary_job(ViewBuilder(real), None, real.window)
     assert found.covers == (job.covers if job else None)
     if job is not None:
         views = ViewBuilder(real)
@@ -168,7 +169,8 @@ def test_what_makes_a_preset_compact_is_what_it_says() -> None:
 
 
 def test_pins_take_room_in_tokens() -> None:
-    without, pinned = asked(call(window=4000)), asked(call(window=4000), controls=SessionControls("g", PINS))
+    without = asked(call(window=4000), target=0.35)
+    pinned = asked(call(window=4000), target=0.35, controls=SessionControls("g", PINS))
     told = TokenCounter().raw_tokens("\n".join(render_operator_pins(PINS)), "gpt")
     assert without.covers is not None and pinned.covers is not None
     assert pinned.summary == without.summary + told and told < len("".join(PINS)) / 2
@@ -215,7 +217,7 @@ def test_a_smaller_rate_leaves_a_shorter_summary() -> None:
 def sent_with(policy: Policy, rounds: int, *, rate: float) -> tuple[RequestContext, SessionDetail, int]:
     """A call that was sent with a model's summary of ``rate``, and the tokens of its block."""
     real = context(policy, rounds)
-    job = plan_summary_job(ViewBuilder(real), None)
+    job = plan_summary_job(ViewBuilder(real), None, real.window)
     assert job is not None
     count = real.raw_tokens
     text, wanted = "Ship.", rate * real.measure.between(0, job.covers)
@@ -286,7 +288,8 @@ def test_a_number_of_tokens_is_no_estimate() -> None:
 )
 def test_what_is_said_of_the_target(values: dict[str, Any], said: str, tone: str) -> None:
     found = replace(
-        asked(call(window=4000), rate=0.2), **{"summary_expected": 1, "total_expected": 1200, **values}
+        asked(call(window=4000), rate=0.2, target=0.35),
+        **{"summary_expected": 1, "total_expected": 1200, **values},
     )
     shown = make_preview_view(found, call(window=4000))
     assert said in shown.headline.replace("\u202f", "").replace(" %", "%") and shown.tone == tone

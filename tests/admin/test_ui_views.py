@@ -501,11 +501,11 @@ class TestPolicy:
         assert values["levels.medium.keep_last"].value == "12" and values["levels.medium.keep_last"].own
         assert "policies[0]" in values["levels.medium.keep_last"].source
         assert values["levels.light.at"].source == "built-in default" and not values["levels.light.at"].own
-        assert [slider.value for slider in view.sliders] == ["0.35", "12"]
+        assert [slider.value for slider in view.sliders] == ["0.25", "12"]
 
     def test_only_what_was_moved_is_asked(self) -> None:
         policy = self.BOOK.resolve(self.WHO)
-        body = read_preview_form({"target": "0.35", "keep_last": "4", "rate": "0.2"}, policy)
+        body = read_preview_form({"target": "0.25", "keep_last": "4", "rate": "0.2"}, policy)
         assert (body.target, body.keep_last, body.rate) == (None, 4, None)
         assert read_preview_form({"use_rate": "1", "rate": "0.2"}, policy).rate == 0.2
         for wrong in ({"target": "x"}, {"keep_last": "0"}, {"rate": "0.9", "use_rate": "1"}, {"target": "2"}):

@@ -18,7 +18,7 @@ from tests.lab import Seen
 __all__: list[str] = []
 
 ROLE_LINE = re.compile(r"(?im)^\s*(user|assistant|system|human)\s*:")
-DEFAULT_TRIGGER, TARGET = 0.85, 0.35
+DEFAULT_TRIGGER, TARGET = 0.85, 0.25
 LANGUAGES = (
     ("[\uac00-\ud7a3]", "Korean|한국어"),
     ("[\u3040-\u30ff]", "Japanese|日本語"),

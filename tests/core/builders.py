@@ -88,6 +88,7 @@ class Bench:
             policy=self.policy,
             calibrated_tokens=self.calibrated_tokens,
             raw_tokens=self.raw_tokens,
+            raw_message_tokens=lambda message: self.counter.raw_message_tokens(message, self.model),
             wants_json=self.wants_json,
             caches=self.caches,
             session=SessionState(tuple(compactions), **rest),

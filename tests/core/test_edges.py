@@ -149,7 +149,7 @@ class TestPlanning:
     def test_what_is_to_be_rebuilt_may_be_small(self) -> None:
         context = Bench(8_000, policy()).context(chat(12, 40))
         context = context.with_session(SessionState(controls=SessionControls(rebuild=True)))
-        job = plan_summary_job(ViewBuilder(context), None)
+        job = plan_summary_job(ViewBuilder(context), None, context.measure.total)
         assert job is not None and job.covers == context.coverable_cuts[-1]
 
     def test_an_empty_summary_is_built_upon_too(self) -> None:

@@ -176,6 +176,13 @@ class TestStaying:
         ]
         assert bench().plan(messages, made).view.compaction == made[1]
 
+    def test_a_client_that_went_back_is_at_another_place(self) -> None:
+        messages = table(900)
+        context = bench().context(messages)
+        later = bench().context([*messages, *chat(2, 20)]).sent
+        made, written = replace(stored(context, 6, "extractive"), sent_with=later), stored(context, 4)
+        assert bench().plan(messages, [written, made]).view.compaction == written
+
     @pytest.mark.parametrize("end", [13, 15])
     def test_in_another_branch_it_is_one_of_many(self, end: int) -> None:
         messages = table(900)

@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.records.compaction import KIND_RANK, Clip, Compaction, Segment, SessionRef
+from gateway_compaction.core.records.compaction import (
+    KIND_RANK,
+    Clip,
+    Compaction,
+    HistoryPrefix,
+    Segment,
+    SessionRef,
+)
 from gateway_compaction.core.records.event import CompactionEvent
 from tests.core.search import search
 from tests.core.strategies import texts
@@ -25,6 +32,11 @@ compactions = st.builds(
     limit=st.none() | numbers,
     clip=st.none() | st.builds(Clip, numbers, numbers, st.lists(numbers, max_size=2).map(tuple)),
     since=numbers,
+    lead_tokens=numbers,
+    window=numbers,
+    quotes=st.none() | numbers,
+    sent_with=st.none() | st.builds(HistoryPrefix, numbers, st.just("b" * 32)),
+    rate=st.none() | st.floats(0.01, 1),
     parent=st.none() | st.just("a" * 32),
     version=st.integers(1, 99),
     model=st.none() | st.just("small"),

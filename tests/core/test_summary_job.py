@@ -10,7 +10,12 @@ from hypothesis import given
 
 from gateway_compaction.core.planning.context import RequestContext, has_triggers
 from gateway_compaction.core.planning.plan import make_plan
-from gateway_compaction.core.planning.summary_job import SummaryJob, can_ask_model, plan_summary_job
+from gateway_compaction.core.planning.summary_job import (
+    SURE_SHARE,
+    SummaryJob,
+    can_ask_model,
+    plan_summary_job,
+)
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.policy.presets import PRESETS
@@ -42,7 +47,7 @@ def at(messages: list[Any], covers: int, kind: str = "model") -> Compaction:
 
 
 class TestCut:
-    """The shortest cover that brings usage to the target, the last N kept; else the longest there is."""
+    """The shortest cover that brings usage to the target when it is used, else the longest; N are kept."""
 
     @pytest.mark.parametrize("target", [0.2, 0.3, 0.5, 0.6])
     @pytest.mark.parametrize("keep", [1, 4, 9])
@@ -51,9 +56,35 @@ class TestCut:
         messages = filled(800, 10, 40)
         context = bench(**paths).context(messages)
         allowed = [c for c in context.transcript.cuts if c <= len(messages) - keep]
-        enough = [c for c in allowed if ViewBuilder(context).tokens_beside_block(c) + 60 <= target * WINDOW]
+        # It is used from 850 on, and the conversation goes on growing until then.
+        grown = 850 - 800 + 60
+        views = ViewBuilder(context)
+        enough = [c for c in allowed if views.tokens_beside_block(c) + grown <= target * WINDOW]
         found = job(messages, **paths)
         assert found is not None and found.covers == (enough[0] if enough else allowed[-1])
+
+    @pytest.mark.parametrize("used", [750, 800, 849])
+    def test_it_is_made_so_much_ahead(self, used: int) -> None:
+        found = job(filled(used, 10, 40))
+        assert found is not None and found.lead_tokens == int(SURE_SHARE * (850 - used))
+
+    @pytest.mark.parametrize("factor", [1.0, 1.5, 2.0])
+    def test_the_lead_is_counted_without_calibration(self, factor: float) -> None:
+        setup = bench()
+        messages = filled(int(780 / factor), 5, 30)
+        setup.counter.calibration.adopt({setup.model: factor})
+        found = setup.plan(messages).job
+        left = 850 - setup.context(messages).measure.total
+        assert found is not None and left > 0
+        assert found.lead_tokens == pytest.approx(SURE_SHARE * left / factor, abs=3)
+
+    @pytest.mark.parametrize("controls", [SessionControls(rebuild=True), SessionControls(compact=True)])
+    def test_what_is_used_at_once_has_no_lead(self, controls: SessionControls) -> None:
+        messages = filled(800, 10, 40)
+        found = bench().plan(messages, controls=controls).job
+        assert found is None or found.lead_tokens == 0
+        triggered = bench(triggers__tokens=100, triggers__then="apply").plan(messages).job
+        assert triggered is not None and triggered.lead_tokens == 0
 
     def test_where_all_must_be_kept_there_is_none(self) -> None:
         assert job(filled(800, 3, 100), levels__medium__keep_last=5) is None
@@ -119,12 +150,12 @@ class TestGain:
         messages = filled(800, 10, 40)
         assert job(messages, at(messages, 14)) is None
 
-    @pytest.mark.parametrize(("covers", "made"), [(8, False), (6, True)])
+    @pytest.mark.parametrize(("covers", "made"), [(10, False), (6, True)])
     def test_it_does_up_to_the_middle_between_target_and_light(self, covers: int, made: bool) -> None:
         messages = filled(800, 10, 40)
         kept = at(messages, covers)
         used = ViewBuilder(bench().context(messages)).build_view(kept).tokens
-        assert used > 350 and (used >= 550) == made
+        assert used > 250 and (used >= 500) == made
         assert (job(messages, kept) is not None) == made
 
     def test_without_a_model_an_extract_is_final(self) -> None:
@@ -187,7 +218,7 @@ class TestReplacing:
         made = bench().plan(messages).made
         assert made is not None
         context = bench().context(messages, [made, replace(made, kind="model", limit=None)])
-        assert plan_summary_job(ViewBuilder(context), made) is None
+        assert plan_summary_job(ViewBuilder(context), made, context.measure.total) is None
 
 
 def turns(count: int) -> list[Any]:

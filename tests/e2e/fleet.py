@@ -28,8 +28,8 @@ BAD = (
     "not-json",
     "hanging",
 )
-# Each test has a bad summariser of its own: one that failed three times in a row is not asked for ten seconds,
-# and the next test that needs it would wait in vain.
+# Each test has a bad summariser of its own: one that failed three times in a row is not asked for ten
+# seconds, and the next test that needs it would wait in vain.
 DOORS = ("chat", "messages", "responses")
 BAD_SUMMARISERS = (
     *(f"{how}-{which}" for how in BAD for which in (*DOORS, "own")),

@@ -257,7 +257,14 @@ def decode_exact_record(raw: bytes) -> Compaction | None:
 def is_sound(record: Compaction) -> bool:
     """Tell whether every value of a record can be what it is said to be."""
     clip = record.clip
-    counts = [record.covers, record.since, record.version, record.tokens_before, record.tokens_after]
+    counts = [
+        record.covers,
+        record.since,
+        record.lead_tokens,
+        record.version,
+        record.tokens_before,
+        record.tokens_after,
+    ]
     counts += [n for s in record.segments for n in (s.start, s.end)]
     for one in record.records:
         counts += [one.start, one.end, one.first_turn, one.last_turn, one.original_chars, one.summary_chars]

@@ -102,6 +102,7 @@ class RequestContext:
         calibrated_tokens: tokens of a message, counted as ``measure`` does.
         raw_tokens: tokens of a text without calibration. What is written into a view is cut by this count, so
             that its bytes stay the same when the calibration moves.
+        raw_message_tokens: the same of a message.
         wants_json: the request asks for JSON mode, where providers demand the word in a message.
         index_tokens: covered tokens up to which an index is built while the request waits.
         caches: results kept from earlier requests. No fact: empty ones give the same plan, later.
@@ -116,6 +117,7 @@ class RequestContext:
     policy: Policy
     calibrated_tokens: Callable[[Message], int]
     raw_tokens: Callable[[str], int]
+    raw_message_tokens: Callable[[Message], int]
     wants_json: bool = False
     index_tokens: int = INDEX_TOKENS
     caches: DerivedCaches = field(default_factory=DerivedCaches)

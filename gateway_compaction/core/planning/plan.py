@@ -182,11 +182,12 @@ def _compact_on_request(views: ViewBuilder, plan: Plan) -> Plan:
     goal = int(levels.aggressive.target * views.context.window)
     for keep_last in (levels.medium.keep_last, levels.aggressive.keep_last):
         made = compact_early(views, keep_last, goal)
-        least = max(LEAST_SAVED * plan.view.tokens, LEAST_SAVED_TOKENS)
-        if made is None or plan.view.tokens - made.view.tokens < least:
-            continue
-        view = views.add_quotes(made.view)
-        if view.is_smaller_than(plan.view):
+        most = plan.view.tokens - max(LEAST_SAVED * plan.view.tokens, LEAST_SAVED_TOKENS)
+        if (
+            made is not None
+            and made.view.tokens <= most
+            and (view := views.add_quotes(made.view)).is_smaller_than(plan.view)
+        ):
             return replace(
                 plan,
                 view=view,
@@ -279,7 +280,7 @@ def _add_summary_job(views: ViewBuilder, plan: Plan) -> Plan:
         # Below every level only this explains why what a trigger asks for is not made.
         is_explained = plan.level is not None or plan.outcome != "none"
         return replace(plan, reason=f"{plan.reason}; {why}" if is_explained else why)
-    job = plan_summary_job(views, used)
+    job = plan_summary_job(views, used, plan.view.tokens)
     if job is None:
         if plan.outcome != "none":
             return plan

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gateway_compaction.core.planning.context import RequestContext, applies_at_once
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import Compaction
 
 LEAST_GAIN = 0.1
 """Share of the window that a new summary must cover beyond the stored one; less is not worth a call."""
+
+SURE_SHARE = 0.9
+"""Share of the growth before a summary's first use that is counted on: reports may still move the count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +25,17 @@ class SummaryJob:
         covers: how many messages these are.
         base: the model's summary that it builds upon, or None.
         block: the longest summary block in tokens, note and pins included.
+        lead_tokens: tokens (uncalibrated) by which the conversation grows at least before this is used.
     """
 
     digest: str
     covers: int
     base: Compaction | None
     block: int
+    lead_tokens: int = 0
 
 
-def plan_summary_job(views: ViewBuilder, used: Compaction | None) -> SummaryJob | None:
+def plan_summary_job(views: ViewBuilder, used: Compaction | None, tokens: int) -> SummaryJob | None:
     """Return the summary that is worth making after this call, or None.
 
     An extract that a model is to replace is replaced over the same messages. Otherwise a summary must cover
@@ -40,6 +46,7 @@ def plan_summary_job(views: ViewBuilder, used: Compaction | None) -> SummaryJob 
     Args:
         views: the views of the request.
         used: the compaction that is sent, stored or just made.
+        tokens: usage of the window by what is sent.
     """
     context = views.context
     policy, levels = context.policy, context.policy.levels
@@ -49,7 +56,8 @@ def plan_summary_job(views: ViewBuilder, used: Compaction | None) -> SummaryJob 
     ]
     base = max(final, key=lambda c: c.covers, default=None)
     replaces = is_replaceable(used, policy)
-    cut = used.covers if used is not None and replaces else _find_cut(views)
+    lead = find_lead(context, tokens)
+    cut = used.covers if used is not None and replaces else _find_cut(views, lead)
     if used is not None and used.kind == "extractive":
         # What covers less would be longer than what is sent, and never be used.
         cut = max(cut or 0, used.covers)
@@ -60,17 +68,33 @@ def plan_summary_job(views: ViewBuilder, used: Compaction | None) -> SummaryJob 
         if context.measure.between(covered, cut) < LEAST_GAIN * context.window:
             return None
         enough = (levels.medium.target + levels.light.at) / 2 * context.window
-        if base is not None and views.build_view(base).tokens < enough:
+        # What it quotes fills the window like any other message.
+        if base is not None and views.add_quotes(views.build_view(base)).tokens < enough:
             return None
     # An extract is made anew from its source; only what a model wrote is built upon.
     built_on = base if base is not None and base.kind == "model" else None
-    return SummaryJob(context.chain[cut], cut, built_on, views.summary_block_limit(cut))
+    limit = views.summary_block_limit(cut)
+    newest = context.transcript.history[-1]
+    raw = lead * context.raw_message_tokens(newest) / max(1, context.calibrated_tokens(newest))
+    return SummaryJob(context.chain[cut], cut, built_on, limit, 0 if replaces else int(SURE_SHARE * raw))
 
 
-def _find_cut(views: ViewBuilder) -> int | None:
-    """Return the shortest cover that brings usage to the target and keeps the last N; else the longest.
+def find_lead(context: RequestContext, tokens: int) -> int:
+    """Return the tokens by which a conversation will grow before a summary that is made now is used.
 
-    Where a trigger has started it, what that counts is covered, whatever the usage.
+    It is made from ``light`` on and used from ``medium`` on. Where a trigger or an operator asks for it, it
+    may be used at once.
+    """
+    controls = context.session.controls
+    if controls.compact or controls.rebuild or applies_at_once(context.policy):
+        return 0
+    return max(0, int(context.levels.medium) - tokens)
+
+
+def _find_cut(views: ViewBuilder, lead: int) -> int | None:
+    """Return the shortest cover that brings usage to the target when it is used; else the longest.
+
+    The last N always stay. Where a trigger has started it, what that counts is covered, whatever the usage.
     """
     context = views.context
     if context.is_triggered:
@@ -79,7 +103,7 @@ def _find_cut(views: ViewBuilder) -> int | None:
     # What operators want rebuilt may be far below the target.
     if not (context.session.controls.rebuild and context.measure.total <= target):
         for cut in cuts:
-            if views.tokens_with_full_block(cut) <= target:
+            if views.tokens_with_full_block(cut) + lead <= target:
                 return cut
     return cuts[-1] if cuts else None
 

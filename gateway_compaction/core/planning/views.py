@@ -422,8 +422,9 @@ class ViewBuilder:
         if compaction.tokens_before:
             saved = compaction.tokens_before - context.raw_tokens(text_of(summary))
             room = max(0, int(MOST_OF_SAVED * saved))
+        first = self._find_first_question(compaction)
         for number in [*opener, *later]:
-            if number < compaction.since:
+            if number < first:
                 continue
             candidates = self._find_candidates(compaction, number)
             share = min(room, quote_share(budget, candidates, needing))
@@ -440,6 +441,25 @@ class ViewBuilder:
         # Reserved room that quotes now fill is not counted twice.
         filled = min(costs, context.reserved_for_quotes)
         return replace(view, tokens=view.tokens + costs - filled, recalls=quotes, reserve_used=filled)
+
+    def _find_first_question(self, compaction: Compaction) -> int:
+        """Return the index from which on messages get quotes: those before were answered without.
+
+        A summary is made ahead of its use, and what came in between was answered from the whole history. To
+        quote for it now would cost tokens at every call and help nobody. Counted is without calibration, so
+        that the place does not move.
+        """
+        context = self.context
+        lead, first = compaction.lead_tokens, compaction.since
+        if context.measure.total < context.levels.medium:
+            # An operator wants it used before it was needed.
+            return first
+        while lead > 0:
+            first += 1
+            if first >= len(context.transcript.history):
+                break
+            lead -= context.raw_message_tokens(context.transcript.history[first])
+        return first
 
     def _find_candidates(self, compaction: Compaction, number: int) -> Candidates:
         """Find what of the covered messages a user message may be shown; once for all requests."""

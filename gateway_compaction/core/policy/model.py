@@ -58,7 +58,7 @@ class Medium(Section):
 
     at: Share = Field(default=0.85, description="Share of the window from which a compaction is used.")
     keep_last: Count = Field(default=10, description="Last messages that no compaction covers.")
-    target: Share = Field(default=0.35, description="Share of the window that a new compaction leaves.")
+    target: Share = Field(default=0.25, description="Share of the window that a new compaction leaves.")
 
 
 class Aggressive(Section):

@@ -21,6 +21,9 @@ LEAST_MATCH_UNASKED = 0.45
 # all that the budget allows. Of the questions about older messages of LoCoMo and BEAM all reach this, of what
 # people ask one another in passing one in ten.
 MUCH_NEEDED = 0.42
+# The same for little. Below it the best passage only shares a subject with the message, as in small talk: it
+# would stand in every later call of the epoch and answer nothing.
+LITTLE_NEEDED = 0.3
 # A message of which no more than this share asks counts as if so much of it did.
 LEAST_ASKING = 0.5
 # In tokens: the room of a message that needs little, whatever the budget is.
@@ -82,12 +85,13 @@ class Candidates:
 
     Attributes:
         numbers: passages that match, best first.
-        need: ``much`` for a question that covered messages answer, ``little`` for what else they may help.
+        need: ``much`` for a question that covered messages answer, ``little`` for what else they may help,
+            ``none`` where they have nothing to do with it.
         said: the text of the message itself, which is not quoted to it.
     """
 
     numbers: tuple[int, ...]
-    need: Literal["little", "much"]
+    need: Literal["none", "little", "much"]
     said: str
 
 
@@ -123,7 +127,7 @@ def quote_share(budget: int, candidates: Candidates, earlier: int) -> int:
         candidates: what the message may be shown.
         earlier: the messages of the epoch before it that need much.
     """
-    if candidates.need == "little":
+    if candidates.need != "much":
         return min(budget, LITTLE_QUOTED)
     return budget if earlier < FULL_QUOTES else max(min(budget, LITTLE_QUOTED), int(LATER_SHARE * budget))
 
@@ -137,7 +141,7 @@ def find_candidates(index: PassageIndex, query: Query) -> Candidates:
     said = query.text.strip()
     rare = frozenset[str]() if query.asks else find_rare_terms(index, query)
     if not query.asks and not rare:
-        return Candidates((), "little", said)
+        return Candidates((), "none", said)
     ranked = rank_passages(index, query)[:MOST_TRIED]
     if not query.asks:
         numbers = (
@@ -148,6 +152,8 @@ def find_candidates(index: PassageIndex, query: Query) -> Candidates:
         return Candidates(tuple(numbers), "little", said)
     best = max((score for score, _ in ranked), default=0.0)
     need = best * max(LEAST_ASKING, query.asking)
+    if need < LITTLE_NEEDED:
+        return Candidates((), "none", said)
     found = tuple(n for score, n in ranked if score >= LEAST_MATCH)
     return Candidates(found, "much" if need >= MUCH_NEEDED else "little", said)
 

@@ -93,6 +93,9 @@ class Compaction:
         clip: how messages are shortened; it reaches beyond ``covers`` where messages that stay had to be
             shortened to fit.
         since: index of the user message that was the last one when this was made: earlier ones get no recall.
+        lead_tokens: tokens (uncalibrated) of messages behind ``since`` that were still to come before this
+            was needed: it was made ahead of its use. Their questions were answered from the whole history,
+            and get no recall either.
         window: tokens of the window of the request for which an extract or a clearing was made, 0 where
             unknown.
         quotes: most tokens (uncalibrated) that are ever quoted before message ``since``, None where only the
@@ -124,6 +127,7 @@ class Compaction:
     limit: int | None = None
     clip: Clip | None = None
     since: int = 0
+    lead_tokens: int = 0
     window: int = 0
     quotes: int | None = None
     sent_with: HistoryPrefix | None = None
@@ -161,6 +165,8 @@ class Compaction:
             "clip": _clip_to_list(self.clip),
             "since": self.since,
         }
+        if self.lead_tokens:
+            record["lead_tokens"] = self.lead_tokens
         if self.window:
             record["window"] = self.window
         if self.quotes is not None:
@@ -203,6 +209,7 @@ class Compaction:
                 limit=None if raw["limit"] is None else int(raw["limit"]),
                 clip=_clip_from_list(raw["clip"]),
                 since=int(raw["since"]),
+                lead_tokens=int(raw.get("lead_tokens", 0)),
                 window=int(raw.get("window", 0)),
                 quotes=None if raw.get("quotes") is None else int(raw["quotes"]),
                 sent_with=_prefix_from_list(raw.get("sent_with")),
