@@ -99,7 +99,7 @@ def measured(words: int) -> tuple[float, float, float]:
     ]
     views = [d.build_view(c) for d, c in zip(builders, stored, strict=True)]
     start = time.process_time()
-    builders[0].get_index(OLDER)
+    builders[0].quotes.get_index(OLDER)
     cold = (time.process_time() - start) * 1000
     warm = median_ms(lambda n: builders[n].add_quotes(views[n]))
     assert all(d.add_quotes(v).recalls for d, v in zip(builders, views, strict=True)), "nothing was recalled"

@@ -14,8 +14,8 @@ from typing import Literal, Self
 from gateway_compaction.core.conversation.body import requested_output
 from gateway_compaction.core.planning.fit import read_ahead
 from gateway_compaction.core.planning.plan import find_base
+from gateway_compaction.core.planning.quotes import QuoteFinder
 from gateway_compaction.core.planning.snapshot import build_snapshot
-from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.policy.fields import LARGEST
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
@@ -143,9 +143,9 @@ class PostCall:
             base = find_base(context, plan.view)
             start = base.covers if base is not None and base.kind == "model" else 0
             self._run_apart(read_ahead, context, start)
-        views, shown = ViewBuilder(context), plan.view.compaction
-        if shown is not None and not views.has_index(shown):
-            self._run_apart(views.get_index, shown.covers)
+        quotes, shown = QuoteFinder(context), plan.view.compaction
+        if shown is not None and not quotes.has_index(shown):
+            self._run_apart(quotes.get_index, shown.covers)
         if decision.used is not None:
             lineage = lineage_of(context, decision.used.covers)
             self._parts.rewrite_detector.record_use(decision.session.tenant, lineage)

@@ -162,7 +162,7 @@ class SummaryTask:
 
     def build_index(self) -> None:
         """Build the search index that requests with this summary will need."""
-        self._views.get_index(self.job.covers)
+        self._views.quotes.get_index(self.job.covers)
 
     def text_room(self) -> int:
         """Return the tokens that the summary's own text may have."""

@@ -10,8 +10,9 @@ import pytest
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.fit import compact_early
 from gateway_compaction.core.planning.plan import make_plan
+from gateway_compaction.core.planning.quotes import MOST_OF_SAVED
 from gateway_compaction.core.planning.snapshot import build_snapshot
-from gateway_compaction.core.planning.views import MOST_OF_SAVED, ViewBuilder
+from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.records.compaction import Clip, Compaction, Segment
 from gateway_compaction.core.records.controls import SessionControls, read_start
 from tests.core.builders import Bench, policy, sent_by, stored

@@ -377,15 +377,17 @@ class TestPlanned:
         bench, messages = self.bench(), voyage("What was the code of the marina gate?")
         context = bench.context(messages)
         huge = stored(context, 10)
-        assert ViewBuilder(context).has_index(huge)
+        assert ViewBuilder(context).quotes.has_index(huge)
         heavy = Bench(10**6)
         large = [{"role": r, "content": "x " * 50_000} for r in ("user", "assistant") * 3]
         context = heavy.context([*large, *script("user")])
         huge = stored(context, 6)
         view = ViewBuilder(context).build_view(huge)
-        assert not ViewBuilder(context).has_index(huge) and ViewBuilder(context).add_quotes(view) is view
-        ViewBuilder(context).get_index(6)
-        assert ViewBuilder(context).has_index(huge)
+        assert (
+            not ViewBuilder(context).quotes.has_index(huge) and ViewBuilder(context).add_quotes(view) is view
+        )
+        ViewBuilder(context).quotes.get_index(6)
+        assert ViewBuilder(context).quotes.has_index(huge)
 
 
 class TestMemo:

@@ -103,7 +103,7 @@ def fit(
         if views.tokens_with_full_block(cut) <= goal:
             return _cover(views, base, cut, views.summary_block_limit(cut))
     harder = [*keeping[-1:], *cuts[len(keeping) :], *([covered] if base else [])]
-    for most in (limit - min(views.quotes_budget, context.levels.gap), limit, context.window):
+    for most in (limit - min(views.quotes.budget, context.levels.gap), limit, context.window):
         for cut in harder:
             made = _cover_within(views, base, cut, most)
             if made is not None:

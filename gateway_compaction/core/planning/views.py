@@ -15,7 +15,6 @@ from gateway_compaction.core.conversation.messages import (
     Message,
     carried_cache_mark,
     declared_role,
-    role_of,
     text_of,
     thinking_fields_of,
 )
@@ -23,19 +22,7 @@ from gateway_compaction.core.conversation.rewrite import mark_for_cache, prepend
 from gateway_compaction.core.pins.anchors import Scoring
 from gateway_compaction.core.pins.pins import Rule, find_rules
 from gateway_compaction.core.planning.context import RequestContext
-from gateway_compaction.core.recall.index import PassageIndex, build_index, build_query
-from gateway_compaction.core.recall.passages import split_into_passages
-from gateway_compaction.core.recall.recall import (
-    LEAST_ROOM,
-    AlreadySent,
-    Candidates,
-    Quote,
-    choose_quote,
-    find_candidates,
-    quote_budget,
-    quote_share,
-    render_all_lines,
-)
+from gateway_compaction.core.planning.quotes import QuoteFinder
 from gateway_compaction.core.records.compaction import Compaction
 from gateway_compaction.core.summary.block import (
     BlockFrame,
@@ -49,14 +36,7 @@ from gateway_compaction.core.summary.block import (
 from gateway_compaction.core.summary.segments import TURNS_PER_SEGMENT
 from gateway_compaction.core.summary.turn_labels import LABEL_TOKENS, label_segments
 from gateway_compaction.core.text.escaping import escape_markup
-from gateway_compaction.core.text.language import detect_language, get_phrases
 from gateway_compaction.core.text.shorten import clear_result, clip_message, is_clearable
-
-MOST_OF_SAVED = 7 / 8
-"""Share of the tokens that a compaction saves which all quotes beside it may take."""
-
-NO_LIMIT = 10**9
-"""More tokens than any request has, where a compaction does not tell what it saves."""
 
 NOTE_AND_PINS_TOKENS = 600
 """Tokens for note and pins where ``summary.rate`` sets the length of the text alone."""
@@ -393,126 +373,23 @@ class ViewBuilder:
     # Quotes.
 
     @cached_property
-    def quotes_budget(self) -> int:
-        """Most tokens quoted before one message."""
-        context = self.context
-        recall = context.policy.recall
-        return quote_budget(recall.max_tokens, recall.priority, context.window, context.levels.gap)
+    def quotes(self) -> QuoteFinder:
+        """What finds the quotes of this request."""
+        return QuoteFinder(self.context)
 
     def add_quotes(self, view: View) -> View:
         """Return the view with what its user messages need of the covered ones.
 
-        What a message gets depends on the compaction and on the questions before it, and on no count that a
-        calibration may change, so it stays the same until the next compaction: otherwise each call would lose
-        the provider's prompt cache. A question that the covered messages answer gets the whole budget,
-        whatever was quoted before older messages. All of it counts as usage, so where many needed quotes, the
-        next compaction comes sooner. Together they never take all that the compaction saves: what is ready
-        would otherwise be no smaller than what came, and could not be used.
+        All of it counts as usage, so where many needed quotes, the next compaction comes sooner.
         """
         context, compaction, summary = self.context, view.compaction, view.summary_message
-        budget = self.quotes_budget
-        if budget < LEAST_ROOM or compaction is None or summary is None or not self.has_index(compaction):
+        if compaction is None or summary is None:
             return view
-        history = context.transcript.history
-        opener = [] if view.opener is None else [view.opener]
-        later = [i for i in range(compaction.covers, len(history)) if role_of(history[i]) == "user"]
-        quotes: dict[int, str] = {}
-        quoted: frozenset[int] = frozenset()
-        needing, room = 0, NO_LIMIT
-        if compaction.tokens_before:
-            saved = compaction.tokens_before - context.raw_tokens(text_of(summary))
-            room = max(0, int(MOST_OF_SAVED * saved))
-        first = self._find_first_question(compaction)
-        for number in [*opener, *later]:
-            if number < first:
-                continue
-            candidates = self._find_candidates(compaction, number)
-            share = min(room, quote_share(budget, candidates, needing))
-            needing += candidates.need == "much"
-            if compaction.quotes is not None and number <= compaction.since:
-                share = min(share, compaction.quotes)
-            quote = self._choose_quote(view, compaction, number, share, quoted)
-            if quote.text:
-                quotes[number] = quote.text
-                quoted |= set(quote.passages)
-                room -= quote.tokens
-        count = context.calibrated_tokens
+        quotes = self.quotes.find_quotes(compaction, summary, view.opener)
+        if not quotes:
+            return view
+        count, history = context.calibrated_tokens, context.transcript.history
         costs = sum(count(prepend_text(history[n], text)) - count(history[n]) for n, text in quotes.items())
         # Reserved room that quotes now fill is not counted twice.
         filled = min(costs, context.reserved_for_quotes)
         return replace(view, tokens=view.tokens + costs - filled, recalls=quotes, reserve_used=filled)
-
-    def _find_first_question(self, compaction: Compaction) -> int:
-        """Return the index from which on messages get quotes: those before were answered without.
-
-        A summary is made ahead of its use, and what came in between was answered from the whole history. To
-        quote for it now would cost tokens at every call and help nobody. Counted is without calibration, so
-        that the place does not move.
-        """
-        context = self.context
-        lead, first = compaction.lead_tokens, compaction.since
-        if context.measure.total < context.levels.medium:
-            # An operator wants it used before it was needed.
-            return first
-        while lead > 0:
-            first += 1
-            if first >= len(context.transcript.history):
-                break
-            lead -= context.raw_message_tokens(context.transcript.history[first])
-        return first
-
-    def _find_candidates(self, compaction: Compaction, number: int) -> Candidates:
-        """Find what of the covered messages a user message may be shown; once for all requests."""
-        context = self.context
-        message, keys = context.transcript.history[number], context.policy.summary.preserve_keys
-        return context.caches.frames.get(
-            ("candidates", compaction.digest, context.chain[number + 1], keys),
-            lambda: find_candidates(self.get_index(compaction.covers), build_query(message, keys)),
-        )
-
-    def _choose_quote(
-        self, view: View, compaction: Compaction, number: int, room: int, quoted: frozenset[int]
-    ) -> Quote:
-        """Choose what is quoted before a user message, in at most ``room`` tokens."""
-        context = self.context
-        message = context.transcript.history[number]
-
-        def choose() -> Quote:
-            return choose_quote(
-                self.get_index(compaction.covers),
-                self._find_candidates(compaction, number),
-                AlreadySent(
-                    text=text_of(view.summary_message) if view.summary_message else "",
-                    passages=quoted,
-                    message=view.opener,
-                ),
-                room,
-                get_phrases(detect_language([text_of(message)])),
-                context.raw_tokens,
-            )
-
-        asked, pins = context.chain[number + 1], context.session.controls.pins
-        key = ("recall", compaction.digest, compaction.text, pins, asked, room, quoted)
-        return context.caches.frames.get(key, choose)
-
-    def has_index(self, compaction: Compaction) -> bool:
-        """Tell whether what a compaction covers is indexed, or indexed quickly (half a second at most)."""
-        is_indexed = ("index", compaction.digest) in self.context.caches.indexes
-        tokens = self.context.measure.between(0, compaction.covers)
-        return is_indexed or tokens <= self.context.index_tokens
-
-    def get_index(self, cut: int) -> PassageIndex:
-        """Return the search index of the first ``cut`` messages; it is built once for all requests."""
-        context = self.context
-
-        def build() -> PassageIndex:
-            covered = context.transcript.history[:cut]
-            names = zip(context.digests[:cut], covered, strict=True)
-            pieces = [
-                context.caches.passages.get(digest, partial(split_into_passages, m)) for digest, m in names
-            ]
-            index = build_index(covered, pieces)
-            render_all_lines(index, context.raw_tokens)
-            return index
-
-        return context.caches.indexes.get(("index", context.chain[cut]), build)

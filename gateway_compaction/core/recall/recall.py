@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -72,7 +72,7 @@ class AlreadySent:
     """
 
     text: str = ""
-    passages: Collection[int] = ()
+    passages: frozenset[int] = frozenset()
     message: int | None = None
 
 
