@@ -40,7 +40,7 @@ PLAIN_KEEP_LAST = 4
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What tokens cost, in uncached tokens of a prompt.
+    """A price list, in uncached tokens of a prompt.
 
     Attributes:
         cached: one that the provider reads from its prompt cache.
@@ -152,7 +152,7 @@ class MeteredSummarizer:
 
 @dataclass(slots=True)
 class PinnedSummaryPlayer:
-    """What anybody would build first: one summary of the beginning, which stays until the window is full.
+    """The plain strategy: one summary of the beginning, which stays until the window is full again.
 
     It is made by a model at the call that would come near the window, of the summary before and what has come
     since. With ``shares_prefix`` it is asked for behind the last call's own prompt, which the provider has
