@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import regex
 
@@ -61,6 +62,9 @@ AUTHOR_LINE = regex.compile(rf"[ \t]*{_AUTHOR}[ \t]*$")
 ROLE = regex.compile(rf"(?i){pattern_of('speakers')}")
 # Every head of a post is short, and holds a digit or such a word: most lines are told by that alone.
 LONGEST_HEAD = 100
+NUMBERED = regex.compile(
+    r"[ \t]*(?:\[[^\]\n]{1,20}\] ?)?\[?(\p{L}{2,20})[ _#]?(\d{1,2}|[A-Z])\]?[ \t]*:[ \t]+\S"
+)
 DIGIT = regex.compile(r"\d")
 AGE = regex.compile(rf"(?i)\b{pattern_of('ages')}\b")
 CLOCK = regex.compile(r"\d[:.]\d\d")
@@ -131,8 +135,35 @@ def find_conversations(shown: Sequence[str], lines: Sequence[Span], limit: int) 
     talks = [run for run in runs if _is_conversation(run)]
     return [
         *spans,
+        *(
+            (lines[a][0], lines[find_paragraph_end(shown, b, limit)][1])
+            for a, b in _find_numbered_talk(shown, limit)
+        ),
         *((lines[min(run)][0], lines[find_paragraph_end(shown, max(run), limit)][1]) for run in talks),
     ]
+
+
+def _find_numbered_talk(shown: Sequence[str], limit: int) -> list[tuple[int, int]]:
+    """Return the first and last lines of talk whose speakers have numbers: "Speaker 1: ...".
+
+    One of them speaks again behind another; steps and rules that are numbered do not.
+    """
+    said: dict[str, list[tuple[int, str]]] = {}
+    for i in range(limit):
+        found = NUMBERED.match(shown[i]) if ":" in shown[i] else None
+        if found is not None and not RULES_HEAD.search(f"{found[1]}:"):
+            said.setdefault(found[1], []).append((i, found[2]))
+    talks = []
+    for lines in said.values():
+        numbers = [number for _, number in lines]
+        seen: set[str] = set()
+        is_back = False
+        for before, number in pairwise(numbers):
+            seen.add(before)
+            is_back = is_back or (number != before and number in seen)
+        if is_back:
+            talks.append((lines[0][0], lines[-1][0]))
+    return talks
 
 
 def _is_conversation(run: Mapping[int, str]) -> bool:

@@ -8,11 +8,13 @@ what people write, one line of it is none; several below one another are.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import regex
 
 from gateway_compaction.core.text.fences import Span
 from gateway_compaction.core.text.pasted_blocks import PRINTED, find_printed_end
+from gateway_compaction.core.text.retrieval_prompts import OF_INSTRUCTION
 
 # Lines of a kind that one alone of would be no sign.
 ALIKE_LINES, TIME_LINES = 2, 3
@@ -40,6 +42,30 @@ STATUS = regex.compile(r"<?[ \t]?HTTP/\d(?:\.\d)? [1-5]\d\d\b")
 HEADER = regex.compile(r"<?[ \t]?[A-Za-z][\w\-]{1,40}: ?\S")
 CUE = regex.compile(r"(?:\d\d:)?\d\d:\d\d[.,]\d{3} -->")
 TIME_ALONE = regex.compile(r"[ \t]*[\[(]?(?:\d{1,2}:)?\d{1,2}:\d\d[\])]?[ \t]*$")
+# Name:  value, as records of programs and pages are shown: so many below one another, one of whose values no
+# person makes up: an address, a date, a number of a ticket, an id.
+FIELD = regex.compile(r"[ \t]{0,4}(\p{L}[\p{L}\d _./\-]{0,30}):[ \t]+(\S[^\n]*)")
+FIELDS, MOST_FIELDS = 3, 24
+OF_PROGRAM = regex.compile(
+    r"(?:https?://\S+|\S+@\S+\.\w+|\d{4}-\d\d-\d\d\S*|\p{Lu}{2,10}-\d{1,6}|#\d{2,8}|[0-9a-f]{7,64}"
+    r"|\d{1,3}(?:\.\d{1,3}){3}\S*|[\w.\-]+/[\w.\-/]+:[\w.\-]+|[a-z][\w.\-]*-[a-z\d]{5,10})[ \t]*$"
+)
+# The line below the names of a table's columns, and its rows; those of a data frame begin with a number.
+TABLE_RULER = regex.compile(r"[ \t]*[-=]{2,}(?:[ \t]*[+|][ \t]*[-=]{2,})+[ \t]*$")
+FRAME_ROW = regex.compile(r"[ \t]{0,8}\d{1,9}[ \t]{2,}\S")
+# [('...',), (...)], {'a': ...}, as Python prints what a query found.
+PRINTED_VALUE = regex.compile(r"(?:\[\(|\(|\{)(?:b|u)?['\"]")
+VALUE_OPENS = frozenset(("[(", "('", '("', "{'", '{"'))
+SCALAR_ENDS = ("|", ">", "|-", ">-", "|+", ">+")
+VALUE_ENDS = (")", "]", "}", "),")
+BLOCK_SCALAR = regex.compile(r"([ \t]*)[\w.\-]{1,40}: [|>][+\-]?\d?[ \t]*$")
+# [1] Release notes (https://x.example/r), as searches list what they found.
+HIT = regex.compile(r"[ \t]*\[\d{1,3}\][ \t]+[^\n]{1,100}?\(?https?://\S+\)?[ \t]*$")
+# (score: 0.91) ..., [relevance=0.87] ..., Retrieved memory (score 0.87): ...
+SCORED = regex.compile(
+    r"(?i)[ \t]*(?:[\p{L} ]{0,40})[(\[](?:score|similarity|relevance|distance|confidence)[:= ]{1,2}"
+    r"-?\d?\.\d+[)\]](?::|[ \t]|$)"
+)
 OBJECT = regex.compile(r"BEGIN:(V[A-Z]{3,20})[ \t]*$")
 
 
@@ -92,7 +118,53 @@ def _find_end(lines: Sequence[str], i: int, limit: int) -> int | None:
         return next((k for k in range(limit - 1, i, -1) if lines[k].strip() == closing), limit - 1)
     if line.endswith("):") and AUTHOR_OF.match(line) and i + 1 < limit and lines[i + 1][:4].isspace():
         return _find_paragraph_end(lines, i, limit)
-    return None
+    if " | " in line and i and TABLE_RULER.match(lines[i - 1]):
+        return i + _count_holding(lines, i, limit, " | ") - 1
+    if line[:2] in VALUE_OPENS and PRINTED_VALUE.match(line) and line.rstrip().endswith(VALUE_ENDS):
+        return i
+    if ("(" in line or "[" in line) and (HIT.match(line) or SCORED.match(line)):
+        return _find_paragraph_end(lines, i, limit)
+    return _find_record_end(lines, i, limit)
+
+
+def _find_record_end(lines: Sequence[str], i: int, limit: int) -> int | None:
+    """Return the last line of a record of named fields, of a block of YAML or of a data frame's rows."""
+    line = lines[i]
+    block = BLOCK_SCALAR.match(line) if line.rstrip().endswith(SCALAR_ENDS) else None
+    if block is not None:
+        k = i
+        while k + 1 < limit and lines[k + 1].startswith(block[1] + "  "):
+            k += 1
+        return k if k > i else None
+    if ": " in line:
+        return _find_fields_end(lines, i, min(limit, i + MOST_FIELDS))
+    rows = _count_alike(lines, i, limit, FRAME_ROW) if "  " in line else 0
+    return i + rows - 1 if rows >= ALIKE_LINES else None
+
+
+def _find_fields_end(lines: Sequence[str], i: int, limit: int) -> int | None:
+    """Return the last line of a record of fields, up to one that is about manners; None without one."""
+    fields: list[regex.Match[str]] = []
+    while i + len(fields) < limit and (field := FIELD.match(lines[i + len(fields)])) is not None:
+        fields.append(field)
+    if len(fields) < FIELDS or not any(OF_PROGRAM.match(field[2]) for field in fields):
+        return None
+    # The dearest question comes last.
+    count = next((n for n, field in enumerate(fields) if _is_of_manner(field[1])), len(fields))
+    return i + count - 1 if count >= FIELDS else None
+
+
+@lru_cache(maxsize=1_000)
+def _is_of_manner(name: str) -> bool:
+    return OF_INSTRUCTION.search(name) is not None
+
+
+def _count_holding(lines: Sequence[str], i: int, limit: int, sign: str) -> int:
+    """Return how many lines below one another hold a sign, from a line on."""
+    k = i
+    while k < limit and sign in lines[k]:
+        k += 1
+    return k - i
 
 
 def _is_logged(line: str) -> bool:

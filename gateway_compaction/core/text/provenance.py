@@ -327,8 +327,9 @@ def _is_label(line: str) -> bool:
             return True
         if _is_frame(line, BEGINS):
             return True
-        if len({name for name in names if name.isdigit()}) == 1 and MATERIAL.issuperset(names[:-1]):
-            # "[Document 1]"
+        kinds = [word for word in _find_words(inside) if not word.isdigit()]
+        if kinds and len({name for name in names if name.isdigit()}) == 1 and MATERIAL.issuperset(kinds):
+            # "[Document 1]", "[chunk 3 / a.md]"
             return True
         says = len(label) > 1 and not RESULTS.isdisjoint(_find_words(label[0]))
         return says or _are_label_words(names, is_named=NAMED.search(inside) is not None)

@@ -10,25 +10,26 @@ from __future__ import annotations
 RESULTS = frozenset(
     "result results output outputs observation observations response responses return returned returns"
     " stdout stderr log logs traceback content contents report reports findings answer answered answers"
-    " reply replied replies said says printed produced snapshot excerpt dump listing".split()
+    " transcript reply replied replies said says printed produced snapshot excerpt dump listing".split()
 )
 # The same for a text with an author: "message from", "comment by". Alone they label nothing.
 WRITTEN = frozenset("message mail email letter comment notification issue ticket post review".split())
 # Words for a text that was written for no one conversation, as tags and labels name it: <document>.
 MATERIAL = frozenset(
     "file files document documents notification context data page pages webpage info text passage passages"
-    " source sources attachment attachments chunk chunks".split()
+    " source sources attachment attachments chunk chunks doc docs".split()
 )
 # Words for where the text comes from.
 SOURCES = frozenset(
     "tool tools function functions command commands cmd code shell terminal bash execution exec action"
     " actions api browser agent agents subagent subagents worker plugin mcp server script snippet console"
-    " program web search retrieval query database task subtask step call calls invocation website".split()
+    " program clipboard ocr web search retrieval query database task subtask step call calls invocation"
+    " website".split()
 )
 # Words for how it came.
 CAME = frozenset(
     "got returned printed produced ran executed retrieved attached fetched uploaded scraped extracted"
-    " forwarded loaded read quoted cited copied pasted".split()
+    " forwarded loaded read quoted cited copied pasted selected highlighted transcribed".split()
 )
 # What a template of messages calls the part of a tool, in its tokens: <|im_start|>tool, <|observation|>.
 TEMPLATE_WORDS = frozenset(
