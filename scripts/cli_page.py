@@ -55,7 +55,8 @@ def _subcommands(command: Any) -> dict[str, Any]:
 def _describe_commands(name: str, command: Any, inherited: frozenset[str]) -> Iterator[str]:
     inner = _subcommands(command)
     # An option that all commands of a group take is described once, with the group.
-    shared = [one for one in next(iter(inner.values())).params if _is_shared(one, inner)] if inner else []
+    first = next(iter(inner.values())).params if len(inner) > 1 else []
+    shared = [one for one in first if _is_shared(one, inner)]
     shared = [one for one in shared if one.name not in inherited]
     yield "\n".join(_describe_command(name, command, inherited, shared))
     for word, one in inner.items():

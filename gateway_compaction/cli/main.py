@@ -11,7 +11,7 @@ import typer
 from dotenv import load_dotenv
 
 from gateway_compaction import __version__
-from gateway_compaction.cli import policy
+from gateway_compaction.cli import bench, policy
 from gateway_compaction.cli.buffers import commands as buffers
 from gateway_compaction.cli.demo import demo
 from gateway_compaction.cli.doctor import doctor
@@ -34,6 +34,7 @@ app.command()(init)
 app.command()(doctor)
 app.command()(replay)
 app.command("eval")(evaluate)
+app.add_typer(bench.app, name="bench")
 app.add_typer(policy.app, name="policy")
 app.add_typer(buffers.app, name="buffers")
 

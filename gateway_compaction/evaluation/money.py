@@ -258,18 +258,18 @@ class PinnedSummary:
 
 @dataclass(frozen=True, slots=True)
 class GatewayVariant:
-    """The code that serves requests, under a policy document."""
+    """The code that serves requests, under somebody's policies."""
 
     name: str
-    document: Mapping[str, Any]
-    model: str
+    book: PolicyBook
+    identity: Identity
 
     def make_player(self, window: int, scales: Scales, spending: Spending) -> Player:
         """See ``Variant``."""
-        book = PolicyBook(self.document, self.name)
+        model = self.identity.model or "replay"
         summarizer = MeteredSummarizer(scales, spending)
-        runtime = build_replay_runtime(FixedModels(window, self.model), summarizer, book)
-        return GatewayPlayer(runtime, self.model, Identity(model=self.model))
+        runtime = build_replay_runtime(FixedModels(window, model), summarizer, self.book)
+        return GatewayPlayer(runtime, model, self.identity)
 
 
 class _Unchanged:
