@@ -16,7 +16,9 @@ from gateway_compaction.cli.recordings import RecordingError, read_recordings
 from gateway_compaction.errors import PolicyError, TranscriptError
 
 if TYPE_CHECKING:
+    from gateway_compaction.core.policy.book import PolicyBook
     from gateway_compaction.evaluation.money import Prices
+    from gateway_compaction.evaluation.money_report import MoneyRow
 
 app = typer.Typer(help="Measure on your own recordings.", no_args_is_help=True)
 
@@ -24,6 +26,27 @@ WINDOWS = [8000, 16000]
 WIDTH = 200
 PRINTED = Path("-")
 LEAST_MESSAGES = 4
+
+FilesOption = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILE...", help='JSON lines of conversations, {"messages": [...]}.'),
+]
+WindowOption = Annotated[
+    list[int] | None,
+    typer.Option(min=500, help="Context window in tokens; repeatable; default: 8000, 16000."),
+]
+PolicyOption = Annotated[
+    Path | None, typer.Option(help="Policy file for this gateway, in place of three policies of ours.")
+]
+ModelOption = Annotated[
+    str, typer.Option(help="Model name: how tokens are counted, and whose prices are shown as well.")
+]
+AsJsonOption = Annotated[
+    Path | None, typer.Option("--json", help="Write the rows to this file; '-' prints them.")
+]
+AsMarkdownOption = Annotated[
+    bool, typer.Option("--markdown", help="Print a Markdown table instead of a drawn one.")
+]
 
 
 @app.callback()
@@ -33,26 +56,12 @@ def _group() -> None:
 
 @app.command()
 def money(
-    files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE...", help='JSON lines of conversations, {"messages": [...]}.'),
-    ],
-    window: Annotated[
-        list[int] | None,
-        typer.Option(min=500, help="Context window in tokens; repeatable; default: 8000, 16000."),
-    ] = None,
-    policy: Annotated[
-        Path | None, typer.Option(help="Policy file for this gateway, in place of three policies of ours.")
-    ] = None,
-    model: Annotated[
-        str, typer.Option(help="Model name: how tokens are counted, and whose prices are shown as well.")
-    ] = "gpt-4o",
-    as_json: Annotated[
-        Path | None, typer.Option("--json", help="Write the rows to this file; '-' prints them.")
-    ] = None,
-    as_markdown: Annotated[
-        bool, typer.Option("--markdown", help="Print a Markdown table instead of a drawn one.")
-    ] = False,
+    files: FilesOption,
+    window: WindowOption = None,
+    policy: PolicyOption = None,
+    model: ModelOption = "gpt-4o",
+    as_json: AsJsonOption = None,
+    as_markdown: AsMarkdownOption = False,
 ) -> None:
     """Compare bills: each strategy plays the recordings call by call, its summaries are paid for as well.
 
@@ -62,7 +71,6 @@ def money(
     """
     from gateway_compaction.adapters.policy_file import load_policy_file
     from gateway_compaction.evaluation.money_report import (
-        compare_bills,
         money_row_to_json,
         render_money_markdown,
         render_money_table,
@@ -75,20 +83,7 @@ def money(
     except (RecordingError, PolicyError) as error:
         console.print(str(error), style="red", markup=False, highlight=False)
         raise typer.Exit(1) from error
-    with Progress(console=console, transient=True) as bar:
-        task = bar.add_task("playing", total=None)
-        progress = partial(bar.update, task)
-        windows = sorted(set(window or WINDOWS))
-        rows = asyncio.run(
-            compare_bills(
-                conversations,
-                windows,
-                model,
-                book,
-                _list_prices(model),
-                lambda done, total: progress(completed=done, total=total),
-            )
-        )
+    rows = _play(conversations, sorted(set(window or WINDOWS)), model, book, console)
     title = ", ".join(path.stem for path in files)
     if as_json is not None:
         text = json.dumps([money_row_to_json(row) for row in rows], ensure_ascii=False, indent=1)
@@ -101,6 +96,26 @@ def money(
         return
     shown = Console() if Console().is_terminal else Console(width=WIDTH)
     shown.print(render_money_table(title, rows))
+
+
+def _play(
+    conversations: list[list[Any]], windows: list[int], model: str, book: PolicyBook | None, console: Console
+) -> list[MoneyRow]:
+    """Play everything, with a line that shows how far it is."""
+    from gateway_compaction.evaluation.money_report import compare_bills
+
+    with Progress(console=console, transient=True) as bar:
+        task = bar.add_task("playing", total=None)
+        progress = partial(bar.update, task)
+        work = compare_bills(
+            conversations,
+            windows,
+            model,
+            book,
+            _list_prices(model),
+            lambda done, total: progress(completed=done, total=total),
+        )
+        return asyncio.run(work)
 
 
 def _read_conversations(files: list[Path]) -> list[list[Any]]:
