@@ -185,6 +185,7 @@ class SessionDetail:
         bypass, backoff: until when and why, None where it is not so.
         ttl: seconds left to live.
         client_state: what the client told of its work; None where it told nothing.
+        key_rate: the rate that was set for all sessions of its key; None where none was.
     """
 
     row: SessionRow
@@ -198,6 +199,7 @@ class SessionDetail:
     last_call: CallSnapshot | None = None
     ttl: float = 0.0
     client_state: ClientState | None = None
+    key_rate: float | None = None
 
     @property
     def versions(self) -> tuple[int, ...]:
@@ -305,8 +307,15 @@ class Archive(Protocol):
         """Take a pin back."""
         ...
 
-    async def set_rate(self, scope: Scope, session: SessionRef, rate: float | None) -> None:
-        """Let the next summaries have this rate (0.1 to 0.5) in place of the policy's; None gives it back."""
+    async def set_rate(
+        self, scope: Scope, session: SessionRef, rate: float | None, *, for_key: bool = False
+    ) -> None:
+        """Let the next summaries have this rate (0.1 to 0.5) in place of the policy's; None gives it back.
+
+        Args:
+            for_key: it holds for all sessions of this one's key but those that have a rate of their own,
+                which this one has no more. Refused where it is not known whose key alone the session is.
+        """
         ...
 
     async def reset(self, scope: Scope, session: SessionRef) -> None:

@@ -74,12 +74,14 @@ class Notices:
             present generation began.
         requested: sessions of which an operator wants something at their next call, however small.
         restoring: tenants with conversations that began where others ended.
+        rates: rates that operators set for the next summaries of a key, by its hash.
     """
 
     forgotten: Mapping[str, float] = field(default_factory=dict)
     voided: Mapping[str, float] = field(default_factory=dict)
     requested: frozenset[str] = frozenset()
     restoring: frozenset[str] = frozenset()
+    rates: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,8 +189,10 @@ class FakeArchive:
             raise NotFound("There is no such pin")
         await self._do(scope, session, "unpin", text)
 
-    async def set_rate(self, scope: Scope, session: SessionRef, rate: float | None) -> None:
-        await self._do(scope, session, "rate", rate)
+    async def set_rate(
+        self, scope: Scope, session: SessionRef, rate: float | None, *, for_key: bool = False
+    ) -> None:
+        await self._do(scope, session, "rate", (rate, "key") if for_key else rate)
 
     async def reset(self, scope: Scope, session: SessionRef) -> None:
         await self._do(scope, session, "reset")

@@ -249,6 +249,39 @@ class TestRate:
         with pytest.raises(ActionRefused, match=r"from 0\.1 to 0\.5"):
             await archive.set_rate(ADMIN, S, 0.7)
 
+    async def test_one_of_a_key_is_told_of_all_its_sessions(
+        self, store: RedisStore, archive: RedisArchive
+    ) -> None:
+        key, another = {"team_id": "7c1f", "key_hash": "k1"}, session("another")
+        for where, about in ((S, key), (another, key), (session("third"), {**key, "key_hash": "k2"})):
+            await store.append(where, event(), ttl=TTL, call=CallRecord(about=about))
+        await archive.set_rate(OWN, S, 0.4)
+        await archive.set_rate(OWN, S, 0.2, for_key=True)
+        assert (await store.notices()).rates == {"k1": 0.2}
+        shown = [await archive.detail(OWN, where) for where in (S, another, session("third"))]
+        assert [(one.steering.rate, one.key_rate) for one in shown] == [
+            (None, 0.2),
+            (None, 0.2),
+            (None, None),
+        ]
+        told = shown[0].events[0]
+        assert (told.outcome, told.reason) == ("rate", "for its key: 0.2, from the next summary on")
+        assert told.by and "zoe" in told.by
+        await archive.set_rate(OWN, another, None, for_key=True)
+        assert (await store.notices()).rates == {}
+        assert (await archive.detail(OWN, S)).key_rate is None
+
+    async def test_whose_key_it_is_must_be_known(self, store: RedisStore, archive: RedisArchive) -> None:
+        for key in ("k1", "k2"):
+            about = {"team_id": "7c1f", "key_hash": key}
+            await store.append(S, event(), ttl=TTL, call=CallRecord(about=about))
+        with pytest.raises(ActionRefused, match="one key alone"):
+            await archive.set_rate(OWN, S, 0.2, for_key=True)
+        with pytest.raises(NotFound):
+            await archive.set_rate(Scope(key_hash="k1"), S, 0.2, for_key=True)
+        await raw(store).hset("gwc:rates", mapping={"k1": "x", "k2": "0.9", b"\xff": "0.2"})
+        assert (await store.notices()).rates == {"\ufffd": 0.2}
+
 
 class TestVersions:
     """Roll back, rebuild, reset."""

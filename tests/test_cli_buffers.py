@@ -790,7 +790,8 @@ class TestShapes:
             (["ls"], "rows cursor total"),
             (
                 ["show", "aa11"],
-                "row compactions retired claims events steering bypass backoff last_call ttl client_state",
+                "row compactions retired claims events steering bypass backoff last_call ttl client_state"
+                " key_rate",
             ),
             (["events", "aa11"], "session events"),
             (["diff", "aa11"], "from to changes"),

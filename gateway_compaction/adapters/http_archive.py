@@ -164,9 +164,12 @@ class HttpArchive:
         """See ``Archive.unpin``."""
         await self._ask("POST", _build_path(session, "unpin"), body={"text": text})
 
-    async def set_rate(self, scope: Scope, session: SessionRef, rate: float | None) -> None:
+    async def set_rate(
+        self, scope: Scope, session: SessionRef, rate: float | None, *, for_key: bool = False
+    ) -> None:
         """See ``Archive.set_rate``."""
-        await self._ask("POST", _build_path(session, "rate"), body={"rate": rate})
+        more = {"for_key": True} if for_key else {}
+        await self._ask("POST", _build_path(session, "rate"), body={"rate": rate, **more})
 
     async def reset(self, scope: Scope, session: SessionRef) -> None:
         """See ``Archive.reset``."""

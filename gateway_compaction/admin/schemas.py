@@ -38,6 +38,9 @@ class RateBody(_Body):
     rate: Annotated[
         float | None, Field(ge=0.1, le=0.5, description="In place of summary.rate; null: the policy's.")
     ]
+    for_key: Annotated[
+        bool, Field(description="For all sessions of this one's key that have no rate of their own.")
+    ] = False
 
 
 class PreviewBody(_Body):

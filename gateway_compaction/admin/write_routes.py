@@ -89,9 +89,11 @@ async def unpin(viewer: Doer, parts: PartsDep, id: Id, body: PinBody) -> Respons
 async def set_rate(viewer: Doer, parts: PartsDep, id: Id, body: RateBody) -> Response:
     """Let the next summaries of this conversation have another rate than its policy says; null gives it back.
 
-    What is written already stays as it is.
+    What is written already stays as it is. With `for_key` it holds for every conversation of the same key,
+    which other processes learn of within 5 seconds; a rate of a conversation's own goes before it.
     """
-    await parts.archive.set_rate(viewer.scope, ref_of(id), body.rate)
+    await parts.archive.set_rate(viewer.scope, ref_of(id), body.rate, for_key=body.for_key)
+    await parts.attend()
     return json_response(Done("rate", DETAILS["rate"]))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
@@ -54,6 +54,7 @@ from gateway_compaction.engine.request import (
     Request,
     SizedModel,
     Untouched,
+    describe_observed,
     find_session,
     lineage_of,
     read_wish,
@@ -61,7 +62,7 @@ from gateway_compaction.engine.request import (
 from gateway_compaction.engine.summary_task import SummaryTask
 from gateway_compaction.engine.worker import Worker
 from gateway_compaction.errors import PolicyError, StoreError, TranscriptError
-from gateway_compaction.ports import Buffer, LoadedSession, ModelFacts, Models
+from gateway_compaction.ports import Buffer, ModelFacts, Models
 
 log = logging.getLogger("gateway_compaction")
 
@@ -70,16 +71,6 @@ WARNINGS = 1_000
 
 MODELS_KEPT = 50
 """Model names whose derived caches are kept: a client may invent names where a wildcard serves any model."""
-
-WOULD: dict[str, str] = {
-    "none": "would be sent as it came",
-    "prepared": "would be sent as it came",
-    "applied": "would be sent with a stored compaction",
-    "fallback": "would be compacted at once",
-    "passthrough": "would be sent as it came",
-    "bypassed": "would be left alone",
-}
-"""What ``enforce`` would have done to a request that is only observed, in words, by the plan's outcome."""
 
 SWITCHED_OFF = Policy(name="GATEWAY_COMPACTION_ENABLED", mode="off")
 """The policy of everybody while the environment switches compaction off, whatever files and metadata say."""
@@ -124,6 +115,7 @@ class Compactor:
         self._policy_problems = PolicyProblems(parts.clock)
         self._caches: dict[str, DerivedCaches] = {}
         self._requested: frozenset[str] = frozenset()
+        self._key_rates: Mapping[str, float] = {}
 
     async def compact(
         self, request: Request, policy: Policy | None = None, model: SizedModel | None = None
@@ -159,7 +151,7 @@ class Compactor:
         if not isinstance(measured, RequestContext):
             return measured
         session = find_session(request, measured.chain)
-        state = await self.load_session(session, measured, request.loaded)
+        state = await self.load_session(session, measured, request)
         if request.client_state is not None:
             state = replace(state, client_state=follow_client_state(state.client_state, request, measured))
         if wish == "now":
@@ -274,16 +266,16 @@ class Compactor:
         )
 
     async def load_session(
-        self, session: SessionRef, context: RequestContext, loaded: LoadedSession | None = None
+        self, session: SessionRef, context: RequestContext, request: Request, *, anew: bool = False
     ) -> SessionState:
         """Ask the store for what fits this request, in one round trip, and add what this process knows.
 
-        What was read with a kept conversation a moment ago is asked in the store's place.
+        What was read with a kept conversation a moment ago is asked in the store's place, but ``anew``.
 
         A store that does not answer is no error: what this process remembers is used, no summary is started,
         and what operators asked for holds on, so that the same bytes are sent.
         """
-        local = self._parts.local
+        local, loaded = self._parts.local, None if anew else request.loaded
         digests = [context.chain[0], *(context.chain[cut] for cut in context.transcript.cuts)]
         try:
             buffer = loaded(digests) if loaded else await self._parts.store.load(session, digests)
@@ -292,6 +284,8 @@ class Compactor:
             log.debug("store: session=%s %s", session.session_id, error)
             buffer = Buffer(backoff="the store does not answer")
             controls = local.get_controls(session)
+        if controls.rate is None and self._key_rates:
+            controls = replace(controls, rate=self._key_rates.get(request.about.get("key_hash", "")))
         generation = buffer.controls.generation
         skip_reason = self._parts.rewrite_detector.find_skip_reason(session.tenant, lineage_of(context))
         return SessionState(
@@ -329,8 +323,10 @@ class Compactor:
         running = self._worker.submit(task) if task else None
         if running is not None:
             await asyncio.wait([running], timeout=planned.wait_seconds)
-        context = planned.context.with_session(await self.load_session(planned.session, planned.context))
-        return await self.plan_and_render(planned.request, planned.model, planned.session, context)
+        request = planned.request
+        state = await self.load_session(planned.session, planned.context, request, anew=True)
+        context = planned.context.with_session(state)
+        return await self.plan_and_render(request, planned.model, planned.session, context)
 
     # The story once more, for the deployment that was chosen.
 
@@ -356,6 +352,10 @@ class Compactor:
     def set_requested(self, requested: frozenset[str]) -> None:
         """Ask the store at the next call of these sessions, however small it is."""
         self._requested = requested
+
+    def set_key_rates(self, rates: Mapping[str, float]) -> None:
+        """Let the next summaries of these keys, by their hashes, have a rate that an operator set."""
+        self._key_rates = rates
 
     def clear_caches(self) -> None:
         """Drop everything that holds text: something was erased."""
@@ -486,8 +486,3 @@ def follow_client_state(
     # What the latest user message brought is of the new work.
     start = transcript.turn_starts[-1] if transcript.turn_starts else len(transcript.history)
     return (known or ClientState()).follow(masked, context.policy.restore.reset_on, start)
-
-
-def describe_observed(planned: Planned) -> Planned:
-    """Return a decision of shadow mode: nothing is rewritten, and the reason says what would be."""
-    return replace(planned, outcome="observed", reason=f"{WOULD[planned.outcome]}: {planned.reason}")

@@ -74,6 +74,7 @@ class NoticePoller:
 
     def _apply(self, notices: Notices) -> None:
         self._compactor.set_requested(notices.requested)
+        self._compactor.set_key_rates(notices.rates)
         if self._restorer is not None:
             self._restorer.set_tenants(notices.restoring)
         forgotten = _find_news(notices.forgotten, self._seen_forgotten)

@@ -9,7 +9,7 @@ is one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from gateway_compaction.core.conversation.body import PlainSize
@@ -32,6 +32,17 @@ from gateway_compaction.telemetry import Stage
 
 LABEL_CHARS = 200
 """Characters kept of an id that a client sent: labels are for people who look a session up."""
+
+
+WOULD: dict[str, str] = {
+    "none": "would be sent as it came",
+    "prepared": "would be sent as it came",
+    "applied": "would be sent with a stored compaction",
+    "fallback": "would be compacted at once",
+    "passthrough": "would be sent as it came",
+    "bypassed": "would be left alone",
+}
+"""What ``enforce`` would have done to a request that is only observed, in words, by the plan's outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,3 +301,8 @@ def list_sizes(decision: Decision) -> tuple[int, ...]:
     total = decision.tokens_after if was_changed else decision.tokens_before
     rule, body = decision.policy.output_reserve, decision.request.body
     return () if total is None else (total, total - output_reserve(body, decision.model.window, rule))
+
+
+def describe_observed(planned: Planned) -> Planned:
+    """Return a decision of shadow mode: nothing is rewritten, and the reason says what would be."""
+    return replace(planned, outcome="observed", reason=f"{WOULD[planned.outcome]}: {planned.reason}")

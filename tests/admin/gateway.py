@@ -13,13 +13,14 @@ from openai import AsyncOpenAI
 from tests.lab import Proxy, grow
 from tests.lab.proxy import MASTER_KEY
 
-__all__ = ["KEYS", "converse", "demo_gateway", "example"]
+__all__ = ["KEYS", "converse", "converse_kept", "demo_gateway", "example"]
 
 ROOT = Path(__file__).resolve().parents[2]
 KEYS: dict[str, dict[str, Any]] = {
     "sk-support-1": {"team_id": "team-2b90", "team_alias": "support", "key_alias": "helpdesk"},
     "sk-research-1": {"team_id": "team-7c1f", "team_alias": "research", "key_alias": "ann-laptop"},
     "sk-legal-1": {"team_id": "team-99aa", "team_alias": "legal", "key_alias": "contracts"},
+    "sk-sales-1": {"team_id": "team-5e11", "team_alias": "sales", "key_alias": "counter"},
 }
 POLICIES = {
     "version": 1,
@@ -32,6 +33,7 @@ POLICIES = {
     },
     "policies": [
         {"name": "only watch", "match": {"team": "legal"}, "mode": "observe"},
+        {"name": "kept here", "match": {"team": "sales"}, "conversation": {"keep": "gateway"}},
         {"name": "research", "match": {"team": "research"}, "levels": {"medium": {"keep_last": 6}}},
     ],
 }
@@ -97,3 +99,18 @@ async def converse(
                 extra_headers={"x-session-id": label},
             )
             await asyncio.sleep(pause)
+
+
+async def converse_kept(proxy: Proxy, messages: Sequence[Mapping[str, Any]]) -> str:
+    """Say what a client says in a conversation, as one whose conversation the gateway keeps; its id."""
+    conversation = ""
+    async with AsyncOpenAI(base_url=f"{proxy.url}/v1", api_key="sk-sales-1", max_retries=0) as client:
+        for message in messages:
+            if message["role"] == "user":
+                raw = await client.chat.completions.with_raw_response.create(
+                    model="demo",
+                    messages=[message],  # type: ignore[list-item]
+                    extra_headers={"x-conversation-id": conversation} if conversation else {},
+                )
+                conversation = raw.headers["x-conversation-id"]
+    return conversation

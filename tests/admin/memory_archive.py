@@ -137,8 +137,13 @@ class MemoryArchive:
             raise PartNotFound.pin(len(detail.steering.pins))
         self._do("unpin", scope, session)
 
-    async def set_rate(self, scope: Scope, session: SessionRef, rate: float | None) -> None:
+    async def set_rate(
+        self, scope: Scope, session: SessionRef, rate: float | None, *, for_key: bool = False
+    ) -> None:
         detail = self._do("rate", scope, session)
+        if for_key:
+            self.add(replace(detail, key_rate=rate, steering=replace(detail.steering, rate=None)))
+            return
         self.add(replace(detail, steering=replace(detail.steering, rate=rate)))
 
     async def reset(self, scope: Scope, session: SessionRef) -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 from playwright.async_api import Page, expect
 
 from tests.admin.browsing import NARROW, WIDE, visiting
-from tests.admin.gateway import ROOT, converse, demo_gateway, example
+from tests.admin.gateway import ROOT, converse, converse_kept, demo_gateway, example
 from tests.lab import Proxy
 from tests.lab.proxy import MASTER_KEY
 
-__all__ = ["take"]
+__all__ = ["take", "take_transcript"]
 
 IMAGES = ROOT / "docs" / "images"
 TALKS = (
@@ -54,9 +54,24 @@ async def take(page: Page, folder: Path, label: str, name: str) -> list[Path]:
     return taken
 
 
+async def take_transcript(page: Page, folder: Path, conversation: str, name: str) -> Path:
+    """The last page of a conversation that the gateway keeps, by the button of its session."""
+    await page.goto("/compaction/ui/sessions")
+    await page.get_by_role("link", name=conversation).first.click()
+    await page.locator("#do-transcript").click()
+    await expect(page.locator("#transcript .msg").first).to_be_visible()
+    await page.wait_for_timeout(SETTLED)
+    wide = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert wide <= 0, f"the conversation is {wide} px too wide"
+    path = folder / f"ui-transcript-{name}.png"
+    await page.screenshot(path=path)
+    return path
+
+
 async def _all(proxy: Proxy) -> None:
     for key, label, messages in TALKS:
         await converse(proxy, key, example(label, messages), label)
+    conversation = await converse_kept(proxy, example("hall", 52))
     for theme in ("light", "dark"):
         for size in (WIDE, NARROW):
             async with visiting(proxy.url, size=size, color_scheme=theme) as visit:
@@ -64,6 +79,7 @@ async def _all(proxy: Proxy) -> None:
                 await page.get_by_label("Key", exact=True).fill(MASTER_KEY)
                 await page.get_by_role("button", name="Sign in").click()
                 await take(page, IMAGES, TALKS[0][1], f"{theme}-{size[0]}")
+                await take_transcript(page, IMAGES, conversation, f"{theme}-{size[0]}")
 
 
 def main() -> None:

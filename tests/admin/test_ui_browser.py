@@ -11,9 +11,9 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.admin.browsing import NARROW, WIDE, chromium, visiting
-from tests.admin.gateway import converse, demo_gateway, example
+from tests.admin.gateway import converse, converse_kept, demo_gateway, example
 from tests.admin.scenes import SCRIPT
-from tests.admin.screenshots import take
+from tests.admin.screenshots import take, take_transcript
 from tests.lab import Proxy, RedisServer
 from tests.lab.proxy import MASTER_KEY
 
@@ -140,6 +140,13 @@ class TestWalk:
             await page.locator("#deed-text").fill("0.2")
             await page.locator("#confirm").click()
             await expect(page.locator("#live")).to_contain_text("Rate 0.2 was set for the next summaries")
+            await page.locator("#do-rate").click()
+            await page.locator("#deed-text").fill("0.3")
+            await page.locator("#deed-key").check()
+            await page.locator("#confirm").click()
+            told = "Rate 0.3 was set for the next summaries of its key"
+            await expect(page.locator("#live")).to_contain_text(told)
+            await expect(page.locator("#live")).to_contain_text("for its key: 0.3, from the next summary on")
             await confirm(page, "#do-compact", "compacted though it would still fit")
             await expect(page.locator("#live")).to_contain_text("Asked to compact from the next call on")
             newest = page.locator(".version-card:not(.retired)")
@@ -287,6 +294,47 @@ class TestHarm:
             await expect(page.locator(".ctl", has_text="⟨RLO⟩").first).to_be_attached()
             assert await page.locator("main script, main img").count() == 0
             assert visit.complaints == []
+
+
+@pytest.fixture(scope="module")
+def kept(talked: Proxy) -> str:
+    """The id of a conversation of team sales, which the gateway keeps: 104 messages."""
+    import asyncio
+
+    said = [{"role": "user", "content": f"Question {number} about the kitchen?"} for number in range(1, 53)]
+    return asyncio.run(converse_kept(talked, said))
+
+
+class TestWholeConversation:
+    """A conversation that the gateway keeps, looked through."""
+
+    @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+    @pytest.mark.parametrize("theme", ["light", "dark"])
+    async def test_it_is_walked_from_the_last_page_to_the_first(
+        self, talked: Proxy, kept: str, tmp_path: Path, theme: str, size: tuple[int, int]
+    ) -> None:
+        async with visiting(talked.url, size=size, color_scheme=theme) as visit:
+            page = await visit.open()
+            await sign_in(page, MASTER_KEY)
+            assert (await take_transcript(page, tmp_path, kept, f"{theme}-{size[0]}")).stat().st_size > 5_000
+            transcript = page.locator("#transcript")
+            await expect(transcript).to_contain_text("104 messages")
+            await expect(transcript).to_contain_text("Question 52 about the kitchen?")
+            await expect(transcript).not_to_contain_text("Question 50 about the kitchen?")
+            await page.get_by_role("link", name="Earlier").first.click()
+            await expect(transcript.locator(".msg")).to_have_count(100)
+            await expect(transcript).to_contain_text("Question 1 about the kitchen?")
+            await page.get_by_role("link", name="Later").first.click()
+            await expect(transcript).to_contain_text("Question 52 about the kitchen?")
+            assert visit.complaints == []
+
+    async def test_another_conversation_has_no_such_button(self, talked: Proxy) -> None:
+        async with visiting(talked.url) as visit:
+            page = await visit.open()
+            await sign_in(page, MASTER_KEY)
+            await open_session(page)
+            await expect(page.locator("#do-continue")).to_be_visible()
+            await expect(page.locator("#do-transcript")).to_have_count(0)
 
 
 class TestPictures:

@@ -570,6 +570,16 @@ class TestPreview:
         assert (await browser.get(f"{UI}/sessions/{OWN}/continue?snapshot=2")).status_code == 404
         assert archive.actions == []
 
+    async def test_the_rate_of_a_key(self, browser: httpx.AsyncClient, archive: MemoryArchive) -> None:
+        await sign_in(browser, "sk-red-1")
+        sent = {"csrf": await csrf(browser), "text": "0.2", "for_key": "1"}
+        answer = await browser.post(f"{UI}/sessions/{OWN}/do/rate", data=sent)
+        assert answer.status_code == 303, answer.text
+        detail = archive.known[OWN]
+        assert (detail.key_rate, detail.steering.rate) == (0.2, None)
+        words = looked((await browser.get(f"{UI}/sessions/{OWN}")).text).words
+        assert "Rate 0.2 was set for the next summaries of its key" in words
+
     async def test_the_whole_of_a_conversation_that_is_kept_here(
         self, browser: httpx.AsyncClient, archive: MemoryArchive
     ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,9 @@ async def test_an_older_answer_takes_no_newer_one_s_place(rig: Rig) -> None:
     class Hearing:
         def set_requested(self, requested: frozenset[str]) -> None:
             heard.append(requested)
+
+        def set_key_rates(self, rates: Mapping[str, float]) -> None:
+            assert rates == {}
 
     store, compactor = Slow(), Hearing()
     notice_poller = NoticePoller(store, rig.worker, compactor, rig.local)  # type: ignore[arg-type]

@@ -59,9 +59,9 @@ def calls_of(messages: Sequence[Message]) -> Iterator[list[Message]]:
             yield list(messages[:end])
 
 
-async def told(rig: Rig, messages: Sequence[Message]) -> list[Decision]:
+async def told(rig: Rig, messages: Sequence[Message], **more: Any) -> list[Decision]:
     """Every call of a conversation, the background finished after each."""
-    return [await rig.call(call) for call in calls_of(messages)]
+    return [await rig.call(call, **more) for call in calls_of(messages)]
 
 
 def sent(decision: Decision) -> list[Any]:

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
+from gateway_compaction.archive import Scope
 from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.records.compaction import Compaction, Segment
 from gateway_compaction.core.summary.statistics import (
@@ -22,6 +23,7 @@ from tests.seeds.talks import Obedient, sent, summary_in, told, turns
 WINDOW = 100_000
 PRESET = {"preset": "turns"}
 TRIGGERS = [4, 7, 10, 13]
+ADMIN, KEY = Scope(everything=True, actor="zoe"), {"key_hash": "k1"}
 NUMBERED = re.compile(r"(?m)^Summary \d+\.")
 LABELS = re.compile(r"(?m)^\[turns (\d+–\d+)\]$")
 
@@ -114,6 +116,25 @@ async def test_the_target_is_a_share_of_the_characters(
         assert f"in about {target} characters" in request.user
         assert record.summary_chars == len(record.summary)
         assert 0.9 * target <= record.summary_chars <= target
+
+
+async def test_a_rate_that_is_set_meanwhile_holds_from_the_next_summary(rig: Rig) -> None:
+    """The document's slider: of this conversation, or of all of its key."""
+    first, *_ = [d for d in await told(rig, turns(4), about=KEY) if d.messages]
+    assert first.session is not None
+    await rig.archive.set_rate(ADMIN, first.session, 0.1, for_key=True)
+    await rig.notice_poller.poll()
+    last = (await told(rig, turns(7), about=KEY))[-1]
+    assert [r.requested_rate for r in records(last)] == [0.3, 0.1]
+    # Its own goes before that of its key, and another key's conversation has neither.
+    await rig.archive.set_rate(ADMIN, first.session, 0.5)
+    last = (await told(rig, turns(10), about=KEY))[-1]
+    assert [r.requested_rate for r in records(last)] == [0.3, 0.1, 0.5]
+    others = [{**m, "content": f"elsewhere: {m['content']}"} for m in turns(4)]
+    assert [r.requested_rate for r in records((await told(rig, others, about=KEY))[-1])] == [0.1]
+    foreign = [{**m, "content": f"abroad: {m['content']}"} for m in turns(4)]
+    found = records((await told(rig, foreign, about={"key_hash": "another"}))[-1])
+    assert [r.requested_rate for r in found] == [0.3]
 
 
 async def test_the_record_has_the_fields_of_the_document(rig: Rig) -> None:

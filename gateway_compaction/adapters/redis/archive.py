@@ -11,7 +11,13 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self
 
-from gateway_compaction.adapters.redis.codec import decode_texts, encode_event, encode_rate, encode_text
+from gateway_compaction.adapters.redis.codec import (
+    decode_texts,
+    encode_event,
+    encode_rate,
+    encode_text,
+    to_milliseconds,
+)
 from gateway_compaction.adapters.redis.connection import RedisConnection, connect
 from gateway_compaction.adapters.redis.detail import NO_SESSION, fetch_detail, fetch_fields
 from gateway_compaction.adapters.redis.erase import erase_session, erase_tenant, note_voided
@@ -21,6 +27,7 @@ from gateway_compaction.adapters.redis.index import build_request_notice, build_
 from gateway_compaction.adapters.redis.index_writer import IndexWriter
 from gateway_compaction.adapters.redis.keys import (
     EXPORTED_PARTS,
+    RATES,
     REQUESTED,
     SESSION_PARTS,
     TENANTS,
@@ -80,6 +87,10 @@ WATCH_MEMORY_SECONDS = 60
 MOST_RETIRED = 50
 
 TENANT_NAME = re.compile(r"[0-9A-Za-z]{1,64}")
+
+
+# So long the rate of a key is kept after the last one of any key was set.
+RATE_SECONDS = 365 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,12 +229,23 @@ class RedisArchive:
         action = _Action(STEER, "unpin", f"{len(pin)} characters", ["unpin", stored, 0])
         await self._act(scope, session, action)
 
-    async def set_rate(self, scope: Scope, session: SessionRef, rate: float | None) -> None:
-        """See ``Archive.set_rate``."""
+    async def set_rate(
+        self, scope: Scope, session: SessionRef, rate: float | None, *, for_key: bool = False
+    ) -> None:
+        """See ``Archive.set_rate``; a rate of a key is kept for a year after it was set."""
         if rate is not None and not LEAST_RATE <= rate <= MOST_RATE:
             raise ActionRefused(f"A rate is from {LEAST_RATE} to {MOST_RATE}")
         told = "that of the policy" if rate is None else f"{encode_rate(rate)}, from the next summary on"
-        await self._act(scope, session, _Action(STEER, "rate", told, ["rate", encode_rate(rate), 0]))
+        if not for_key:
+            await self._act(scope, session, _Action(STEER, "rate", told, ["rate", encode_rate(rate), 0]))
+            return
+        fields = await fetch_fields(self._connection, scope, session)
+        key = str(fields.get("about:key_hash", "") or "")
+        if not key:
+            raise ActionRefused("It is not known that the session is of one key alone")
+        await self._act(scope, session, _Action(STEER, "rate", f"for its key: {told}", ["rate", "", 0]))
+        change = ("HDEL", RATES, key) if rate is None else ("HSET", RATES, key, encode_rate(rate))
+        await self._connection.send(change, ("PEXPIRE", RATES, to_milliseconds(RATE_SECONDS)))
 
     async def reset(self, scope: Scope, session: SessionRef) -> None:
         """See ``Archive.reset``."""

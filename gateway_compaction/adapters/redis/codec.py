@@ -200,6 +200,12 @@ def decode_rate(text: str) -> float | None:
     return rate if LEAST_RATE <= rate <= MOST_RATE and encode_rate(rate) == text else None
 
 
+def decode_rates(raw: Mapping[bytes, bytes]) -> dict[str, float]:
+    """Return the rates of keys by their hashes; what no operator can set is left out."""
+    texts = {key.decode("utf-8", "replace"): text.decode("utf-8", "replace") for key, text in raw.items()}
+    return {key: rate for key, text in texts.items() if (rate := decode_rate(text)) is not None}
+
+
 def decode_factors(raw: Mapping[bytes, bytes]) -> dict[str, float]:
     """Return calibration factors by model; what is not a positive number is left out."""
     factors = {}

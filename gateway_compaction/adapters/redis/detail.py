@@ -10,12 +10,13 @@ from typing import Any
 from gateway_compaction.adapters.redis.codec import (
     decode_controls,
     decode_event,
+    decode_rates,
     decode_record,
     decode_snapshot,
 )
 from gateway_compaction.adapters.redis.connection import RedisConnection
 from gateway_compaction.adapters.redis.index import build_row_query
-from gateway_compaction.adapters.redis.keys import build_part_query, session_keys
+from gateway_compaction.adapters.redis.keys import RATES, build_part_query, session_keys
 from gateway_compaction.adapters.redis.rows import (
     Fields,
     decode_object,
@@ -47,12 +48,13 @@ LARGE_BYTES = 200_000
 @dataclass(frozen=True, slots=True)
 class _Found:
     """Answers about one session: its row, the store's time, its controls, what its client told of its work,
-    seconds to live, and its parts."""
+    the rates of keys, seconds to live, and its parts."""
 
     fields: Fields
     now: float
     controls: Sequence[bytes | None]
     told: bytes | None
+    rates: Mapping[str, float]
     ttl: float
     stored: Mapping[str, Any]
 
@@ -92,15 +94,17 @@ async def fetch_detail(connection: RedisConnection, scope: Scope, session: Sessi
         ("TIME",),
         ("HMGET", key, *CONTROL_FIELDS, CLIENT_STATE_FIELD),
         ("PTTL", key),
+        ("HGETALL", RATES),
         *(build_part_query(session, part) for part in DETAIL_PARTS),
     ]
-    row, clock, (*controls, told), milliseconds, *answers = await connection.send(*commands)
+    row, clock, (*controls, told), milliseconds, rates, *answers = await connection.send(*commands)
     stored = dict(zip(DETAIL_PARTS, answers, strict=True))
     found = _Found(
         fields=decode_visible_row(scope, row),
         now=clock[0] + clock[1] / 1e6,
         controls=controls,
         told=told,
+        rates=decode_rates(rates),
         ttl=milliseconds / 1000,
         stored=stored,
     )
@@ -130,6 +134,7 @@ def _build_detail(session: SessionRef, found: _Found, vault: Vault) -> SessionDe
         last_call=None if last is None or find_snapshot_fault(last) else decode_snapshot(last),
         ttl=max(0.0, found.ttl),
         client_state=open_client_state(found.told, session, vault),
+        key_rate=found.rates.get(str(fields.get("about:key_hash", "") or "")),
     )
 
 

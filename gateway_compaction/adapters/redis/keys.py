@@ -81,6 +81,9 @@ RESTORING = "gwc:restoring"
 # Calibration factors of the token count, by model.
 FACTORS = "gwc:factors"
 
+# Rates of the next summaries that operators set for all sessions of a key, by the hash of the key.
+RATES = "gwc:rates"
+
 # What refusals have taught of windows, by deployment.
 WINDOWS = "gwc:windows"
 

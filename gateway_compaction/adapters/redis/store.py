@@ -10,6 +10,7 @@ from gateway_compaction.adapters.redis.breaker import Breaker
 from gateway_compaction.adapters.redis.codec import (
     decode_counts,
     decode_factors,
+    decode_rates,
     decode_restored,
     decode_scores,
     decode_windows,
@@ -43,6 +44,7 @@ from gateway_compaction.adapters.redis.keys import (
     POLICY_PROBLEMS,
     PROBE,
     PROBE_MILLISECONDS,
+    RATES,
     REQUESTED,
     RESTORING,
     SESSION_PARTS,
@@ -266,14 +268,16 @@ class RedisStore:
         sets: list[Command] = [
             ("ZRANGE", name, 0, -1, "WITHSCORES") for name in (FORGOTTEN, VOIDED, REQUESTED, RESTORING)
         ]
-        answers = await self.connection.send(("TIME",), *sets, seconds=self._background_seconds)
-        [clock, forgotten, voided, requested, restoring] = answers
+        commands: list[Command] = [("TIME",), *sets, ("HGETALL", RATES)]
+        answers = await self.connection.send(*commands, seconds=self._background_seconds)
+        [clock, forgotten, voided, requested, restoring, rates] = answers
         now = float(clock[0])
         return Notices(
             forgotten=decode_scores(forgotten),
             voided=decode_scores(voided),
             requested=frozenset(name for name, until in decode_scores(requested).items() if until > now),
             restoring=frozenset(name for name, until in decode_scores(restoring).items() if until > now),
+            rates=decode_rates(rates),
         )
 
     async def find_labelled(self, tenant: str, label: str) -> Sequence[SessionRef]:

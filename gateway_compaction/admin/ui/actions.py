@@ -27,6 +27,7 @@ class OperatorAction:
     version: int | None = None
     text: str = ""
     mark: str = ""
+    for_key: bool = False
 
 
 def pin_mark(text: str) -> str:
@@ -59,7 +60,8 @@ def find_action(
             told = (
                 "From the next summary on its length is this share of the characters that it stands for, from"
                 " 0.1 (short) to 0.5 (detailed). Empty: the share that the policy says.",
-                "What is written already stays as it is.",
+                "What is written already stays as it is. Of the other sessions of its key those that have a"
+                " rate of their own keep it.",
             )
             rate = detail.steering.rate
             shown = text or ("" if rate is None else f"{rate:g}")

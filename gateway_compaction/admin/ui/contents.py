@@ -156,8 +156,10 @@ def _part_text(part: Any) -> str:
     if not isinstance(part, Mapping):
         return f"[{type(part).__name__}]"
     if is_text(part):
-        return written_text_of({"content": [part]})
-    told = [*map(_call_text, calls_of({"content": [part]})), written_text_of({"content": [part]})]
+        return written_text_of({"role": "user", "content": [part]})
+    # Whose message it is of does not matter for the words; what reads messages reads a role.
+    alone = {"role": "user", "content": [part]}
+    told = [*map(_call_text, calls_of(alone)), written_text_of(alone)]
     text = "\n".join(one for one in told if one)
     return text or f"[{part_type(part) or 'part'}: {_to_json(dict(part))[:HEAD]}]"
 

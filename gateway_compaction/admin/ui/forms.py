@@ -121,7 +121,7 @@ async def run_action(request: Request, viewer: Reader, parts: PartsDep, id: Id, 
         raise explain_missing(name, detail, version)
     if name == "rate":
         # Shown filled in with what holds; sent empty it is given back.
-        action = replace(action, text=text)
+        action = replace(action, text=text, for_key=form.get("for_key") == "1")
     try:
         await _apply_action(parts, viewer, session, action)
     except ActionRefused as refusal:
@@ -145,7 +145,7 @@ async def _apply_action(parts: Parts, viewer: Viewer, session: SessionRef, actio
         case "pin":
             await archive.pin(scope, session, action.text)
         case "rate":
-            await archive.set_rate(scope, session, _read_rate(action.text))
+            await archive.set_rate(scope, session, _read_rate(action.text), for_key=action.for_key)
         case "unpin":
             await archive.unpin(scope, session, action.text)
         case "reset":

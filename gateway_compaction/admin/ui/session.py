@@ -183,6 +183,8 @@ def _list_notices(detail: SessionDetail, now: float) -> tuple[tuple[str, str], .
         found.append(("info", "Asked to compact from the next call on, below every level too."))
     if detail.steering.rate is not None:
         found.append(("info", f"Rate {detail.steering.rate:g} was set for the next summaries."))
+    elif detail.key_rate is not None:
+        found.append(("info", f"Rate {detail.key_rate:g} was set for the next summaries of its key."))
     if detail.steering.rebuild:
         found.append(("info", "Asked to rebuild the summary from what the next call brings."))
     return tuple(found)

@@ -107,6 +107,9 @@ def rate(
     value: Annotated[
         str, typer.Argument(metavar="RATE", help="From 0.1 to 0.5, or policy for that of the policy.")
     ],
+    for_key: Annotated[
+        bool, typer.Option("--key", help="For every session of its key that has no rate of its own.")
+    ] = False,
 ) -> None:
     """Let the next summaries have another rate than the policy says; what is written stays as it is."""
     try:
@@ -115,8 +118,8 @@ def rate(
         raise typer.BadParameter("neither a number nor policy", param_hint="RATE") from None
 
     async def action(reached: OpenArchive, ref: SessionRef) -> Mapping[str, Any]:
-        await reached.archive.set_rate(reached.scope, ref, wanted)
-        return {"rate": wanted}
+        await reached.archive.set_rate(reached.scope, ref, wanted, for_key=for_key)
+        return {"rate": wanted, "for_key": for_key}
 
     held = "has the policy's rate again"
     told = held if wanted is None else f"has rate {wanted:g} from the next summary on"

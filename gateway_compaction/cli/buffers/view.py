@@ -257,7 +257,8 @@ def _list_facts(detail: SessionDetail) -> Iterable[tuple[str, str | Text]]:
     for _, until in detail.claims:
         yield "in the making", f"a summary, claimed until {_format_time(until)} UTC"
     yield "asked for", ", ".join(name for name in ("compact", "rebuild") if getattr(controls, name))
-    yield "rate", "" if controls.rate is None else f"{controls.rate:g}, set for the next summaries"
+    rate, of_key = (controls.rate, "") if controls.rate is not None else (detail.key_rate, " of its key")
+    yield "rate", "" if rate is None else f"{rate:g}, set for the next summaries{of_key}"
     yield from ((f"pin {n}", format_cell(pin, 400)) for n, pin in enumerate(controls.pins, 1))
 
 
