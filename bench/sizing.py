@@ -2,7 +2,8 @@
 
 Plays one conversation through the code that serves requests, against a redis-server of its own, copies it to
 as many sessions as asked for (`DUMP` and `RESTORE`, each under a name of its own), and prints what the server
-says it uses. The session is as after so many calls; each kind of `storage.content` is measured apart.
+says it uses. The session is as after so many calls; each kind of `storage.content` is measured apart. `full`
+takes some hundred kB a session: ask for fewer (`--content full --sessions 5000`).
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ async def copy(client: Redis, sessions: int) -> int:
 
 async def measure(url: str, chosen: argparse.Namespace, content: str) -> None:
     """Print a line for one kind of contents."""
-    client = Redis.from_url(url)
+    client = Redis.from_url(url, socket_timeout=120.0)
     await client.flushall()
     empty = (await client.info("memory"))["used_memory"]
     await play(url, chosen.calls, chosen.window, content)
@@ -78,7 +79,7 @@ async def main() -> None:
     parser.add_argument("--sessions", type=int, default=100_000)
     parser.add_argument("--calls", type=int, default=60)
     parser.add_argument("--window", type=int, default=32_000)
-    parser.add_argument("--content", nargs="*", default=list(CONTENTS))
+    parser.add_argument("--content", nargs="*", default=["none", "summaries"], choices=CONTENTS)
     chosen = parser.parse_args()
     use_bundled_encodings()
     with RedisServer() as server:
