@@ -402,7 +402,8 @@ def _find_texts(message: Message, describe: Callable[[Any], str] | None = None) 
         elif not is_thinking(part):
             said = _read_brought_in(part, describe)
             is_brought_in = bool(said)
-            if not said and role_of(message) == "tool":
+            # The page asks about single parts, in a message without a role.
+            if not said and message.get("role") in RESULT_ROLES:
                 said = "\n".join(find_tool_texts(part))
             if not said and describe is not None and not (is_call(part) or is_result(part)):
                 said = describe(part)
