@@ -86,6 +86,12 @@ class TestCut:
         triggered = bench(triggers__tokens=100, triggers__then="apply").plan(messages).job
         assert triggered is not None and triggered.lead_tokens == 0
 
+    def test_while_a_compaction_is_sent_quotes_grow_as_well_and_no_lead_is_sure(self) -> None:
+        messages = filled(1_300, 20, 40)
+        plan = bench().plan(messages, [at(messages, 20)])
+        assert plan.view.compaction is not None and plan.level == "light"
+        assert plan.job is not None and plan.job.lead_tokens == 0
+
     def test_where_all_must_be_kept_there_is_none(self) -> None:
         assert job(filled(800, 3, 100), levels__medium__keep_last=5) is None
 

@@ -12,12 +12,25 @@ import pytest
 from typer.testing import CliRunner
 
 from gateway_compaction.cli.main import app
-from gateway_compaction.core.conversation.messages import Message, role_of
+from gateway_compaction.core.conversation.messages import Message, role_of, text_of
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.evaluation.material import Conversation, conversation_of
-from gateway_compaction.evaluation.played import DEFAULT_POLICY, PlayedBench, PlayedTally, place_questions
+from gateway_compaction.evaluation.played import (
+    DEFAULT_POLICY,
+    GatewayPlayer,
+    PlayedBench,
+    PlayedTally,
+    place_questions,
+)
 from gateway_compaction.evaluation.played_report import make_played_rows, played_row_to_json
+from gateway_compaction.replay import FixedModels, NoSummarizer, build_replay_runtime
 from tests.evaluation.talks import CHAT, QUESTIONS, write
+
+SHIPS = tuple(
+    f"{first} {second}"
+    for first in ("Grey", "Merry", "Old", "Swift", "Northern", "Painted", "Silent", "Copper")
+    for second in ("Gull", "Widow", "Lantern", "Heron", "Anchor", "Minstrel", "Candle", "Miller")
+)
 
 
 def tour() -> Conversation:
@@ -135,3 +148,28 @@ def test_the_command_prints_a_table_for_people_and_one_for_pages(chat: Path, tmp
     assert json.loads((tmp_path / "rows.json").read_text(encoding="utf-8"))[0]["strategy"] == "sliding window"
     refused = CliRunner().invoke(app, ["eval", str(chat), "--played", "--plot", str(tmp_path / "x.svg")])
     assert refused.exit_code == 2
+
+
+async def test_in_no_epoch_is_a_question_left_without_its_answer() -> None:
+    """Summaries are made ahead of their use, and questions come before, at and after it."""
+    book = PolicyBook(DEFAULT_POLICY, "test")
+    runtime = build_replay_runtime(FixedModels(4_000, "gpt-4o"), NoSummarizer(), book)
+    player = GatewayPlayer(runtime, "gpt-4o", Identity(model="gpt-4o"))
+    berths = [f"The {name} lies at berth {7000 + n} behind the mill." for n, name in enumerate(SHIPS)]
+    filler = "The tide was low and the crew sang about the long road home. " * 3
+    history: list[Message] = [
+        {"role": role, "content": f"{berth} {filler}"} for berth in berths for role in ("user", "assistant")
+    ]
+    covers, missed = set(), []
+    for turn in range(150):
+        name = SHIPS[7 * turn % len(SHIPS)]
+        history.append({"role": "user", "content": f"At which berth does the {name} lie?"})
+        sent = await player.send(history)
+        text = " ".join(text_of(message) for message in sent.messages)
+        if f"The {name} lies at berth" not in text:
+            missed.append(turn)
+        if sent.is_compacted:
+            covers.add(len(sent.messages) - len(history))
+        history.append({"role": "assistant", "content": "Let me see."})
+    await runtime.aclose()
+    assert missed == [] and len(covers) >= 3

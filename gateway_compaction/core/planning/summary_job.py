@@ -25,7 +25,8 @@ class SummaryJob:
         covers: how many messages these are.
         base: the model's summary that it builds upon, or None.
         block: the longest summary block in tokens, note and pins included.
-        lead_tokens: tokens (uncalibrated) by which the conversation grows at least before this is used.
+        lead_tokens: tokens (uncalibrated) by which a conversation that is sent as it came grows at least
+            before this is used; 0 while a compaction is sent.
     """
 
     digest: str
@@ -73,10 +74,17 @@ def plan_summary_job(views: ViewBuilder, used: Compaction | None, tokens: int) -
             return None
     # An extract is made anew from its source; only what a model wrote is built upon.
     built_on = base if base is not None and base.kind == "model" else None
-    limit = views.summary_block_limit(cut)
+    # While a compaction is sent, quotes grow with the messages, and how fast is not known ahead: the present
+    # question would be taken for one from before.
+    ahead = _count_raw(context, lead) if used is None else 0
+    return SummaryJob(context.chain[cut], cut, built_on, views.summary_block_limit(cut), ahead)
+
+
+def _count_raw(context: RequestContext, lead: int) -> int:
+    """Return what is sure of a growth, uncalibrated."""
     newest = context.transcript.history[-1]
-    raw = lead * context.raw_message_tokens(newest) / max(1, context.calibrated_tokens(newest))
-    return SummaryJob(context.chain[cut], cut, built_on, limit, 0 if replaces else int(SURE_SHARE * raw))
+    raw = context.raw_message_tokens(newest) / max(1, context.calibrated_tokens(newest))
+    return int(SURE_SHARE * raw * lead)
 
 
 def find_lead(context: RequestContext, tokens: int) -> int:
