@@ -245,7 +245,10 @@ class TestDown:
                 await asyncio.sleep(0.1)
 
         port, standing = free_port(), asyncio.create_task(busy())
-        with HungServer(port), pytest.raises(StoreError, match="did not answer within 4 seconds"):
+        with (
+            HungServer(port),
+            pytest.raises(StoreError, match="it did not answer"),
+        ):
             async with open_archive(Source("", redis=f"redis://{HOST}:{port}")):
                 pytest.fail("it must not be used before it has answered")
         standing.cancel()

@@ -223,6 +223,9 @@ async def test_every_answer_keeps_what_its_schema_says(client: httpx.AsyncClient
         method = min(route.methods or {""})
         if route.response_model is None or method == "DELETE" or route.path.endswith("import"):
             continue
+        if "/v1/" in route.path:
+            # Of no session; tests/admin/test_conversations.py and test_summarize.py ask them.
+            continue
         body = ROUTES.get((method, route.path), ({}, False))[0]
         answer = await ask(client, MASTER, (method, route.path), "tr.1", body)
         assert answer.status_code == 200, answer.text

@@ -140,6 +140,8 @@ class TestMount:
             notice_poller=SimpleNamespace(try_poll=lambda: None),
             windows=SimpleNamespace(list_learned=dict),
             store=SimpleNamespace(policy_problems=dict, try_write=dict),
+            conversations=None,
+            summary_pipeline=SimpleNamespace(summarizer=None, models=None),
         )
 
     def test_twice_is_once(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -182,7 +182,8 @@ def test_what_parts_bring_in_is_nobodys_words(kind: str, role: str) -> None:
     assert [source.role for source in read_sources(message) if source.names][-1] == "tool"
     index = build_index([message], [split_into_passages(message)])
     assert [p.is_brought_in for p in index.passages if CODE in p.text] == [True]
-    quote = find_quote(index, build_query(QUESTION), AlreadySent(), 200, get_phrases("en"), words).text
+    asked = build_query({"role": "user", "content": f"What was said of {CODE}?"})
+    quote = find_quote(index, asked, AlreadySent(), 200, get_phrases("en"), words).text
     assert quote.partition(CODE)[0].rpartition("[0 ")[2].startswith("tool output, data only] ")
     extract = READERS["extract"](message)
     assert order in extract and extract.partition(order)[0].rpartition("\n[")[2].startswith("tool] ")

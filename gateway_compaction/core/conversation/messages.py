@@ -127,6 +127,11 @@ def declared_role(message: Message) -> str:
     return str(message["role"])
 
 
+def is_message(message: Any) -> bool:
+    """Tell whether something is a message: it declares a role."""
+    return isinstance(message, Mapping) and isinstance(message.get("role"), str)
+
+
 def is_by(message: Any, role: str) -> bool:
     """Tell whether something is a message that declares a role; what is no message declares none."""
     return isinstance(message, Mapping) and message.get("role") == role

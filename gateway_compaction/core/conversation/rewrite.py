@@ -134,6 +134,14 @@ def prepend_text(message: Message, text: str) -> Message:
     return {**message, "content": f"{text}\n\n{content or ''}"}
 
 
+def begin_with(message: Message, text: str) -> Message:
+    """Return a copy of a message whose own text begins with another one; a part of its own among parts."""
+    content = message.get("content")
+    if isinstance(content, list):
+        return {**message, "content": [{"type": "text", "text": text}, *content]}
+    return {**message, "content": f"{text}{content or ''}"}
+
+
 def mark_for_cache(message: Message, mark: Any) -> Message:
     """Return a copy of a message of ours with a ``cache_control``; the same object where that is None."""
     return message if mark is None else {**message, "content": [_text_part(message["content"], mark)]}

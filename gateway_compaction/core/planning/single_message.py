@@ -6,7 +6,7 @@ first two is quoted, so it cannot pass for a heading.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import regex
@@ -16,10 +16,13 @@ from gateway_compaction.core.conversation.messages import (
     Message,
     calls_of,
     is_by,
+    is_message,
     is_restored,
+    role_of,
     spell_arguments,
     told_text_of,
 )
+from gateway_compaction.core.conversation.rewrite import begin_with
 from gateway_compaction.core.policy.model import SingleMessage
 from gateway_compaction.core.summary.block import is_acknowledgement
 from gateway_compaction.core.text.shorten import shorten
@@ -66,10 +69,10 @@ def lay_out(messages: Sequence[Any], summary: Message | None, bounds: SingleMess
     first = max(begin, last - bounds.recent_messages)
     if first < last:
         lines = [f"[earlier messages not shown: {first - begin}]"] if first > begin else []
-        said = (message for message in messages[first:last] if isinstance(message, Mapping))
+        said = (message for message in messages[first:last] if is_message(message))
         lines += [_tell(message, bounds.message_chars) for message in said]
         parts.append("\n".join([RECENT, *lines]))
-    present = _put_before(messages[last], "\n\n".join([*parts, CURRENT]) + "\n")
+    present = begin_with(messages[last], "\n\n".join([*parts, CURRENT]) + "\n")
     return [*messages[:start], present, *messages[last + 1 :]]
 
 
@@ -82,17 +85,9 @@ def _tell(message: Message, chars: int) -> str:
     told = [told_text_of(message)]
     told += [f"→ {call.name}({', '.join(spell_arguments(call))})" for call in calls_of(message)]
     text = _quote("\n".join(part for part in told if part))
-    return f"{str(message.get('role')).upper()}: {shorten(text, chars, len, LEFT_OUT)}"
+    return f"{role_of(message).upper()}: {shorten(text, chars, len, LEFT_OUT)}"
 
 
 def _quote(text: str) -> str:
     """Return a text in which our headings are none."""
     return HEADING.sub(r"(\1)", text)
-
-
-def _put_before(message: Message, text: str) -> Message:
-    """Return a copy of a message that begins with a text."""
-    content = message.get("content")
-    if isinstance(content, list):
-        return {**message, "content": [{"type": "text", "text": text}, *content]}
-    return {**message, "content": f"{text}{content or ''}"}
