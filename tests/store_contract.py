@@ -147,6 +147,8 @@ async def everything_an_operator_does(archive: RedisArchive) -> None:
     await archive.rollback(scope, where, 0)
     await archive.pin(scope, where, "a fact")
     await archive.unpin(scope, where, "a fact")
+    await archive.set_rate(scope, where, 0.2, for_key=True)
+    await archive.set_rate(scope, where, None, for_key=True)
     await archive.reset(scope, where)
     document = await archive.export(scope, where)
     await archive.forget(scope, where)

@@ -123,6 +123,7 @@ async def test_the_page_names_every_kind_of_key_and_every_field(prepared: str) -
     await archive.rebuild(everything, session())
     await archive.compact(everything, session())
     await archive.pin(everything, session(), "a fact")
+    await archive.set_rate(everything, session(), 0.2, for_key=True)
     await store.put(session(), record("a", "cleared"), token=None, ttl=WEEK, limit=32)
     await store.claim(session(), digest("c"), [], 60)
     await archive.forget(everything, SESSION)
