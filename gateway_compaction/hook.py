@@ -262,7 +262,7 @@ class CompactionHook(CustomLogger):
         # LiteLLM has taken the logging object out of the request by now.
         state = find_state(request_data.get("litellm_logging_obj")) or find_call()
         if isinstance(state, CallState) and state.kept is not None:
-            self._runtime.conversations.give_up(state.kept)
+            await self._runtime.conversations.give_up(state.kept)
 
     @fail_open
     async def append_answer(self, state: CallState, body: Mapping[str, Any] | None) -> None:
@@ -274,7 +274,7 @@ class CompactionHook(CustomLogger):
             return
         answer = read_answer(state.endpoint, body) if body is not None and not state.altered else None
         if answer is None:
-            self._runtime.conversations.give_up(state.kept)
+            await self._runtime.conversations.give_up(state.kept)
         else:
             await self._runtime.conversations.append(state.kept, list_sent(state), answer)
 

@@ -216,14 +216,18 @@ class KeptConversations:
             raise ConversationRefused(503, "conversation_unavailable", problem)
         return call.session
 
-    def give_up(self, call: KeptCall) -> None:
-        """Append nothing, and let the next call go on with the conversation."""
+    async def give_up(self, call: KeptCall) -> None:
+        """Append nothing, and let the next call go on with the conversation.
+
+        It is awaited before the client sees why its call failed, so that its next one is not refused as busy.
+        """
         if call.is_over:
             return
         call.is_over = True
         if call.renewal is not None:
             call.renewal.cancel()
-        self._run_later(self._release(call.session, call.token))
+        # A client that leaves meanwhile does not stop it.
+        await asyncio.shield(self._run_later(self._release(call.session, call.token)))
 
     async def _find_appended(self, session: SessionRef, exchange: Exchange) -> Appended | None:
         """Look for an exchange whose append failed: it is there where only the store's answer came too late.

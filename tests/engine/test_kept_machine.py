@@ -159,7 +159,7 @@ class Machine(RuleBasedStateMachine):
     @rule(run=consumes(running))
     def failed(self, run: Running) -> None:
         async def give_up() -> None:
-            run.replica.give_up(run.call)
+            await run.replica.give_up(run.call)
             await asyncio.sleep(0)
             await asyncio.gather(*(t for t in run.replica._tasks if "_release" in repr(t)))
 
