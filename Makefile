@@ -10,7 +10,7 @@ LOCKED := $(PIP) install --quiet --no-compile --require-hashes
 EDITABLE := $(PIP) install --quiet --no-deps --no-build-isolation --editable .
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test clients compat faults fuzz bench coverage check format audit lock lock-clients lock-compat clean
+.PHONY: help install run test clients compat faults fuzz soak bench coverage check format audit lock lock-clients lock-compat clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +68,9 @@ faults: $(VENV)/.dev ## Put every fault into a running gateway and write docs/re
 
 fuzz: $(VENV)/.dev ## Play random steps against a model (FUZZ_STEPS, a million; FUZZ_MINUTES)
 	$(BIN)/python -m tests.fuzz
+
+soak: $(VENV)/.dev ## Let 64 clients talk to two replicas for ten minutes, and see that nothing grows (SOAK_MINUTES)
+	$(BIN)/python -m tests.soak
 
 coverage: $(VENV)/.dev ## Run the tests of core/, which cover every line and branch of it
 	$(BIN)/python -m coverage run --branch --source gateway_compaction/core -m pytest -q tests/core tests/seeds tests/test_policy*.py

@@ -108,13 +108,25 @@ class PostCall:
         telemetry.record_decision(decision.outcome, decision.level, policy, endpoint, decision.stage, seconds)
 
     def keep_compaction(self, decision: Decision) -> None:
-        """Keep in this process what was made for an answer that is on its way, whether it is logged or not.
+        """Keep in this process what stands in an answer's request, whether the call is logged or not.
 
-        LiteLLM logs no call that asks for ``no-log``; the next one shall begin with the same bytes.
+        The next one shall begin with the same bytes, also where the store does not answer by then: what was
+        made for this call, and what another process made. LiteLLM logs no call that asks for ``no-log``.
         """
-        if not isinstance(decision, Planned) or decision.plan.made is None or decision.messages is None:
+        if not isinstance(decision, Planned) or decision.messages is None:
             return
-        compaction = replace(decision.plan.made, created_at=self._clock())
+        made, used = decision.plan.made, decision.used
+        if made is not None:
+            compaction = replace(made, created_at=self._clock())
+        elif used is not None:
+            # As it is stored: what is sent may be a shorter form of it, for this request alone.
+            stored = decision.context.session.compactions
+            found = next((c for c in stored if (c.digest, c.kind) == (used.digest, used.kind)), None)
+            if found is None:
+                return
+            compaction = found
+        else:
+            return
         self._parts.local.keep(decision.session, compaction, decision.generation)
 
     def follow(self, decision: Decision, ending: Ending) -> None:
@@ -130,6 +142,7 @@ class PostCall:
             return
         if ending.kind in ("answered", "disconnected"):
             self._prepare_next_call(decision)
+            self.keep_compaction(decision)
             self._store_made(decision)
             task = SummaryTask.from_decision(decision)
             if task is not None:
@@ -151,13 +164,12 @@ class PostCall:
             self._parts.rewrite_detector.record_use(decision.session.tenant, lineage)
 
     def _store_made(self, decision: Planned) -> None:
-        """Keep the compaction that was made on the way, here and in the store."""
-        made, session = decision.plan.made, decision.session
+        """Put the compaction that was made on the way into the store."""
+        made = decision.plan.made
         if made is None or decision.messages is None:
             return
-        compaction = replace(made, created_at=self._clock())
-        self._parts.local.keep(session, compaction, decision.generation)
         if decision.policy.storage.content != "none":
+            compaction = replace(made, created_at=self._clock())
             self._worker.run_later(self._put_with_records(decision, compaction))
 
     async def _put_with_records(self, decision: Planned, compaction: Compaction) -> None:

@@ -182,7 +182,9 @@ class Fleet:
             "GATEWAY_COMPACTION_LEASE_SECONDS": str(LEASE_SECONDS),
             "GATEWAY_COMPACTION_REDIS_TIMEOUT_SECONDS": str(REDIS_SECONDS),
         }
-        listed = _config(upstream, guardrails=[MASK, PRIVATE, BLOCK, MEANWHILE])
+        listed = _config(
+            upstream, callbacks_before=["lab_counts.handler"], guardrails=[MASK, PRIVATE, BLOCK, MEANWHILE]
+        )
         behind = _config(
             upstream,
             callbacks_after=["lab_guard.mask_logger"],

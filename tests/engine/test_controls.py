@@ -121,6 +121,20 @@ class TestPins:
             assert "Never deploy on" in sent(decision)
         assert len(versions) > 1
 
+    async def test_a_process_without_its_store_goes_on_as_it_did(self, pair: tuple[Rig, Rig]) -> None:
+        """It cannot know of the pin, so it goes on; once it was told, it holds on to that."""
+        one, two = pair
+        where, last = await compacted(one, chat(59))
+        await two.archive.pin(ADMIN, where, NEVER)
+        one.store.fail(StoreError("no answer"))
+        assert sent(await one.decide(chat(59))) == sent(last)
+        pinned = sent(await two.decide(chat(59)))
+        assert pinned != sent(last)
+        one.store.faults = {}
+        assert sent(await one.call(chat(59))) == pinned
+        one.store.fail(StoreError("no answer"))
+        assert sent(await one.decide(chat(59))) == pinned, "what it was told before holds on"
+
     async def test_more_than_a_quarter_of_the_window_is_not_pinned(self, rig: Rig) -> None:
         where, _ = await compacted(rig, chat(59))
         for number in range(20):

@@ -181,7 +181,7 @@ def _shorten_sample(text: str) -> str:
 
 def _find_chinese(text: str) -> str:
     """Tell the two ways to write Chinese by the characters that only one of them has."""
-    characters = [character for character in text if SCRIPTS["Han"].match(character)]
+    characters = SCRIPTS["Han"].findall(text)
     simplified, traditional = (
         {c for c in characters if c.encode(charset, "ignore")}
         for charset in (SIMPLIFIED_SET, TRADITIONAL_SET)
