@@ -14,7 +14,7 @@ import time
 STEPS = int(os.environ.get("FUZZ_STEPS", "1000000"))
 MINUTES = float(os.environ.get("FUZZ_MINUTES", "600"))
 # Each in a process of its own: what one example leaves behind must not grow for hours.
-STEPS_AT_ONCE = 10_000
+STEPS_AT_ONCE = 3_000
 STEPS_OF_AN_EXAMPLE = 1_000
 BESIDE = (
     "tests/fuzz/test_stored.py",
