@@ -3,9 +3,8 @@
 It decides nothing: it hands requests to the compactor, and what became of them to what follows a call.
 
 A call's state travels in ``litellm_logging_obj.model_call_details``: it reaches every later hook, never the
-upstream, and is not found by an id that a client can choose. Nothing is stored and no summary is made before
-the proxy lets the answer go: what a guardrail blocks leaves nothing behind.
-"""
+upstream, and is found by no id that a client can choose. Nothing is stored before the proxy lets the answer
+go: what a guardrail blocks leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -30,6 +29,7 @@ from gateway_compaction.adapters.litellm.callbacks import can_block_later, has_p
 from gateway_compaction.adapters.litellm.doors import COVERED, UNCOVERED, endpoint_of
 from gateway_compaction.adapters.litellm.kept_streams import KeptStreams, to_body
 from gateway_compaction.adapters.litellm.models import ProxyModels, RouterSummarizer
+from gateway_compaction.adapters.litellm.prices import CostFinder
 from gateway_compaction.adapters.prometheus import get_telemetry
 from gateway_compaction.admin.mount import mount
 from gateway_compaction.call_refusals import CallRefusals
@@ -483,7 +483,8 @@ class CompactionHook(CustomLogger):
 
 def _build_hook() -> CompactionHook:
     settings, models = Settings(), ProxyModels()
-    runtime = build(settings, models, RouterSummarizer(), policy_source_from(settings), get_telemetry())
+    policies = policy_source_from(settings, CostFinder(models).find_costs)
+    runtime = build(settings, models, RouterSummarizer(), policies, get_telemetry())
     mount(runtime)
     hook = CompactionHook(runtime, models)
     ask_again.install(hook.refusals)

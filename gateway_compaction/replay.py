@@ -120,7 +120,7 @@ def build_replay_runtime(models: FixedModels, summarizer: Summarizer, book: Poli
 
 async def replay_conversation(
     runtime: Runtime,
-    calls: Iterable[tuple[Any, ...]],
+    calls: Iterable[Sequence[Any]],
     body: Mapping[str, Any],
     identity: Identity,
     name: str,

@@ -27,6 +27,7 @@ from gateway_compaction.adapters.redis_sign_ins import RedisSignIns
 from gateway_compaction.adapters.vault import Vault, read_keys
 from gateway_compaction.archive import Archive, SignInStore
 from gateway_compaction.core.policy.book import PolicyBook
+from gateway_compaction.core.policy.optimize import FindCosts, know_no_costs
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.engine.compactor import Compactor, CompactorSettings
 from gateway_compaction.engine.kept_conversations import KeptConversations
@@ -124,13 +125,16 @@ class Runtime:
             executor.shutdown(wait=False, cancel_futures=True)
 
 
-def policy_source_from(settings: Settings) -> PolicySource:
+def policy_source_from(settings: Settings, find_costs: FindCosts = know_no_costs) -> PolicySource:
     """Return the source of the policies that the environment names.
+
+    ``find_costs`` is what ``PolicyBook`` takes.
 
     Raises:
         PolicyError: the file or a variable cannot be used.
     """
-    return PolicySource(settings.policies, read_env_overrides(os.environ))
+    overrides = read_env_overrides(os.environ)
+    return PolicySource(settings.policies, overrides, find_costs=find_costs)
 
 
 def build(

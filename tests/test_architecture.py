@@ -81,7 +81,7 @@ BROAD = {
     "call_refusals.py": {"may_ask_again", "ask_again"},
     "adapters/litellm/probes.py": {"_find_fault"},
     "admin/mount.py": {"mount"},
-    "admin/prices.py": {"_catalogue_prices"},
+    "adapters/litellm/prices.py": {"_catalogue_prices"},
     "admin/problems.py": {"answer_or_problem"},
     "admin/teams.py": {"_load_teams", "_load_team"},
     "admin/ui/errors.py": {"answer_or_problem"},

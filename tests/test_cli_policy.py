@@ -193,6 +193,37 @@ def test_explain_shows_how_long_sessions_are_kept_as_it_is_written(written: str,
     assert line.split("│")[2].strip() == shown
 
 
+@pytest.mark.parametrize(
+    ("model", "medium", "reason"),
+    [
+        ("half", 0.6, "costs 0.50 of a new one"),
+        ("tenth", 0.85, "costs 0.10 of a new one"),
+        ("gpt-4o", 0.6, "costs 0.50 of a new one"),
+        ("nobody-s", 0.85, "is not known"),
+    ],
+)
+def test_explain_looks_up_the_price_that_a_policy_goes_by(model: str, medium: float, reason: str) -> None:
+    """A group of the proxy's config, or a model as LiteLLM's price map knows it."""
+    groups = [
+        {
+            "model_name": name,
+            "litellm_params": {"model": "openai/one-of-ours", "api_key": "sk-x"},
+            "model_info": {
+                "input_cost_per_token": 1.0,
+                "cache_read_input_token_cost": cached,
+                "max_input_tokens": 32_000,
+            },
+        }
+        for name, cached in (("half", 0.5), ("tenth", 0.1))
+    ]
+    config = write("litellm.yaml", json.dumps({"model_list": groups}))
+    file = write("p.yaml", "version: 1\ndefaults: {mode: enforce, optimize: cost}\n")
+    printed = run("explain", "--file", file, "--config", config, "--model", model, "--json").stdout
+    values = {one["path"]: one for one in json.loads(printed)["values"]}
+    assert values["levels.medium.at"]["value"] == medium
+    assert reason in values["recall.priority"]["source"]
+
+
 def test_explain_as_json() -> None:
     arguments = ["explain", "--file", write("good.yaml", GOOD), "--team", "research", "--key", "k"]
     arguments += ["--model", "m", "--user", "u", "--tag", "x", "--tag", "b", "--json"]

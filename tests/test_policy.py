@@ -17,6 +17,7 @@ from tests.policy_books import book, tree
 DESIGN_DEFAULTS = {
     "mode": "enforce",
     "preset": "hybrid",
+    "optimize": "fit",
     "endpoints": ("chat", "messages", "responses"),
     "note": "light",
     "context_window": None,

@@ -47,6 +47,7 @@ WRONG: dict[str, list[Any]] = {
     "summary.preserve_keys": ["order_id", [None]],
     "summary.message_chars": [99, "3000"],
     "summary.share_prefix": ["yes", 1, None],
+    "optimize": ["money", 1, None],
     "summary.timeout_seconds": [0, -5, 3601, *NUMBERISH],
     "anchors.max": [-1, *NUMBERISH],
     "anchors.weights.decision": [-0.1, 1.1, "high"],

@@ -18,6 +18,7 @@ from gateway_compaction.adapters.secrets import describe_yaml_problem
 from gateway_compaction.core.policy.book import PolicyBook
 from gateway_compaction.core.policy.document import ENVIRONMENT_PREFIX, describe_unknown_key, raise_errors
 from gateway_compaction.core.policy.model import list_paths
+from gateway_compaction.core.policy.optimize import FindCosts, know_no_costs
 from gateway_compaction.errors import PolicyError
 
 # Hex digits of a digest: enough to compare replicas by eye.
@@ -88,25 +89,34 @@ class LoadedPolicies:
     digest: str | None = None
 
 
-def load_policy_file(path: Path | None, env_overrides: Mapping[str, Any] | None = None) -> PolicyBook:
+def load_policy_file(
+    path: Path | None,
+    env_overrides: Mapping[str, Any] | None = None,
+    find_costs: FindCosts = know_no_costs,
+) -> PolicyBook:
     """Return the policies of a file; without one, nothing is rewritten and no model is called.
 
-    Prompt files are read as well, seen from the policy file's folder.
+    Prompt files are read as well, seen from the policy file's folder. ``find_costs`` is what ``PolicyBook``
+    takes.
 
     Raises:
         PolicyError: the first problem found; its ``others`` are the rest.
     """
-    return read_policies(path, env_overrides).book
+    return read_policies(path, env_overrides, find_costs).book
 
 
-def read_policies(path: Path | None, env_overrides: Mapping[str, Any] | None = None) -> LoadedPolicies:
+def read_policies(
+    path: Path | None,
+    env_overrides: Mapping[str, Any] | None = None,
+    find_costs: FindCosts = know_no_costs,
+) -> LoadedPolicies:
     """Return the same as ``load_policy_file``, with the files that were read.
 
     Raises:
         PolicyError: the first problem found; its ``others`` are the rest.
     """
     if path is None:
-        return LoadedPolicies(PolicyBook.default(env_overrides))
+        return LoadedPolicies(PolicyBook.default(env_overrides, find_costs))
     digest, files = hashlib.sha256(), [path]
 
     def read_prompt(name: str) -> str:
@@ -131,7 +141,7 @@ def read_policies(path: Path | None, env_overrides: Mapping[str, Any] | None = N
     if raw is None or raw == {}:
         # The built-in mode is enforce: a file that is truncated, or not written yet, must not switch it on.
         raise PolicyError(str(path), WHOLE_FILE, "it is empty", EMPTY_REMEDY)
-    book = PolicyBook(raw, str(path), env_overrides, read_prompt)
+    book = PolicyBook(raw, str(path), env_overrides, read_prompt, find_costs)
     return LoadedPolicies(book, tuple(files), digest.hexdigest()[:DIGEST_CHARS])
 
 

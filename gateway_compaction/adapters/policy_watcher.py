@@ -16,6 +16,7 @@ from typing import Any
 
 from gateway_compaction.adapters.policy_file import LoadedPolicies, read_policies
 from gateway_compaction.core.policy.book import PolicyBook
+from gateway_compaction.core.policy.optimize import FindCosts, know_no_costs
 from gateway_compaction.errors import PolicyError
 
 log = logging.getLogger("gateway_compaction")
@@ -56,6 +57,7 @@ class PolicySource:
     Args:
         path: the policy file, None for the defaults alone.
         env_overrides: values for ``defaults`` from the environment.
+        find_costs: what ``PolicyBook`` takes.
 
     Raises:
         PolicyError: from the constructor alone, when the file cannot be used at the start.
@@ -66,8 +68,10 @@ class PolicySource:
         path: Path | None,
         env_overrides: Mapping[str, Any] | None = None,
         clock: Callable[[], float] = time.time,
+        find_costs: FindCosts = know_no_costs,
     ) -> None:
         self._path = path
+        self._find_costs = find_costs
         self._overrides = env_overrides
         self._clock = clock
         # The files as they were when they were last read, and when they were last looked at.
@@ -75,7 +79,7 @@ class PolicySource:
         self._signatures_seen = self._signatures_read
         files = () if path is None else (path,)
         signatures = {file: _read_signature(file) for file in files}
-        self._adopt(signatures, read_policies(path, env_overrides))
+        self._adopt(signatures, read_policies(path, env_overrides, find_costs))
 
     def __call__(self) -> PolicyBook:
         """Return the policies in force."""
@@ -98,7 +102,7 @@ class PolicySource:
             return
         before = self._state
         try:
-            loaded = read_policies(self._path, self._overrides)
+            loaded = read_policies(self._path, self._overrides, self._find_costs)
         except PolicyError as error:
             self._refuse(error)
             return

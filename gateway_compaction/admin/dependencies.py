@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 from gateway_compaction.admin.sign_ins import SignIns
 from gateway_compaction.archive import Archive
 from gateway_compaction.core.policy.book import PolicyBook
+from gateway_compaction.core.records.savings import PromptPrice
 from gateway_compaction.core.tokens.windows import LearnedWindow
 from gateway_compaction.engine.kept_conversations import KeptConversations
 from gateway_compaction.ports import Models, Store, Summarizer
@@ -20,19 +21,6 @@ STATE = "gateway_compaction"
 
 async def _notify_nobody() -> None:
     """Do nothing: no request of this process needs to know."""
-
-
-@dataclass(frozen=True, slots=True)
-class PromptPrice:
-    """Dollars for one prompt token: new, read from the provider's prompt cache, and written to it."""
-
-    new: float
-    read: float
-    written: float
-
-    def cost(self, tokens: int, read: int, written: int) -> float:
-        """Return the dollars for so many tokens, of which some were read from the cache or written to it."""
-        return (tokens - read - written) * self.new + read * self.read + written * self.written
 
 
 async def _write_nothing() -> None:

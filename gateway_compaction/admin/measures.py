@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
-from gateway_compaction.admin.dependencies import Parts, PromptPrice
+from gateway_compaction.admin.dependencies import Parts
 from gateway_compaction.admin.schemas import Overview, Share, ShareKind, Totals
 from gateway_compaction.archive import Hour, Query, Scope
+from gateway_compaction.core.records.savings import PromptPrice
 
 Price = Callable[[str], PromptPrice | None]
 COUNTED = tuple({f.name for f in fields(Totals)} & {f.name for f in fields(Hour)})

@@ -28,10 +28,10 @@ def mount(runtime: Runtime) -> None:
 
 def _include_routes(app: Any, runtime: Runtime) -> None:
     # LiteLLM's authentication takes seconds to import: only in a proxy, which has done so already.
+    from gateway_compaction.adapters.litellm.prices import PromptPrices
     from gateway_compaction.adapters.prometheus import render_metrics
     from gateway_compaction.admin.access import declare_routes
     from gateway_compaction.admin.dependencies import STATE, KeptParts, Parts, SummarizeParts
-    from gateway_compaction.admin.prices import PromptPrices
     from gateway_compaction.admin.routes import include_routes
     from gateway_compaction.admin.sign_ins import SignIns
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from gateway_compaction.cli.costs import ConfigCosts
 from gateway_compaction.cli.recordings import RecordingError, read_recordings
 from gateway_compaction.errors import PolicyError, TranscriptError
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Measure on your own recordings.", no_args_is_help=True)
 
 WINDOWS = [8000, 16000]
+LEAST_WINDOW = 500
 WIDTH = 200
 PRINTED = Path("-")
 LEAST_MESSAGES = 4
@@ -33,10 +36,10 @@ FilesOption = Annotated[
 ]
 WindowOption = Annotated[
     list[int] | None,
-    typer.Option(min=500, help="Context window in tokens; repeatable; default: 8000, 16000."),
+    typer.Option(min=LEAST_WINDOW, help="Context window in tokens; repeatable; default: 8000, 16000."),
 ]
 PolicyOption = Annotated[
-    Path | None, typer.Option(help="Policy file for this gateway, in place of three policies of ours.")
+    Path | None, typer.Option(help="Policy file for this gateway, in place of four policies of ours.")
 ]
 ModelOption = Annotated[
     str, typer.Option(help="Model name: how tokens are counted, and whose prices are shown as well.")
@@ -69,7 +72,6 @@ def money(
     gateway are no compaction, a sliding window, and one summary of 500 tokens that stays until the window is
     full. See docs/money.md.
     """
-    from gateway_compaction.adapters.policy_file import load_policy_file
     from gateway_compaction.evaluation.money_report import (
         money_row_to_json,
         render_money_markdown,
@@ -79,11 +81,13 @@ def money(
     console = Console(stderr=True)
     try:
         conversations = _read_conversations(files)
-        book = load_policy_file(policy, {"mode": "enforce"}) if policy else None
+        books = partial(_load_policies, policy) if policy else None
+        if books is not None:
+            books(LEAST_WINDOW)
     except (RecordingError, PolicyError) as error:
         console.print(str(error), style="red", markup=False, highlight=False)
         raise typer.Exit(1) from error
-    rows = _play(conversations, sorted(set(window or WINDOWS)), model, book, console)
+    rows = _play(conversations, sorted(set(window or WINDOWS)), model, books, console)
     title = ", ".join(path.stem for path in files)
     if as_json is not None:
         text = json.dumps([money_row_to_json(row) for row in rows], ensure_ascii=False, indent=1)
@@ -98,8 +102,23 @@ def money(
     shown.print(render_money_table(title, rows))
 
 
+def _load_policies(path: Path, window: int) -> PolicyBook:
+    """Load somebody's policies for a window, on which ``optimize: cost`` depends.
+
+    Raises:
+        PolicyError: they cannot be used.
+    """
+    from gateway_compaction.adapters.policy_file import load_policy_file
+
+    return load_policy_file(path, {"mode": "enforce"}, ConfigCosts(window=window).find_costs)
+
+
 def _play(
-    conversations: list[list[Any]], windows: list[int], model: str, book: PolicyBook | None, console: Console
+    conversations: list[list[Any]],
+    windows: list[int],
+    model: str,
+    books: Callable[[int], PolicyBook] | None,
+    console: Console,
 ) -> list[MoneyRow]:
     """Play everything, with a line that shows how far it is."""
     from gateway_compaction.evaluation.money_report import compare_bills
@@ -111,7 +130,7 @@ def _play(
             conversations,
             windows,
             model,
-            book,
+            books,
             _list_prices(model),
             lambda done, total: progress(completed=done, total=total),
         )

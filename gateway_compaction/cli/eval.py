@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from gateway_compaction.cli.buffers.text import pluralize
+from gateway_compaction.cli.costs import ConfigCosts
 from gateway_compaction.cli.recordings import RecordingError, read_recordings
 from gateway_compaction.errors import PolicyError
 
@@ -160,7 +161,7 @@ def _make_choices(
         question != "unknown",
         question != "known",
         model,
-        load_policy_file(policy, {"mode": "enforce"}) if policy else None,
+        load_policy_file(policy, {"mode": "enforce"}, ConfigCosts().find_costs) if policy else None,
         judge,
     )
 

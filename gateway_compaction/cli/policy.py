@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from gateway_compaction.adapters.policy_file import load_policy_file, read_env_overrides
+from gateway_compaction.cli.costs import ConfigCosts
 from gateway_compaction.cli.findings import describe_default_mode, describe_modes
 from gateway_compaction.cli.launch import POLICIES, find_policies_beside, program_name
 from gateway_compaction.core.endpoints.wire import EndpointName
@@ -99,7 +100,8 @@ def explain(
     if path is None:
         typer.echo(_describe_missing(config), err=True)
     try:
-        book = load_policy_file(path, read_env_overrides(os.environ))
+        costs = ConfigCosts(config).find_costs
+        book = load_policy_file(path, read_env_overrides(os.environ), costs)
         matches, values = book.report_matches(identity), book.explain(identity)
     except PolicyError as error:
         _print_errors(error, to_stderr=True)

@@ -6,12 +6,13 @@ A conversation is a list of chat messages, or the body of a request to one of th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gateway_compaction.core.conversation.messages import ORIGIN, is_by
+from gateway_compaction.core.conversation.transcript import split_at_answers
 from gateway_compaction.core.endpoints.read import find_endpoint, read_conversation
 from gateway_compaction.core.endpoints.wire import EndpointName
 
@@ -65,15 +66,13 @@ def read_recordings(path: Path, *, asking: bool = False) -> list[Recording]:
     return [_make_recording(value, where) for where, value in values]
 
 
-def split_into_calls(recording: Recording) -> Iterator[tuple[Any, ...]]:
+def split_into_calls(recording: Recording) -> Iterator[Sequence[Any]]:
     """Yield the requests that made the conversation.
 
     They are every prefix that an assistant message answers, and the whole where it does not end with one.
     """
     messages = recording.messages
-    for index, message in enumerate(messages):
-        if index and is_by(message, "assistant"):
-            yield messages[:index]
+    yield from split_at_answers(messages)
     last = messages[-1] if messages else None
     if messages and not is_by(last, "assistant"):
         yield messages

@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gateway_compaction.cli.buffers.text import format_block, format_cell, pluralize
+from gateway_compaction.cli.costs import ConfigCosts
 from gateway_compaction.cli.launch import apply_defaults
 from gateway_compaction.cli.recordings import Recording, RecordingError, read_recordings, split_into_calls
 from gateway_compaction.errors import PolicyError
@@ -167,7 +168,7 @@ def _load_policies(policy: Path | None, summarizer: SummarizerName, window: int 
         overrides |= {"mode": "enforce", "summary": summary}
     if window is not None:
         overrides["context_window"] = window
-    return load_policy_file(policy, overrides)
+    return load_policy_file(policy, overrides, ConfigCosts().find_costs)
 
 
 def _make_summarizer(name: SummarizerName, model: str) -> Any:

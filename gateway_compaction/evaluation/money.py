@@ -9,13 +9,13 @@ what anybody would build first: one summary of the beginning that stays until th
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from gateway_compaction.core.conversation.messages import Message, role_of, text_of
 from gateway_compaction.core.conversation.provider_rules import newly_broken
-from gateway_compaction.core.conversation.transcript import parse_transcript
+from gateway_compaction.core.conversation.transcript import parse_transcript, split_at_answers
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.evaluation.played import GatewayPlayer, PeerPlayer, Player, Sent
 from gateway_compaction.evaluation.strategies import SlidingWindow, Weigh
@@ -277,13 +277,6 @@ class _Unchanged:
         return Sent(messages, False)
 
 
-def split_into_calls(messages: Sequence[Message]) -> Iterator[Sequence[Message]]:
-    """Yield what a client sent for each recorded answer: everything before it."""
-    for number, message in enumerate(messages):
-        if role_of(message) == "assistant" and number:
-            yield messages[:number]
-
-
 async def spend(
     variant: Variant,
     conversations: Sequence[Sequence[Message]],
@@ -296,7 +289,7 @@ async def spend(
     for messages in conversations:
         player = variant.make_player(window, scales, spending)
         before: Sequence[Message] = ()
-        for call in split_into_calls(messages):
+        for call in split_at_answers(messages):
             sent = (await player.send(call)).messages
             _charge(spending, scales, before, sent)
             spending.over_window += scales.weigh_all(sent) > window

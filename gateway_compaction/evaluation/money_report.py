@@ -9,7 +9,9 @@ from typing import Any
 from rich.table import Table
 
 from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.transcript import split_at_answers
 from gateway_compaction.core.policy.book import Identity, PolicyBook
+from gateway_compaction.core.policy.optimize import ModelCosts
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.evaluation.money import (
     PRICES,
@@ -22,7 +24,6 @@ from gateway_compaction.evaluation.money import (
     Spending,
     Variant,
     spend,
-    split_into_calls,
 )
 from gateway_compaction.runtime import use_bundled_encodings
 
@@ -33,15 +34,8 @@ EXTRACTS: Mapping[str, Any] = {
     "version": 1,
     "defaults": {"mode": "enforce", "summary": {"model": "extractive"}},
 }
-CHEAPEST: Mapping[str, Any] = {
-    "version": 1,
-    "defaults": {
-        "mode": "enforce",
-        "summary": {"strategy": "rolling", "share_prefix": True},
-        "recall": {"priority": "cost"},
-    },
-}
-"""The policy whose bill is the smallest where a model writes the summaries."""
+CHEAPEST: Mapping[str, Any] = {"version": 1, "defaults": {"mode": "enforce", "optimize": "cost"}}
+"""The policy that follows the price of cached tokens; it is played once for each of two prices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +55,20 @@ class MoneyRow:
     spending: Spending
 
 
-def list_variants(model: str, book: PolicyBook | None) -> list[Variant]:
+def list_variants(model: str, book: PolicyBook | None, window: int) -> list[Variant]:
     """Return the strategies that are compared; the plain one, by which bills are told, comes first."""
+
+    def by_cost(cached: float) -> PolicyBook:
+        return PolicyBook(CHEAPEST, OURS, find_costs=lambda _: ModelCosts(cached, window))
+
     identity = Identity(model=model)
     ours = [
         GatewayVariant(OURS, PolicyBook(DEFAULTS, OURS), identity),
         GatewayVariant(f"{OURS}, extracts", PolicyBook(EXTRACTS, OURS), identity),
-        GatewayVariant(f"{OURS}, rolling, prefix shared", PolicyBook(CHEAPEST, OURS), identity),
+        *(
+            GatewayVariant(f"{OURS}, optimize: cost, cached {cached}", by_cost(cached), identity)
+            for cached in (0.1, 0.5)
+        ),
     ]
     if book is not None:
         ours = [GatewayVariant(f"{OURS}, your policy", book, identity)]
@@ -85,19 +86,23 @@ async def compare_bills(
     conversations: Sequence[Sequence[Message]],
     windows: Sequence[int],
     model: str,
-    book: PolicyBook | None,
+    books: Callable[[int], PolicyBook] | None,
     prices: Mapping[str, Prices],
     progress: Callable[[int, int], None],
 ) -> list[MoneyRow]:
-    """Play conversations with every strategy in every window, and return what each would be billed."""
+    """Play conversations with every strategy in every window, and return what each would be billed.
+
+    ``books`` returns somebody's own policies for a window, in place of four of ours.
+    """
     use_bundled_encodings()
-    counter, variants = TokenCounter(), list_variants(model, book)
+    counter = TokenCounter()
+    variants = {w: list_variants(model, books(w) if books else None, w) for w in windows}
     scales = Scales(
         lambda messages: counter.raw_prompt_tokens(messages, {}, model),
         lambda text: counter.raw_tokens(text, model),
     )
-    calls = sum(1 for messages in conversations for _ in split_into_calls(messages))
-    done, total = 0, calls * len(variants) * len(windows)
+    calls = sum(1 for messages in conversations for _ in split_at_answers(messages))
+    done, total = 0, calls * sum(map(len, variants.values()))
 
     def step() -> None:
         nonlocal done
@@ -106,7 +111,7 @@ async def compare_bills(
 
     rows: list[MoneyRow] = []
     for window in windows:
-        found = [await spend(variant, conversations, window, scales, step) for variant in variants]
+        found = [await spend(variant, conversations, window, scales, step) for variant in variants[window]]
         plain = {name: found[0].bill(listed) for name, listed in prices.items()}
         for one in found:
             bills = {name: one.bill(listed) for name, listed in prices.items()}

@@ -19,11 +19,12 @@ with warnings.catch_warnings():
 from litellm.proxy._types import ProxyException, UserAPIKeyAuth
 
 from gateway_compaction.admin.access import declare_routes
-from gateway_compaction.admin.dependencies import STATE, Parts, PromptPrice
+from gateway_compaction.admin.dependencies import STATE, Parts
 from gateway_compaction.admin.routes import include_routes
 from gateway_compaction.admin.sign_ins import SignIns
 from gateway_compaction.archive import Owner
 from gateway_compaction.core.policy.book import PolicyBook
+from gateway_compaction.core.records.savings import PromptPrice
 from tests.admin.memory_archive import MemoryArchive, MemorySignIns
 from tests.admin.people import BLUE, KEYS, MASTER, RED, hash_of, hour, session
 

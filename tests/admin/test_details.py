@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from gateway_compaction.admin.dependencies import PromptPrice
 from gateway_compaction.admin.details import diff_texts, events_after, find_version
 from gateway_compaction.admin.measures import make_overview
 from gateway_compaction.archive import Owner, SessionDetail, SessionRow
 from gateway_compaction.core.records.compaction import Compaction, Segment, SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.records.savings import PromptPrice
 from gateway_compaction.errors import NotFound
 from tests.admin.people import hour, session
 

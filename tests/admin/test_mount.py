@@ -17,14 +17,15 @@ from litellm.proxy._types import LiteLLMRoutes
 from litellm.router import Router
 
 from gateway_compaction.adapters.litellm.models import ProxyModels, RouterSummarizer
+from gateway_compaction.adapters.litellm.prices import PromptPrices
 from gateway_compaction.adapters.policy_watcher import PolicySource
 from gateway_compaction.admin import mount as mounting
 from gateway_compaction.admin.access import declare_routes
-from gateway_compaction.admin.dependencies import STATE, PromptPrice
+from gateway_compaction.admin.dependencies import STATE
 from gateway_compaction.admin.json_response import to_json
-from gateway_compaction.admin.prices import PromptPrices
 from gateway_compaction.admin.routes import include_routes
 from gateway_compaction.core.policy.book import PolicyBook
+from gateway_compaction.core.records.savings import PromptPrice
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.runtime import build
 from gateway_compaction.settings import Settings

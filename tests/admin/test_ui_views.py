@@ -10,7 +10,6 @@ from typing import get_args
 import pytest
 
 from gateway_compaction.adapters.redis.index import MOST_HOURS
-from gateway_compaction.admin.dependencies import PromptPrice
 from gateway_compaction.admin.details import find_version
 from gateway_compaction.admin.measures import make_overview
 from gateway_compaction.admin.policy_view import explain_policy
@@ -42,6 +41,7 @@ from gateway_compaction.archive import CallSnapshot, Hour, Owner, SessionDetail,
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.records.compaction import KIND_RANK, SessionRef
 from gateway_compaction.core.records.event import CompactionEvent, Outcome
+from gateway_compaction.core.records.savings import PromptPrice
 from tests.admin.scenes import FIRST_PIN, NOW, hours, long_talk, scenes
 
 EMPTY = SessionDetail(SessionRow(SessionRef("t", "k"), Owner()))

@@ -71,7 +71,9 @@ class TestBudget:
                 ("auto", p, 10**6, 10**5, t)
                 for p, t in (("cost", 2000), ("balanced", 2000), ("evidence", 4000))
             ),
-            *(("auto", p, 2000, 200, 200) for p in ("cost", "balanced", "evidence")),
+            *(("auto", p, 2000, 200, t) for p, t in (("cost", 50), ("balanced", 200), ("evidence", 200))),
+            ("auto", "cost", 4000, 400, 200),
+            ("auto", "cost", 8000, 800, 400),
             (0, "evidence", 10_000, 1000, 0),
             (800, "evidence", 10_000, 1000, 800),
             (99_999, "cost", 10_000, 1000, 7500),

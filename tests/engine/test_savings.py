@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from gateway_compaction.admin.dependencies import PromptPrice
 from gateway_compaction.archive import Query, Scope
 from gateway_compaction.call_state import ending_of
 from gateway_compaction.core.planning.views import render
-from gateway_compaction.core.records.savings import CacheUse
+from gateway_compaction.core.records.savings import CacheUse, PromptPrice
 from gateway_compaction.engine.post_call import Ending
 from gateway_compaction.engine.request import Planned
 from tests.engine.histories import chat, grown, loop

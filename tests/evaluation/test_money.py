@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from gateway_compaction.cli.main import app
 from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.transcript import split_at_answers
 from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.evaluation.money import (
     INSTRUCTION_TOKENS,
@@ -24,7 +25,6 @@ from gateway_compaction.evaluation.money import (
     Spending,
     find_prices,
     spend,
-    split_into_calls,
 )
 from gateway_compaction.evaluation.money_report import EXTRACTS, PLAIN
 
@@ -121,9 +121,9 @@ class TestSpend:
 
     def test_a_call_is_what_was_sent_for_an_answer(self) -> None:
         messages = talk(3)
-        assert [len(call) for call in split_into_calls(messages)] == [1, 3, 5]
+        assert [len(call) for call in split_at_answers(messages)] == [1, 3, 5]
         greeted = [{"role": "assistant", "content": "Hi"}, *messages]
-        assert [len(call) for call in split_into_calls(greeted)] == [2, 4, 6]
+        assert [len(call) for call in split_at_answers(greeted)] == [2, 4, 6]
 
 
 @cache
@@ -147,7 +147,7 @@ class TestCommand:
 
     def test_nothing_of_ours_is_over_the_window_or_invalid(self) -> None:
         ours = [row for row in play_recorded() if row["strategy"].startswith("gateway-compaction")]
-        assert len(ours) == 3 and all(row["over_window"] == row["invalid"] == 0 for row in ours)
+        assert len(ours) == 4 and all(row["over_window"] == row["invalid"] == 0 for row in ours)
 
     def test_an_own_policy_takes_the_place_of_ours(self, tmp_path: Path) -> None:
         policy, file = tmp_path / "policies.yaml", tmp_path / "talk.jsonl"

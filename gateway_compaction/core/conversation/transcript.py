@@ -7,9 +7,9 @@ the thinking that must come back with it, or a tail that starts with a result.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,11 +20,14 @@ from gateway_compaction.core.conversation.messages import (
     call_ids_of,
     has_calls,
     has_thinking,
+    is_by,
     plain_text_of,
     role_of,
     text_of,
 )
 from gateway_compaction.errors import TranscriptError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,3 +166,10 @@ def compute_user_weight(messages: Sequence[Message]) -> float:
         return 0.0
     ratio = (words["assistant"] / number["assistant"]) / (words["user"] / number["user"])
     return float(np.clip(np.log2(ratio), 0, 2))
+
+
+def split_at_answers(messages: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Yield what a client sent for each answer of a recorded conversation: all messages before it."""
+    for number, message in enumerate(messages):
+        if number and is_by(message, "assistant"):
+            yield messages[:number]

@@ -8,8 +8,8 @@ reach production.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import islice
 from operator import attrgetter
@@ -35,6 +35,7 @@ from gateway_compaction.core.policy.layers import (
 )
 from gateway_compaction.core.policy.matching import RANKS, Entry, Rank, find_clashes
 from gateway_compaction.core.policy.model import Policy, PolicyBody, flatten
+from gateway_compaction.core.policy.optimize import FindCosts, ModelCosts, choose_by_cost, know_no_costs
 from gateway_compaction.errors import PolicyError
 
 # Resolved policies that are remembered; the oldest goes first. About one for each key and model group.
@@ -130,6 +131,7 @@ class PolicyBook:
         source: str,
         environment: Mapping[str, Any] | None = None,
         read_prompt: Callable[[str], str] | None = None,
+        find_costs: FindCosts = know_no_costs,
     ) -> None:
         """Read and check a policy file.
 
@@ -139,12 +141,15 @@ class PolicyBook:
             environment: overrides of ``defaults``, nested like it.
             read_prompt: returns the text of a prompt file named in a policy, or raises ``ValueError`` with
                 the reason. Only called here, never for what a metadata block names.
+            find_costs: returns what is known of a model's costs; what ``optimize: cost`` chooses follows
+                from it.
 
         Raises:
             PolicyError: the first problem found; its ``others`` are the rest.
         """
         errors: list[PolicyError] = []
         self._source = PurePath(source).name or source
+        self._find_costs = find_costs
         self._prompts: dict[str, str] = {}
         raw = {} if raw is None else raw
         if raw != {}:
@@ -166,12 +171,16 @@ class PolicyBook:
         self._read_matched_fields = attrgetter(
             "model", *(name for field in fields for name in IDENTITY_FIELDS[field])
         )
+        layers = (*self._base[1:], *(entry.layer for entry in self._entries))
+        self._asks_for_cost = any(layer.values.get("optimize") == "cost" for layer in layers)
         self._resolved: dict[Any, Policy] = {}
 
     @classmethod
-    def default(cls, environment: Mapping[str, Any] | None = None) -> PolicyBook:
+    def default(
+        cls, environment: Mapping[str, Any] | None = None, find_costs: FindCosts = know_no_costs
+    ) -> PolicyBook:
         """Build the book that holds without a policy file: only observe, and call no model."""
-        return cls(WITHOUT_FILE, "no policy file", environment)
+        return cls(WITHOUT_FILE, "no policy file", environment, find_costs=find_costs)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -314,8 +323,21 @@ class PolicyBook:
                 layers += [layer] if layer else []
         raise_errors(errors)
         settings = stack_layers(layers)
+        if settings["optimize"].value == "cost":
+            settings = self._add_cheapest(settings, layers, self._find_costs(identity.model))
         raise_errors(find_faults(settings, self._prompts))
         return settings
+
+    @staticmethod
+    def _add_cheapest(
+        settings: Mapping[str, Setting], layers: Sequence[Layer], costs: ModelCosts
+    ) -> dict[str, Setting]:
+        """Lay what ``optimize: cost`` chooses over the built-in defaults, and under all that is written."""
+        written = (path for path, setting in settings.items() if setting.rank > 0)
+        costs = replace(costs, window=settings["context_window"].value or costs.window)
+        label = costs.explain()
+        cheapest = Layer(label, label, settings["optimize"].origin, choose_by_cost(costs, written))
+        return stack_layers([layers[0], cheapest, *layers[1:]])
 
     def _build_cache_key(self, identity: Identity) -> Any:
         """Build a key of what of ``identity`` can make a difference.
@@ -324,7 +346,10 @@ class PolicyBook:
         """
         team_block = _to_canonical_json(identity.team_block, "team")
         key_block = _to_canonical_json(identity.key_block, "key")
-        return self._read_matched_fields(identity), team_block, key_block
+        # Looked up only for those who ask for it: a price may change, and is not free to find.
+        asks = self._asks_for_cost or "optimize" in f"{team_block}{key_block}"
+        costs = self._find_costs(identity.model) if asks else None
+        return self._read_matched_fields(identity), team_block, key_block, costs
 
 
 def _parse_layer(name: str, label: str, origin: Origin, raw: Any, errors: list[PolicyError]) -> Layer | None:

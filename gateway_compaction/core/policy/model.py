@@ -200,8 +200,8 @@ class Recall(Section):
     priority: Annotated[Literal["cost", "balanced", "evidence"], Expects("cost, balanced or evidence")] = (
         Field(
             default="balanced",
-            description="What auto weighs more; cost: 1 % of the window, 400 to 2000; balanced: 960 to 2000;"
-            " evidence: 2 %, 1600 to 4000.",
+            description="What auto weighs more; cost: 1 % of the window, 400 to 2000, less below 8000;"
+            " balanced: 960 to 2000; evidence: 2 %, 1600 to 4000.",
         )
     )
 
@@ -329,6 +329,11 @@ class PolicyBody(Section):
     )
     preset: Preset = Field(
         default="hybrid", description="Named values that the keys beside it are laid over."
+    )
+    optimize: Annotated[Literal["fit", "cost"], Expects("fit or cost")] = Field(
+        default="fit",
+        description="fit: the defaults as they are; cost: those not written here follow the model's price of"
+        " cached tokens.",
     )
     endpoints: Endpoints = Field(
         default=("chat", "messages", "responses"), description="Endpoints whose requests are looked at."

@@ -28,3 +28,21 @@ class Savings:
     tokens: int = 0
     cached: int = 0
     written: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPrice:
+    """Dollars for one prompt token: new, read from the provider's prompt cache, and written to it."""
+
+    new: float
+    read: float
+    written: float
+
+    def cost(self, tokens: int, read: int, written: int) -> float:
+        """Return the dollars for so many tokens, of which some were read from the cache or written to it."""
+        return (tokens - read - written) * self.new + read * self.read + written * self.written
+
+    @property
+    def cached_share(self) -> float | None:
+        """The price of a cached token as a share of a new one's, None where tokens cost nothing."""
+        return self.read / self.new if self.new else None

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 import litellm
 
 from gateway_compaction.adapters.litellm.models import get_live_router
-from gateway_compaction.admin.dependencies import PromptPrice
+from gateway_compaction.core.policy.optimize import ModelCosts
+from gateway_compaction.core.records.savings import PromptPrice
+from gateway_compaction.ports import Models
 
 PRICE = "input_cost_per_token"
 READ_PRICE = "cache_read_input_token_cost"
@@ -79,3 +82,18 @@ def _to_price(listed: Mapping[str, Any]) -> PromptPrice | None:
 
 def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True, slots=True)
+class CostFinder:
+    """Finds what ``optimize: cost`` has to know of a model group."""
+
+    models: Models
+    prices: PromptPrices = field(default_factory=PromptPrices)
+
+    def find_costs(self, model: str | None) -> ModelCosts:
+        """See ``core.policy.optimize.FindCosts``."""
+        if not model:
+            return ModelCosts()
+        price = self.prices(model)
+        return ModelCosts(None if price is None else price.cached_share, self.models.facts(model).window)
