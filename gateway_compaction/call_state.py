@@ -255,6 +255,17 @@ def list_sent(state: CallState) -> list[Any]:
     return list_items(state.values[0]) if state.values else state.kept.placement.sent
 
 
+def find_exchange(state: CallState) -> int:
+    """Return the number of the exchange that holds what a call of a kept conversation sent; 0 for none.
+
+    None does where more was decided about than the conversation: a block, or what a guardrail added.
+    """
+    if state.kept is None or state.kept.appended is None or state.restored is not None:
+        return 0
+    is_whole = len(list_sent(state)) == len(state.kept.placement.sent)
+    return state.kept.appended.number if is_whole else 0
+
+
 def _tag_filtering(data: Mapping[str, Any]) -> dict[str, bool]:
     """Return whether key or team have their requests routed by tags; the router takes it as an argument."""
     settings = data.get("router_settings_override")

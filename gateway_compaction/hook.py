@@ -44,6 +44,7 @@ from gateway_compaction.call_state import (
     details_of,
     ending_of,
     field_of,
+    find_exchange,
     find_state,
     has_decision_for,
     headers_of,
@@ -424,7 +425,8 @@ class CompactionHook(CustomLogger):
         if state.decision is None or state.altered:
             return
         state.followed = True
-        self._runtime.post_call.follow(state.decision, state.ending)
+        ending = replace(state.ending, exchange=find_exchange(state))
+        self._runtime.post_call.follow(state.decision, ending)
         if state.restored is not None and state.ending.kind in ("answered", "cached"):
             storage = state.decision.policy.storage
             ttl = None if storage.content == "none" else storage.ttl

@@ -19,6 +19,7 @@ from gateway_compaction.core.records.exchange import Exchange, KeptConversation
 from gateway_compaction.core.records.restore_point import RestoredBlock, RestorePoint
 from gateway_compaction.core.records.savings import Savings
 from gateway_compaction.core.records.snapshots import SnapshotBounds
+from gateway_compaction.core.redaction.detector import Detector
 from gateway_compaction.core.tokens.windows import LearnedWindow
 
 __all__ = [
@@ -99,6 +100,7 @@ class CallRecord:
         compact: the client asked to compact from this call on, as an operator may.
         client_state: what the client told of its work, where that has changed.
         snapshots: how many snapshots the session keeps; None leaves that as it is.
+        detector: finds what is masked in whatever is stored or shown of the session; None leaves it as it is.
     """
 
     used: str | None = None
@@ -110,6 +112,7 @@ class CallRecord:
     compact: bool = False
     client_state: ClientState | None = None
     snapshots: SnapshotBounds | None = None
+    detector: Detector | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,6 +333,7 @@ class Addition:
         version: the version of the conversation that its call read.
         replaces: number of the exchange whose place it takes, 0 for none.
         branch: it becomes a branch of its own where the conversation has gone on since.
+        begun: when the conversation began that its call read; it is appended to no other one of that name.
     """
 
     exchange: Exchange
@@ -337,6 +341,7 @@ class Addition:
     version: int
     replaces: int = 0
     branch: bool = False
+    begun: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,10 @@ import asyncio
 import importlib.util
 import logging
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,10 @@ from gateway_compaction.adapters.redis_conversations import RedisConversations
 from gateway_compaction.adapters.redis_sign_ins import RedisSignIns
 from gateway_compaction.adapters.vault import Vault, read_keys
 from gateway_compaction.archive import Archive, SignInStore
-from gateway_compaction.core.policy.book import PolicyBook
+from gateway_compaction.core.planning.context import build_detector
+from gateway_compaction.core.policy.book import Identity, PolicyBook
 from gateway_compaction.core.policy.optimize import FindCosts, know_no_costs
+from gateway_compaction.core.redaction.detector import Detector
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.engine.compactor import Compactor, CompactorSettings
 from gateway_compaction.engine.kept_conversations import KeptConversations
@@ -40,7 +43,7 @@ from gateway_compaction.engine.restoring import ConversationRestorer
 from gateway_compaction.engine.summary_pipeline import SummaryPipeline
 from gateway_compaction.engine.window_poller import WindowPoller
 from gateway_compaction.engine.worker import Limits, Worker
-from gateway_compaction.errors import StoreError
+from gateway_compaction.errors import PolicyError, StoreError
 from gateway_compaction.ports import Models, Store, Summarizer
 from gateway_compaction.settings import Settings
 from gateway_compaction.telemetry import NoTelemetry, Sample, Telemetry
@@ -125,6 +128,15 @@ class Runtime:
             executor.shutdown(wait=False, cancel_futures=True)
 
 
+def find_detector(policies: Callable[[], PolicyBook], owner: Mapping[str, str], model: str) -> Detector:
+    """Return what finds the secrets that are masked of an owner's calls, as far as the policy file tells."""
+    team_id, team, key, user = (owner.get(n) or None for n in ("team_id", "team", "key_alias", "user_id"))
+    try:
+        return build_detector(policies().resolve(Identity(team_id, team, key, user, model or None)))
+    except PolicyError:
+        return Detector()
+
+
 def policy_source_from(settings: Settings, find_costs: FindCosts = know_no_costs) -> PolicySource:
     """Return the source of the policies that the environment names.
 
@@ -170,7 +182,7 @@ def build(
     worker = Worker(parts, pipeline.make_summary, limits)
     compactor_settings = CompactorSettings(settings.enabled, settings.recall_cold_tokens)
     compactor = Compactor(parts, worker, policies, models, front, compactor_settings)
-    archive = RedisArchive(connection)
+    archive = RedisArchive(connection, find_detector=partial(find_detector, policies))
     restorer = ConversationRestorer(parts, archive, compactor.find_group_window, front)
     notice_poller = NoticePoller(store, worker, compactor, parts.local, [archive.clear])
     notice_poller.serve(restorer)

@@ -76,7 +76,7 @@ class RedisConversations:
         """See ``ConversationStore.append``."""
         text = seal_exchange(encode_exchange(addition.exchange), session, self._connection.vault)
         args: list[Any] = [token, addition.version, text, len(text), addition.replaces, addition.form]
-        args += [to_milliseconds(ttl), "branch" if addition.branch else ""]
+        args += [to_milliseconds(ttl), "branch" if addition.branch else "", addition.begun]
         answer = await self._run(APPEND, session_keys(session, "kept"), args, list)
         return Appended(int(answer[0]), int(answer[1])) if answer else None
 
@@ -131,6 +131,7 @@ def decode_kept(fields: Sequence[bytes]) -> KeptConversation:
             size=int(texts.get("size", 0)),
             exchanges=dict(sorted(exchanges.items())),
             created=float(texts.get("created", 0)),
+            begun=texts.get("begun", ""),
         )
     except ValueError as error:
         raise StoreError(f"a kept conversation cannot be read: {error}") from error

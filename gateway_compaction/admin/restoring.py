@@ -6,8 +6,10 @@ from collections.abc import Callable
 
 from gateway_compaction.admin.schemas import RestoreBody, Restored
 from gateway_compaction.archive import SessionDetail
+from gateway_compaction.core.planning.context import build_detector
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.restore_point import RestorePoint
+from gateway_compaction.core.redaction.marks import mask_text
 from gateway_compaction.core.summary.restore import (
     build_restored_messages,
     build_restored_text,
@@ -36,7 +38,9 @@ def restore_session(
     model, window = body.model or detail.row.model or "", body.window or detail.row.window
     point, wanted = snapshot or detail.make_restore_point(), policy.restore
     bounds = compute_restore_bounds(window, wanted.summary_chars, wanted.recent_tokens)
-    text = build_restored_text(point, bounds, lambda said: count(said, model))
+    said = build_restored_text(point, bounds, lambda said: count(said, model))
+    # What was stored under another policy is told by the one in force.
+    text = mask_text(said, build_detector(policy))
     is_text = body.form == "text"
     return Restored(
         session=point.session,

@@ -312,7 +312,13 @@ class Compactor:
             )
             return describe_observed(planned) if policy.mode == "observe" else planned
 
-        return await self._offload.run(context.measure.total > LARGE_TOKENS, plan_then_render)
+        known = context.session
+        has_choice = bool(known.compactions) or known.controls.compact or known.controls.rebuild
+        # Below every level, with nothing to choose from, the size does not matter.
+        is_large = context.measure.total > LARGE_TOKENS and (
+            has_choice or plan_without_store(context) is None
+        )
+        return await self._offload.run(is_large, plan_then_render)
 
     async def wait_for_summary(self, planned: Planned) -> Planned:
         """Start the summary that a plan asks for, wait as long as the policy says, and plan once more.

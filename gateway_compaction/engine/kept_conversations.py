@@ -57,6 +57,7 @@ class KeptCall:
         session: the session that the conversation is.
         placement: where the call's messages belong.
         version: the version that the call read.
+        begun: when the conversation began that it read.
         token: names its lease; empty where it holds none.
         form: the endpoint in whose form the messages are.
         policy: the policy in force.
@@ -73,6 +74,7 @@ class KeptCall:
     form: str
     policy: Policy
     key: str = ""
+    begun: str = ""
     appended: Appended | None = None
     is_over: bool = False
     loaded: LoadedSession | None = field(default=None, repr=False)
@@ -135,7 +137,7 @@ class KeptConversations:
             await self._release(session, token)
             raise
         call = KeptCall(session, placement, opened.kept.version, token, form, policy, wish.key)
-        call.loaded = opened.session
+        call.begun, call.loaded = opened.kept.begun, opened.session
         if token:
             renewing = self._renew(weakref.ref(call), session, token)
             call.renewal = self._run_later(renewing)
@@ -166,7 +168,7 @@ class KeptConversations:
             at=self._clock(),
         )
         may_branch = policy.conversation.parallel == "branch"
-        addition = Addition(exchange, call.form, call.version, placement.replaces, may_branch)
+        addition = Addition(exchange, call.form, call.version, placement.replaces, may_branch, call.begun)
         try:
             call.appended = await self._store.append(
                 call.session, addition, token=call.token, ttl=float(policy.storage.ttl)

@@ -64,6 +64,7 @@ class Ending:
         prompt_cache: what of them it read from its prompt cache and wrote to it, None where it does not say.
         too_long: a refusal because of the length: of the context, or of the request (413).
         deployment: what the window of the deployment that was asked last is remembered under, if it is known.
+        exchange: number of the exchange of a kept conversation that the call became; 0 for none.
     """
 
     kind: Literal["answered", "cached", "disconnected", "refused"]
@@ -71,6 +72,7 @@ class Ending:
     too_long: bool = False
     prompt_cache: CacheUse | None = None
     deployment: str = ""
+    exchange: int = 0
 
     @classmethod
     def from_error(cls, error: ProviderError, decision: Decision) -> Self | None:
@@ -220,39 +222,40 @@ class PostCall:
         rewritten = used is not None
         self._parts.telemetry.record_call(event, ending.kind, rewritten=rewritten, cache_break=breaks)
         view = "raw" if used is None else f"{used.kind}:{used.digest}"
-        written = self._write_event(decision, event, None if ending.kind == "cached" else view, savings)
+        record = CallRecord(view=None if ending.kind == "cached" else view, savings=savings)
+        written = self._write_event(decision, event, record, ending.exchange)
         self._worker.run_later(written)
 
     async def _write_event(
-        self, decision: Planned, event: CompactionEvent, view: str | None, savings: Savings
+        self, decision: Planned, event: CompactionEvent, record: CallRecord, exchange: int
     ) -> None:
         plan, storage, used = decision.plan, decision.policy.storage, decision.used
-        snapshot = None
+        endpoint, snapshot = decision.request.endpoint, None
+        work = partial(build_snapshot, decision.context, plan, decision.messages, event.at, endpoint)
+        run = partial(asyncio.get_running_loop().run_in_executor, self._executor)
         if storage.content != "none":
-            work = partial(
-                build_snapshot, decision.context, plan, decision.messages, event.at, decision.request.endpoint
-            )
-            snapshot = await asyncio.get_running_loop().run_in_executor(self._executor, work)
+            snapshot = await run(partial(work, exchange))
         await self._store.append(
             decision.session,
             event,
             ttl=storage.ttl,
             generation=decision.generation,
-            call=CallRecord(
+            call=replace(
+                record,
                 used=used.digest if used and plan.made is None else None,
                 labels=decision.labels,
                 about=decision.request.about,
-                view=view,
                 snapshot=snapshot,
-                savings=savings,
                 compact=decision.wish == "now" and decision.policy.mode == "enforce",
                 client_state=_find_told_state(decision),
                 snapshots=_find_bounds(decision.policy),
+                detector=decision.context.redactor.detector,
             ),
         )
         if snapshot is not None and _is_snapshot_due(decision, event.at):
-            make = partial(_make_point, decision, snapshot)
-            point = await asyncio.get_running_loop().run_in_executor(self._executor, make)
+            # What a snapshot tells is found in the messages themselves.
+            whole = await run(work) if snapshot.exchange else snapshot
+            point = await run(partial(_make_point, decision, whole))
             bounds = _find_bounds(decision.policy)
             await self._store.keep_snapshot(decision.session, point, bounds, decision.generation)
 

@@ -16,7 +16,7 @@ from gateway_compaction.core.conversation.body import PlainSize
 from gateway_compaction.core.conversation.digest import OPENING
 from gateway_compaction.core.conversation.messages import Message, declared_role
 from gateway_compaction.core.endpoints.wire import EndpointName
-from gateway_compaction.core.planning.context import LevelName, RequestContext
+from gateway_compaction.core.planning.context import LevelName, RequestContext, build_detector
 from gateway_compaction.core.planning.plan import Plan
 from gateway_compaction.core.planning.single_message import lay_out
 from gateway_compaction.core.policy.book import Identity
@@ -24,7 +24,8 @@ from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.client_state import ClientState
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
 from gateway_compaction.core.records.event import Outcome
-from gateway_compaction.core.redaction.marks import mask_secrets
+from gateway_compaction.core.records.exchange import to_conversation_id
+from gateway_compaction.core.redaction.marks import mask_text
 from gateway_compaction.core.tokens.counter import output_reserve
 from gateway_compaction.engine.rewrite_detector import Lineage
 from gateway_compaction.ports import Caller, LoadedSession
@@ -128,10 +129,16 @@ class DecisionBase:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Ids that the client sent, in the headers that the policy names and in the body; a key is masked."""
+        """Ids that the client sent, in the headers that the policy names and in the body; a key is masked.
+
+        The id of a kept conversation is ours, and tells that it is one: no pattern of a policy hides it.
+        """
+        detector, own = build_detector(self.policy), to_conversation_id(self.request.conversation)
         headers = (self.request.headers.get(name.lower(), "") for name in self.policy.labels.headers)
         labels = (
-            mask_secrets(label)[:LABEL_CHARS] for label in (*headers, *self.request.body_labels) if label
+            label if label == own else mask_text(label, detector)[:LABEL_CHARS]
+            for label in (*headers, *self.request.body_labels)
+            if label
         )
         return tuple(dict.fromkeys(labels))
 

@@ -22,11 +22,14 @@ from gateway_compaction.core.conversation.digest import build_digest_chain, dige
 from gateway_compaction.core.conversation.messages import Message, declared_role
 from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.endpoints.logged_answer import name_answer
+from gateway_compaction.core.planning.context import build_detector
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import SessionRef, is_within
+from gateway_compaction.core.records.controls import read_start
 from gateway_compaction.core.records.restore_point import RestoredBlock, RestorePoint
 from gateway_compaction.core.records.snapshots import NAME
-from gateway_compaction.core.redaction.marks import mask_secrets
+from gateway_compaction.core.redaction.detector import Detector
+from gateway_compaction.core.redaction.marks import mask_text
 from gateway_compaction.core.summary.restore import (
     build_restored_text,
     compute_restore_bounds,
@@ -132,7 +135,7 @@ class ConversationRestorer:
         wanted = request.headers.get(HEADER, "").strip()
         if not wanted:
             return None
-        detail, snapshot = await self._find_source(request, wanted)
+        detail, snapshot = await self._find_source(request, wanted, build_detector(policy))
         block = await asyncio.get_running_loop().run_in_executor(
             self._executor, self._make_block, detail, snapshot, request.model, policy
         )
@@ -175,7 +178,9 @@ class ConversationRestorer:
         self._kept[request.tenant, name] = block
         return block, name
 
-    async def _find_source(self, request: Request, wanted: str) -> tuple[SessionDetail, RestorePoint | None]:
+    async def _find_source(
+        self, request: Request, wanted: str, detector: Detector
+    ) -> tuple[SessionDetail, RestorePoint | None]:
         """Return what a client names: a session, or behind an @ one of its snapshots.
 
         Where a session has no snapshot of that name, the whole may be a label.
@@ -185,23 +190,23 @@ class ConversationRestorer:
         """
         name, at, moment = wanted.rpartition("@")
         if at and NAME.fullmatch(moment):
-            detail = await self._find_session(request, name)
+            detail = await self._find_session(request, name, detector)
             if detail is not None:
                 try:
                     ref = detail.row.session
                     return detail, await self._archive.snapshot(Scope(everything=True), ref, moment)
                 except NotFound:
                     pass
-        detail = await self._find_session(request, wanted)
+        detail = await self._find_session(request, wanted, detector)
         if detail is None:
             raise SourceNotFound(UNKNOWN.format(name=wanted[:LABEL_CHARS]))
         return detail, None
 
-    async def _find_session(self, request: Request, wanted: str) -> SessionDetail | None:
+    async def _find_session(self, request: Request, wanted: str, detector: Detector) -> SessionDetail | None:
         """Return the session that a client names by its id or a label, of its own alone."""
         key = wanted.removeprefix(f"{request.tenant}.")
         named = [SessionRef(request.tenant, key)] if KEY.fullmatch(key) else []
-        labelled = await self._store.find_labelled(request.tenant, mask_secrets(wanted)[:LABEL_CHARS])
+        labelled = await self._store.find_labelled(request.tenant, mask_text(wanted, detector)[:LABEL_CHARS])
         for session in (*named, *labelled[:LABELS_TRIED]):
             try:
                 detail = await self._archive.detail(Scope(everything=True), session)
@@ -221,7 +226,8 @@ class ConversationRestorer:
         text = build_restored_text(point, bounds, lambda said: self._counter.raw_tokens(said, model))
         # Half a surrogate pair would be another character in the store.
         plain = text.encode("utf-8", "replace").decode()
-        return RestoredBlock(point.session, describe_source(point), mask_secrets(plain))
+        masked, known = mask_text(plain, build_detector(policy)), detail.steering.generation
+        return RestoredBlock(point.session, describe_source(point), masked, read_start(known))
 
 
 def find_reason_to_begin_anew(request: Request, policy: Policy) -> str | None:

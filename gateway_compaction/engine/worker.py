@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from gateway_compaction.core.planning.context import build_detector
 from gateway_compaction.core.planning.summary_job import can_ask_model
 from gateway_compaction.core.records.compaction import Compaction, SessionRef, is_within
 from gateway_compaction.core.records.event import EXTRACTIVE, CompactionEvent
-from gateway_compaction.core.redaction.marks import mask_secrets
+from gateway_compaction.core.redaction.marks import mask_text
 from gateway_compaction.engine.parts import EngineParts
 from gateway_compaction.engine.summary_task import SummaryTask
 from gateway_compaction.errors import StoreBusy, StoreError, SummaryError
@@ -154,7 +155,7 @@ class Worker:
         except SummaryError as error:
             self.counts["failed"] += 1
             # A provider's error may repeat what it was asked, and with what key.
-            reason = mask_secrets(str(error))
+            reason = mask_text(str(error), build_detector(task.policy))
             log.warning(
                 "summary failed: session=%s covers=%d %s", session.session_id, task.job.covers, reason
             )

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from gateway_compaction.core.conversation.digest import (
     ENTRY_CHARACTERS,
-    PlainDigests,
+    KnownDigests,
     build_digest_chain,
     count_characters,
     digest_history,
@@ -347,7 +347,7 @@ class TestKeptTexts:
         assert len(set(first)) == len(first)
 
     def test_the_oldest_go_where_the_room_is_full(self) -> None:
-        kept = PlainDigests(limit=10 * (ENTRY_CHARACTERS + 4))
+        kept = KnownDigests(limit=10 * (ENTRY_CHARACTERS + 4))
         for number in range(40):
             kept.find("user", f"{number:04}")
         texts = [text for _, text in kept._digests]
@@ -355,15 +355,51 @@ class TestKeptTexts:
         assert texts == [f"{number:04}" for number in range(40 - len(texts), 40)]
 
     def test_one_long_text_leaves_room_and_is_not_kept_itself(self) -> None:
-        kept = PlainDigests(limit=4 * (ENTRY_CHARACTERS + 4))
+        kept = KnownDigests(limit=4 * (ENTRY_CHARACTERS + 4))
         long = "x" * 2 * ENTRY_CHARACTERS
         for text in ("0001", "0002", "0003", "0004", long, "0005"):
             assert kept.find("user", text) == digest_message({"role": "user", "content": text})
         assert [text for _, text in kept._digests] == ["0002", "0003", "0004", "0005"]
 
     def test_counted_twice_by_threads_is_added_up_anew(self) -> None:
-        kept = PlainDigests(limit=8 * (ENTRY_CHARACTERS + 4))
+        kept = KnownDigests(limit=8 * (ENTRY_CHARACTERS + 4))
         kept._characters = 10**9
         for number in range(8):
             kept.find("user", f"{number:04}")
         assert len(kept._digests) > 4
+
+
+class TestKnownCalls:
+    """A message of calls is known again by what it says; what says something else never is."""
+
+    def test_it_has_the_digest_that_its_fields_have(self) -> None:
+        function = {"name": "look", "arguments": '{"ship": 7, "at": [1, 2]}'}
+        plain = {"role": "assistant", "content": "Well.", "tool_calls": [{"id": "a", "function": function}]}
+        # With a name beside it the same calls are read field by field.
+        named = [digest_message({**plain, "name": ""}) for _ in range(2)]
+        forget_digests()
+        assert {digest_message(plain), digest_message(plain), *named} == {named[0]}
+
+    def test_what_differs_is_told_apart(self) -> None:
+        def calling(*said: str, content: Any = None, role: str = "assistant") -> Json:
+            functions = [{"name": n, "arguments": a} for n, a in zip(said[::2], said[1::2], strict=True)]
+            return {"role": role, "content": content, "tool_calls": [{"function": f} for f in functions]}
+
+        odd = [{"function": {"name": "look", "arguments": {"a": 1}}}]
+        messages: list[Json] = [
+            calling("look", "{}"),
+            calling("look", "{}", "look", "{}"),
+            calling("look", "[]"),
+            calling("see", "{}"),
+            calling("look", "{}", content="Well."),
+            calling("look", "{}", role="user"),
+            {"role": "calls", "content": "assistant"},
+            {"role": "assistant", "content": None, "tool_calls": odd},
+            {"role": "assistant", "content": None, "tool_calls": ["look"]},
+            {"role": "assistant", "content": None, "tool_calls": "look"},
+        ]
+        first = [digest_message(message) for message in messages]
+        assert first == [digest_message(message) for message in messages]
+        # A field of calls that is no list holds none, as no field at all.
+        assert len(set(first)) == len(messages)
+        assert first[-1] == digest_message({"role": "assistant", "content": None})

@@ -19,10 +19,16 @@ from gateway_compaction.adapters.redis.codec import (
     to_milliseconds,
 )
 from gateway_compaction.adapters.redis.connection import RedisConnection, connect
-from gateway_compaction.adapters.redis.detail import NO_SESSION, fetch_detail, fetch_fields
+from gateway_compaction.adapters.redis.detail import (
+    NO_SESSION,
+    decode_detector,
+    fetch_detail,
+    fetch_fields,
+    open_kept,
+)
 from gateway_compaction.adapters.redis.erase import erase_session, erase_tenant, note_voided
 from gateway_compaction.adapters.redis.hours import fetch_hours, fetch_owners
-from gateway_compaction.adapters.redis.importing import NO_TENANT, import_session
+from gateway_compaction.adapters.redis.importing import NO_TENANT, FindDetector, import_session
 from gateway_compaction.adapters.redis.index import build_request_notice, build_unlisting, encode_owner
 from gateway_compaction.adapters.redis.index_writer import IndexWriter
 from gateway_compaction.adapters.redis.keys import (
@@ -45,10 +51,16 @@ from gateway_compaction.adapters.redis.rows import (
     to_session_row,
 )
 from gateway_compaction.adapters.redis.scripts import Command, Script, load_script
-from gateway_compaction.adapters.redis.sealing import BOUNDS_FIELD, PIN, open_parts, open_point, seal_point
+from gateway_compaction.adapters.redis.sealing import (
+    BOUNDS_FIELD,
+    PIN,
+    REDACT_FIELD,
+    open_parts,
+    open_point,
+    seal_point,
+)
 from gateway_compaction.adapters.redis.transfer import build_document
 from gateway_compaction.adapters.redis.transfer_checks import LONGEST_PIN, MOST_PINS
-from gateway_compaction.adapters.redis_conversations import decode_kept
 from gateway_compaction.adapters.vault import Vault
 from gateway_compaction.archive import Hour, Query, Scope, SessionDetail, SessionPage, SessionRow
 from gateway_compaction.core.records.compaction import SessionRef
@@ -61,7 +73,8 @@ from gateway_compaction.core.records.snapshots import (
     compare_points,
     describe_snapshot,
 )
-from gateway_compaction.core.redaction.marks import mask_message, mask_secrets
+from gateway_compaction.core.redaction.detector import Detector
+from gateway_compaction.core.redaction.marks import mask_message, mask_text
 from gateway_compaction.errors import ActionRefused, NotFound, PartNotFound
 
 log = logging.getLogger("gateway_compaction")
@@ -118,10 +131,16 @@ class RedisArchive:
     Args:
         connection: shared with the request path; closed by its owner. ``open`` makes one of its own.
         clock: of the audit events.
+        find_detector: tells what is masked in documents that come in; the usual secrets where nobody tells.
     """
 
-    def __init__(self, connection: RedisConnection, clock: Callable[[], float] = time.time) -> None:
-        self._connection = connection
+    def __init__(
+        self,
+        connection: RedisConnection,
+        clock: Callable[[], float] = time.time,
+        find_detector: FindDetector = lambda owner, model: Detector(),
+    ) -> None:
+        self._connection, self._find_detector = connection, find_detector
         self._clock = clock
         self._cache = RowCache(connection)
         self._index = IndexWriter(connection)
@@ -188,10 +207,10 @@ class RedisArchive:
     async def transcript(self, scope: Scope, session: SessionRef) -> Sequence[Mapping[str, Any]]:
         """See ``Archive.transcript``; of the branch that the next call goes on from."""
         await fetch_fields(self._connection, scope, session)
-        [stored] = await self._connection.send(build_part_query(session, "kept"))
+        stored, detector = await self._fetch_masked(session, build_part_query(session, "kept"))
         if not stored:
             raise PartNotFound("The gateway does not keep this conversation: its client does")
-        return await asyncio.to_thread(self._build_transcript, stored, session)
+        return await asyncio.to_thread(self._build_transcript, stored, session, detector)
 
     async def compact(self, scope: Scope, session: SessionRef) -> None:
         """See ``Archive.compact``."""
@@ -215,7 +234,7 @@ class RedisArchive:
 
         It is stored, so a secret in it is masked.
         """
-        pin = mask_secrets(_to_one_line(text))
+        pin = await self._mask_pin(session, text)
         if not 0 < len(pin) <= LONGEST_PIN:
             raise ActionRefused(f"A pin has 1 to {LONGEST_PIN} characters")
         stored = await self._find_stored_pin(session, pin)
@@ -224,7 +243,7 @@ class RedisArchive:
 
     async def unpin(self, scope: Scope, session: SessionRef, text: str) -> None:
         """See ``Archive.unpin``."""
-        pin = mask_secrets(_to_one_line(text))
+        pin = await self._mask_pin(session, text)
         stored = await self._find_stored_pin(session, pin)
         action = _Action(STEER, "unpin", f"{len(pin)} characters", ["unpin", stored, 0])
         await self._act(scope, session, action)
@@ -287,12 +306,13 @@ class RedisArchive:
         *answers, milliseconds = await self._connection.send(*questions, life)
         parts = dict(zip(EXPORTED_PARTS, answers, strict=True))
         stored = await asyncio.to_thread(open_parts, parts, session, self._connection.vault)
-        return await asyncio.to_thread(build_document, session, stored, milliseconds / 1000)
+        mask = decode_detector(stored["session"].get(REDACT_FIELD.encode()))
+        return await asyncio.to_thread(build_document, session, stored, milliseconds / 1000, mask)
 
     async def load(self, scope: Scope, document: Mapping[str, Any]) -> SessionRef:
         """See ``Archive.load``."""
         event = self._build_audit_event(scope, "import", "from a document")
-        return await import_session(self._connection, scope, document, event)
+        return await import_session(self._connection, scope, document, event, self._find_detector)
 
     async def watch(self, scope: Scope) -> AsyncIterator[SessionRow]:
         """See ``Archive.watch``; asks every second."""
@@ -340,12 +360,17 @@ class RedisArchive:
         log.info("%s: session=%s by=%s", action.name, session.session_id, _format_actor(scope))
 
     def _build_transcript(
-        self, stored: Mapping[bytes, bytes], session: SessionRef
+        self, stored: Mapping[bytes, bytes], session: SessionRef, detector: Detector
     ) -> tuple[Mapping[str, Any], ...]:
-        opened = open_parts({"kept": stored}, session, self._connection.vault)["kept"]
-        kept = decode_kept([part for pair in opened.items() for part in pair])
+        kept = open_kept(stored, session, self._connection.vault)
         items = (*kept.find_preamble(kept.head), *kept.list_messages(kept.head))
-        return tuple(mask_message(item) for item in items if isinstance(item, dict))
+        return tuple(mask_message(item, detector) for item in items if isinstance(item, dict))
+
+    async def _fetch_masked(self, session: SessionRef, query: Command) -> tuple[Any, Detector]:
+        """Return an answer, and what finds the secrets that the session's policy has masked."""
+        mask: Command = ("HGET", *session_keys(session, "session"), REDACT_FIELD)
+        answer, raw = await self._connection.send(query, mask)
+        return answer, decode_detector(raw)
 
     async def _keep_snapshot(self, scope: Scope, session: SessionRef, reason: str) -> None:
         """Keep the present state of a session to go back to, where that differs from the last snapshot.
@@ -364,7 +389,7 @@ class RedisArchive:
             return
         taken = replace(point, at=await self._fetch_time(), reason=reason)
         raw_point = seal_point(taken, session, self._connection.vault)
-        args = [taken.name, raw_point, bounds.number, round(bounds.age)]
+        args = [taken.name, raw_point, bounds.number, round(bounds.age), detail.steering.generation]
         await self._connection.run(KEEP_POINT, session_keys(session, *SESSION_PARTS), args, int)
 
     async def _fetch_points(self, session: SessionRef) -> list[RestorePoint]:
@@ -373,6 +398,11 @@ class RedisArchive:
         opened = (open_point(raw, session, self._connection.vault) for raw in stored.values())
         found = await asyncio.to_thread(list, opened)
         return sorted((p for p in found if p is not None), key=lambda point: -point.at)
+
+    async def _mask_pin(self, session: SessionRef, text: str) -> str:
+        """Return the text of a pin as it may be stored."""
+        [raw] = await self._connection.send(("HGET", *session_keys(session, "session"), REDACT_FIELD))
+        return await asyncio.to_thread(mask_text, _to_one_line(text), decode_detector(raw))
 
     async def _find_stored_pin(self, session: SessionRef, pin: str) -> str:
         """Return a pin as it is stored: in the form that is there, which another key may have sealed."""

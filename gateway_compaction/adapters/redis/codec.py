@@ -156,8 +156,9 @@ def decode_restored(raw: bytes | None) -> RestoredBlock | None:
     """Return a restored block, or None where there is none or it cannot be read."""
     try:
         values = json.loads(raw or b"null")
-        return RestoredBlock(str(values["session"]), str(values["source"]), str(values["text"]))
-    except (ValueError, TypeError, LookupError, RecursionError):
+        session, source, text = (str(values[name]) for name in ("session", "source", "text"))
+        return RestoredBlock(session, source, text, float(values.get("made_at", 0.0)))
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return None
 
 

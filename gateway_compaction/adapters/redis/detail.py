@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gateway_compaction.adapters.redis.codec import (
+    SNAPSHOT_BYTES,
     decode_controls,
     decode_event,
     decode_rates,
@@ -26,12 +27,23 @@ from gateway_compaction.adapters.redis.rows import (
     to_session_row,
 )
 from gateway_compaction.adapters.redis.scripts import Command
-from gateway_compaction.adapters.redis.sealing import CLIENT_STATE_FIELD, PIN, open_client_state, open_parts
+from gateway_compaction.adapters.redis.sealing import (
+    CLIENT_STATE_FIELD,
+    PIN,
+    REDACT_FIELD,
+    open_client_state,
+    open_parts,
+)
 from gateway_compaction.adapters.redis.transfer_checks import find_snapshot_fault, is_sound
+from gateway_compaction.adapters.redis_conversations import decode_kept
 from gateway_compaction.adapters.vault import Vault
 from gateway_compaction.archive import Scope, SessionDetail
+from gateway_compaction.core.planning.snapshot import fill_snapshot
+from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
-from gateway_compaction.errors import NotFound
+from gateway_compaction.core.records.exchange import KeptConversation
+from gateway_compaction.core.redaction.detector import Detector
+from gateway_compaction.errors import NotFound, StoreError
 
 NO_SESSION = "There is no such session, or it is not yours to see"
 
@@ -92,12 +104,12 @@ async def fetch_detail(connection: RedisConnection, scope: Scope, session: Sessi
     commands: list[Command] = [
         build_row_query(session),
         ("TIME",),
-        ("HMGET", key, *CONTROL_FIELDS, CLIENT_STATE_FIELD),
+        ("HMGET", key, *CONTROL_FIELDS, CLIENT_STATE_FIELD, REDACT_FIELD),
         ("PTTL", key),
         ("HGETALL", RATES),
         *(build_part_query(session, part) for part in DETAIL_PARTS),
     ]
-    row, clock, (*controls, told), milliseconds, rates, *answers = await connection.send(*commands)
+    row, clock, (*controls, told, redact), milliseconds, rates, *answers = await connection.send(*commands)
     stored = dict(zip(DETAIL_PARTS, answers, strict=True))
     found = _Found(
         fields=decode_visible_row(scope, row),
@@ -110,8 +122,44 @@ async def fetch_detail(connection: RedisConnection, scope: Scope, session: Sessi
     )
     records = (*stored["compactions"].values(), *stored["retired"].values(), stored["last"] or b"")
     if sum(map(len, records)) > LARGE_BYTES:
-        return await asyncio.to_thread(_build_detail, session, found, connection.vault)
-    return _build_detail(session, found, connection.vault)
+        detail = await asyncio.to_thread(_build_detail, session, found, connection.vault)
+    else:
+        detail = _build_detail(session, found, connection.vault)
+    if detail.last_call is None or not detail.last_call.exchange:
+        return detail
+    [kept] = await connection.send(build_part_query(session, "kept"))
+    detector = decode_detector(redact)
+    call = await asyncio.to_thread(
+        _fill_last_call, detail.last_call, kept, session, connection.vault, detector
+    )
+    return replace(detail, last_call=call)
+
+
+def decode_detector(raw: bytes | None) -> Detector:
+    """Return what finds the secrets that a session's policy has masked."""
+    return Detector.decode((raw or b"").decode("utf-8", "replace"))
+
+
+def open_kept(stored: Mapping[bytes, bytes], session: SessionRef, vault: Vault) -> KeptConversation:
+    """Return a kept conversation without the exchanges that cannot be opened.
+
+    Raises:
+        StoreError: one of the others cannot be read.
+    """
+    opened = open_parts({"kept": stored}, session, vault)["kept"]
+    return decode_kept([part for pair in opened.items() for part in pair])
+
+
+def _fill_last_call(
+    call: CallSnapshot, stored: Mapping[bytes, bytes], session: SessionRef, vault: Vault, detector: Detector
+) -> CallSnapshot:
+    """Put in the messages of the last call, which stand in the kept conversation alone."""
+    if sum(map(len, stored.values())) > SNAPSHOT_BYTES:
+        return replace(fill_snapshot(call, None, detector), omitted=True)
+    try:
+        return fill_snapshot(call, open_kept(stored, session, vault), detector)
+    except StoreError:
+        return fill_snapshot(call, None, detector)
 
 
 def _build_detail(session: SessionRef, found: _Found, vault: Vault) -> SessionDetail:

@@ -51,6 +51,17 @@ async def erase_session(connection: RedisConnection, session: SessionRef, owner:
     keys = session_keys(session, *SESSION_PARTS)
     [gone, _] = await connection.send(("UNLINK", *keys), ("ZREM", VOIDED, session.session_id))
     await connection.send(build_erasure_notice(session.session_id))
+    await erase_again(connection, session, owner)
+    return int(gone)
+
+
+async def erase_again(connection: RedisConnection, session: SessionRef, owner: Sequence[bytes]) -> None:
+    """Erase whatever of an erased session was written since, be it by several writers.
+
+    One of them may be done, and the session be there again, when another one that is late takes it back: then
+    nobody else looks for what the first has written. So the places in indexes are searched for, and not taken
+    from what one call knows.
+    """
     _, sessions_left, *_ = await connection.send(*build_erasure(session))
     if not sessions_left:
         # Before the scan for labels, which may take long: a tenant that begins another session meanwhile
@@ -59,7 +70,6 @@ async def erase_session(connection: RedisConnection, session: SessionRef, owner:
         await _remove_member(connection, session.tenant, OWNER_PATTERN)
     await _remove_member(connection, session.key, tenant_key(session.tenant, "label:*"))
     await _unlink_restored(connection, session)
-    return int(gone)
 
 
 async def erase_tenant(connection: RedisConnection, tenant: str) -> int | None:

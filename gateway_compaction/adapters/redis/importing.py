@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 from gateway_compaction.adapters.redis.codec import (
@@ -21,6 +22,7 @@ from gateway_compaction.adapters.redis.index import (
     build_row_query,
     encode_owner,
 )
+from gateway_compaction.adapters.redis.index_writer import IndexWriter, read_revision
 from gateway_compaction.adapters.redis.keys import SESSION_KEYS, SESSION_PARTS, owner_key, session_keys
 from gateway_compaction.adapters.redis.scripts import load_script
 from gateway_compaction.adapters.redis.sealing import seal_items
@@ -28,6 +30,7 @@ from gateway_compaction.adapters.redis.transfer import Document, build_import_it
 from gateway_compaction.archive import Owner, Scope
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
+from gateway_compaction.core.redaction.detector import Detector
 from gateway_compaction.errors import ActionRefused, NotFound
 
 IMPORT = load_script("import")
@@ -38,13 +41,23 @@ STORED = 1
 # Fields of an owner that are an API key's, not its team's.
 KEY_FIELDS = ("user_id", "key_hash", "key_alias")
 
+FindDetector = Callable[[Mapping[str, str], str], Detector]
+"""Tells what finds the secrets that the policy of an owner's calls of a model masks."""
+
 NO_TENANT = "There is no such tenant, or it is not yours to see"
 
 
 async def import_session(
-    connection: RedisConnection, scope: Scope, document: Mapping[str, Any], event: CompactionEvent
+    connection: RedisConnection,
+    scope: Scope,
+    document: Mapping[str, Any],
+    event: CompactionEvent,
+    find_detector: FindDetector,
 ) -> SessionRef:
     """Store a document as a session, with an audit event that tells of it.
+
+    Args:
+        find_detector: tells what is masked of an owner's calls of a model.
 
     Raises:
         InvalidDocument: it is no exported session.
@@ -55,7 +68,9 @@ async def import_session(
     session = checked.ref
     names, unproven = await _find_owner(connection, scope, checked)
     owner = encode_owner(names)
-    plain = await asyncio.to_thread(build_import_items, checked, owner, unproven, trusted=scope.everything)
+    detector = find_detector(names, checked.fields.get("model", ""))
+    build = partial(build_import_items, trusted=scope.everything, detector=detector)
+    plain = await asyncio.to_thread(build, checked, owner, unproven)
     items = await asyncio.to_thread(seal_items, plain, session, connection.vault)
     args: list[Any] = [to_milliseconds(checked.ttl), encode_event(event)]
     for part, values in items.items():
@@ -67,7 +82,8 @@ async def import_session(
     # A session with but a moment left to live may have expired by now: then there is nothing to index.
     if row:
         call = IndexedCall(labels, owner)
-        await connection.send(*build_indexing(session, row, checked.ttl, call))
+        commands = build_indexing(session, row, checked.ttl, call)
+        await IndexWriter(connection).write(session, commands, read_revision(row), call)
     return session
 
 

@@ -6,7 +6,7 @@ touches one cluster slot, which is why indexing a call takes several.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -206,19 +206,15 @@ def build_erasure_query(session: SessionRef) -> Command:
     return ("ZMSCORE", FORGOTTEN, session.session_id, session.tenant)
 
 
-def build_erasure(session: SessionRef, labels: Iterable[str] = ()) -> list[Command]:
+def build_erasure(session: SessionRef) -> list[Command]:
     """Build what erases a session and its places in the indexes.
 
-    The second answer is how many sessions are left in its tenant's list.
-
-    Args:
-        labels: keys of the labels that it is to be taken out of.
+    The second answer is how many sessions are left in its tenant's list. Labels have to be searched for.
     """
     return [
         ("UNLINK", *session_keys(session, *SESSION_PARTS)),
         build_unlisting(session),
         ("ZREM", REQUESTED, session.session_id),
-        *(("ZREM", key, session.key) for key in labels),
     ]
 
 

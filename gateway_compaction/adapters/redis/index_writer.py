@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from gateway_compaction.adapters.redis.connection import BACKGROUND_SECONDS, RedisConnection
+from gateway_compaction.adapters.redis.erase import erase_again
 from gateway_compaction.adapters.redis.index import (
     IndexedCall,
-    build_erasure,
     build_erasure_query,
     build_listing,
     build_row_query,
-    build_tenant_removal,
     read_seconds_left,
 )
-from gateway_compaction.adapters.redis.keys import label_key, session_keys
+from gateway_compaction.adapters.redis.keys import session_keys
 from gateway_compaction.adapters.redis.rows import decode_object, read_number
 from gateway_compaction.adapters.redis.scripts import Command
 from gateway_compaction.core.records.compaction import SessionRef
@@ -64,19 +63,19 @@ class IndexWriter:
     ) -> bool:
         """Send commands that index a session; False where it was erased since, or is gone.
 
-        Everything is erased again then. If the session began anew meanwhile, it is erased too, because its
-        new keys may already be half erased.
+        Everything of the session is erased again then, whoever wrote it. If it began anew meanwhile, it is
+        erased too, because its new keys may already be half erased.
 
         Args:
             decided_at: when what is indexed was decided, in seconds (see ``find_decision_time``).
-            call: the call being indexed; its labels and owners are cleaned up as well.
+            call: the call being indexed; it is taken out of its owners' lists as well.
 
         Raises:
             StoreError: the store did not answer.
         """
         if await self._send_and_check(session, commands, decided_at):
             return True
-        await self._erase(session, call or IndexedCall())
+        await erase_again(self._connection, session, (call or IndexedCall()).owner)
         return False
 
     async def _send_and_check(
@@ -90,15 +89,6 @@ class IndexWriter:
         answers = await self._connection.send(*commands, *checks, *expiry_sweep, seconds=self._seconds)
         erasure_scores, is_there = answers[len(commands) : len(commands) + len(checks)]
         return bool(is_there) and not is_erased_since(erasure_scores, decided_at)
-
-    async def _erase(self, session: SessionRef, call: IndexedCall) -> None:
-        """Erase a session with its places in the indexes, and its tenant's where no session is left."""
-        labels = [label_key(session.tenant, label) for label in call.labels]
-        erasure = build_erasure(session, labels)
-        _, sessions_left, *_ = await self._connection.send(*erasure, seconds=self._seconds)
-        if not sessions_left:
-            removal = build_tenant_removal(session.tenant, call.owner)
-            await self._connection.send(*removal, seconds=self._seconds)
 
 
 def is_erased_since(scores: Sequence[Any], moment: float) -> bool:

@@ -38,6 +38,9 @@ RESTORED = "restored"
 CLIENT_STATE_FIELD, CLIENT_STATE = "told", "client state"
 # The field of a session that holds the bounds of its snapshots, and the place of a snapshot.
 BOUNDS_FIELD, POINT = "bounds", "snapshot"
+# The field of a session that tells which secrets its policy masks. It holds an operator's patterns, which run
+# over every text that is shown: so it is no part of a document, which anybody may have written.
+REDACT_FIELD = "redact"
 # How the fields of exchanges begin in a kept conversation; the number stands behind it.
 EXCHANGE_FIELD = "x:"
 # Fields of a session that hold its pins and why something failed, and the parts of it that hold records.

@@ -59,6 +59,7 @@ from gateway_compaction.adapters.redis.scripts import Command, Script, load_scri
 from gateway_compaction.adapters.redis.sealing import (
     BOUNDS_FIELD,
     CLIENT_STATE_FIELD,
+    REDACT_FIELD,
     conceal_failure,
     decode_session,
     encode_sealed_record,
@@ -227,6 +228,8 @@ class RedisStore:
             to_set = [*to_set, CLIENT_STATE_FIELD, told]
         if call.snapshots is not None:
             to_set = [*to_set, BOUNDS_FIELD, call.snapshots.encode()]
+        if call.detector is not None:
+            to_set = [*to_set, REDACT_FIELD, call.detector.encode()]
         event = conceal_failure(event, self._vault)
         args: list[Any] = [to_milliseconds(ttl), encode_event(event), call.used or ""]
         args += [_to_expected(generation), call.view or "", snapshot]
@@ -250,10 +253,12 @@ class RedisStore:
         self, session: SessionRef, point: RestorePoint, bounds: SnapshotBounds, generation: str = ""
     ) -> None:
         """See ``Store.keep_snapshot``."""
-        if not await self._is_erased(session, generation):
-            raw = await asyncio.to_thread(seal_point, point, session, self._vault)
-            args = [point.name, raw, bounds.number, round(bounds.age)]
-            await self._run_for_number(KEEP_POINT, session_keys(session, *SESSION_PARTS), args)
+        if await self._is_erased(session, generation):
+            return
+        raw = await asyncio.to_thread(seal_point, point, session, self._vault)
+        args = [point.name, raw, bounds.number, round(bounds.age), _to_expected(generation)]
+        if await self._run_for_number(KEEP_POINT, session_keys(session, *SESSION_PARTS), args):
+            await self._index.refresh_row(session, generation)
 
     async def bypass(self, session: SessionRef, reason: str, seconds: float, generation: str = "") -> None:
         """See ``Store.bypass``."""
@@ -312,6 +317,11 @@ class RedisStore:
             *(("SET", key, value, "PX", life) for key, value in kept.items()),
         )
         await self._send(build_restoring_notice(tenant, ttl))
+        # The session may have been erased since it was read, and its copies with it.
+        told_of = SessionRef(tenant, block.session.rpartition(".")[2])
+        [erased] = await self._send(build_erasure_query(told_of))
+        if is_erased_since(erased, block.made_at):
+            await self._send(("UNLINK", told_by, *kept))
 
     async def factors(self) -> Mapping[str, float]:
         """See ``Store.factors``."""

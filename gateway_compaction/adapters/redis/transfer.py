@@ -27,6 +27,7 @@ from gateway_compaction.adapters.redis.masking import (
     mask_snapshot,
 )
 from gateway_compaction.adapters.redis.rows import OWNER_FIELDS
+from gateway_compaction.adapters.redis.sealing import REDACT_FIELD
 from gateway_compaction.adapters.redis.transfer_checks import (
     NO_FIELD,
     decode_exact_record,
@@ -41,6 +42,7 @@ from gateway_compaction.adapters.redis.transfer_checks import (
 from gateway_compaction.archive import LARGEST_DOCUMENT
 from gateway_compaction.core.policy.fields import LONGEST_TTL
 from gateway_compaction.core.records.compaction import SessionRef
+from gateway_compaction.core.redaction.detector import Detector
 from gateway_compaction.errors import ActionRefused, InvalidDocument
 
 # How a document names itself; another version is refused.
@@ -96,12 +98,15 @@ class Document(BaseModel):
         return SessionRef(self.tenant, self.session)
 
 
-def build_document(session: SessionRef, stored: Mapping[str, Any], ttl: float) -> dict[str, Any]:
+def build_document(
+    session: SessionRef, stored: Mapping[str, Any], ttl: float, detector: Detector
+) -> dict[str, Any]:
     """Build the document of a session.
 
     Args:
         stored: the answers to ``build_part_query``, by part; "used" as alternating digests and times.
         ttl: seconds that it has left to live.
+        detector: finds the secrets that are masked.
 
     Raises:
         ActionRefused: it is larger than 32 MB.
@@ -116,9 +121,11 @@ def build_document(session: SessionRef, stored: Mapping[str, Any], ttl: float) -
         "owner": {n: texts[f"about:{n}"] for n in OWNER_FIELDS if texts.get(f"about:{n}")},
         "ttl": min(LONGEST_TTL, max(0.001, ttl)),
         # What import would refuse is no part of a document: it is not to fail for one bad value.
-        "fields": {k: mask_field(k, v) for k, v in texts.items() if find_field_fault(k, v) is None},
+        "fields": {k: mask_field(k, v, detector) for k, v in texts.items() if find_field_fault(k, v) is None},
         "compactions": {
-            k.decode(): _to_json(mask_record(v)) for k, v in compactions.items() if k == _read_digest(v)
+            k.decode(): _to_json(mask_record(v, detector))
+            for k, v in compactions.items()
+            if k == _read_digest(v)
         },
         "used": {
             digest.decode(): second
@@ -126,17 +133,23 @@ def build_document(session: SessionRef, stored: Mapping[str, Any], ttl: float) -
             if NAME.fullmatch(digest) and find_score_fault(second) is None
         },
         "retired": {
-            k.decode(): _to_json(mask_record(v)) for k, v in retired.items() if k == _read_version(v)
+            k.decode(): _to_json(mask_record(v, detector))
+            for k, v in retired.items()
+            if k == _read_version(v)
         },
-        "events": [_to_json(mask_event(v)) for v in stored["events"] if find_event_fault(v) is None],
-        "last_call": None if last is None or find_snapshot_fault(last) else _to_json(mask_snapshot(last)),
+        "events": [
+            _to_json(mask_event(v, detector)) for v in stored["events"] if find_event_fault(v) is None
+        ],
+        "last_call": None
+        if last is None or find_snapshot_fault(last)
+        else _to_json(mask_snapshot(last, detector)),
         "kept": {
-            k.decode(): _to_json(mask_exchange(k, v))
+            k.decode(): _to_json(mask_exchange(k, v, detector))
             for k, v in stored["kept"].items()
             if find_kept_fault(k, v) is None
         },
         "points": {
-            k.decode(): _to_json(mask_point(v))
+            k.decode(): _to_json(mask_point(v, detector))
             for k, v in stored["points"].items()
             if find_point_fault(k, v) is None
         },
@@ -175,7 +188,12 @@ def read_document(raw: Mapping[str, Any]) -> Document:
 
 
 def build_import_items(
-    document: Document, owner: Sequence[bytes], unproven: Mapping[str, str], *, trusted: bool
+    document: Document,
+    owner: Sequence[bytes],
+    unproven: Mapping[str, str],
+    *,
+    trusted: bool,
+    detector: Detector,
 ) -> dict[str, list[Any]]:
     """Build what is written into each part of the session, as the arguments of the part's ``write``.
 
@@ -183,23 +201,27 @@ def build_import_items(
         owner: whose the session will be, as ``encode_owner`` writes it.
         unproven: what the document says of its owner and a call has yet to prove, by field.
         trusted: the document's audit events are taken as they are; else they are marked as its word.
+        detector: finds the secrets that are masked, here and in what is shown of the session from now on.
     """
-    events = [mask_event(_to_bytes(event)) for event in document.events]
+    events = [mask_event(_to_bytes(event), detector) for event in document.events]
     if not trusted:
         events = [_mark_imported(event) for event in events]
     fields: list[Any] = [
-        part for name, text in document.fields.items() for part in (name, mask_field(name, text))
+        part for name, text in document.fields.items() for part in (name, mask_field(name, text, detector))
     ]
     for name, value in zip(owner[::2], owner[1::2], strict=True):
         fields += [b"about:" + name, value]
     for field, text in unproven.items():
         fields += [f"said:{field}", text]
+    fields += [REDACT_FIELD, detector.encode()]
     records = document.compactions.items()
-    compactions = [part for digest, raw in records for part in (digest, mask_record(_to_bytes(raw)))]
+    compactions = [
+        part for digest, raw in records for part in (digest, mask_record(_to_bytes(raw), detector))
+    ]
     used = [part for digest, second in document.used.items() for part in (second, digest)]
     olds = document.retired.items()
-    retired = [part for version, raw in olds for part in (version, mask_record(_to_bytes(raw)))]
-    last = [] if document.last_call is None else [mask_snapshot(_to_bytes(document.last_call))]
+    retired = [part for version, raw in olds for part in (version, mask_record(_to_bytes(raw), detector))]
+    last = [] if document.last_call is None else [mask_snapshot(_to_bytes(document.last_call), detector)]
     return {
         "session": fields,
         "events": events,
@@ -210,10 +232,12 @@ def build_import_items(
         "kept": [
             part
             for name, raw in document.kept.items()
-            for part in (name, mask_exchange(name.encode(), _to_bytes(raw)))
+            for part in (name, mask_exchange(name.encode(), _to_bytes(raw), detector))
         ],
         "points": [
-            part for name, raw in document.points.items() for part in (name, mask_point(_to_bytes(raw)))
+            part
+            for name, raw in document.points.items()
+            for part in (name, mask_point(_to_bytes(raw), detector))
         ],
     }
 

@@ -189,7 +189,7 @@ SNAPSHOT: Mapping[str, Check] = {
     **dict.fromkeys(("sent", "saw"), _check_list(_is_message_line, LARGEST_NUMBER)),
     **dict.fromkeys(("client", "model"), _check_optional(_check_list(_is_message, LARGEST_NUMBER))),
     "levels": _check_list(_is_level, LARGEST_NUMBER),
-    **dict.fromkeys(("window", "fixed", "covers"), _is_count),
+    **dict.fromkeys(("window", "fixed", "covers", "exchange"), _is_count),
     "version": _check_optional(_is_count),
     "cuts": _check_list(_is_count, LARGEST_NUMBER),
     "omitted": lambda v: isinstance(v, bool),

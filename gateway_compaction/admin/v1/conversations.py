@@ -17,6 +17,7 @@ from gateway_compaction.admin.json_response import json_response_off_loop
 from gateway_compaction.admin.problems import Problem, limit_body
 from gateway_compaction.archive import Scope
 from gateway_compaction.call_state import identity_of, owner_of, tenant_of
+from gateway_compaction.core.planning.context import build_detector
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
@@ -25,6 +26,7 @@ from gateway_compaction.core.records.exchange import (
     read_conversation_id,
     to_conversation_id,
 )
+from gateway_compaction.core.redaction.detector import Detector
 from gateway_compaction.core.redaction.marks import mask_message
 from gateway_compaction.ports import CallRecord
 
@@ -100,7 +102,7 @@ async def list_items(
     They are those of the branch that the next call goes on from.
     """
     _, found = await _find(viewer, parts, id)
-    items = await asyncio.to_thread(_write_items, found.list_messages(found.head), 1)
+    items = await _list_items(viewer, parts, found)
     if order == "desc":
         items.reverse()
     if after is not None:
@@ -122,7 +124,8 @@ async def append_items(viewer: Doer, parts: PartsDep, id: Id, body: ItemsBody) -
     await kept.conversations.add(session.tenant, to_conversation_id(session.key), items, form, policy)
     await _record(viewer, kept, session, policy, f"{len(items)} messages")
     start = found.exchanges[found.head].end if found.head else 0
-    return await json_response_off_loop(_to_list(_write_items(items, start + 1), has_more=False))
+    written = _write_items(items, start + 1, build_detector(policy))
+    return await json_response_off_loop(_to_list(written, has_more=False))
 
 
 @router.get("/v1/conversations/{id}/items/{item}", operation_id="compaction_read_item")
@@ -131,7 +134,7 @@ async def read_item(
 ) -> Response:
     """Return one message of a conversation, secrets masked."""
     _, found = await _find(viewer, parts, id)
-    items = await asyncio.to_thread(_write_items, found.list_messages(found.head), 1)
+    items = await _list_items(viewer, parts, found)
     wanted = next((one for one in items if one["id"] == item), None)
     if wanted is None:
         raise Problem(404, NO_ITEM)
@@ -224,10 +227,17 @@ def _read_content(value: Any) -> Any:
     ]
 
 
-def _write_items(messages: Sequence[Any], first: int) -> list[dict[str, Any]]:
+async def _list_items(viewer: Viewer, parts: Parts, found: KeptConversation) -> list[dict[str, Any]]:
+    """Return all messages of a conversation's present branch as items, masked as the key's policy says."""
+    identity = replace(identity_of(viewer.auth, "", {}), model=None, endpoint=found.form or "chat")
+    detector = build_detector(parts.policies().resolve(identity))
+    return await asyncio.to_thread(_write_items, found.list_messages(found.head), 1, detector)
+
+
+def _write_items(messages: Sequence[Any], first: int, detector: Detector) -> list[dict[str, Any]]:
     """Return messages as items; the number in an item's id is that of `x-conversation-at`."""
     return [
-        {"type": "message", **mask_message(message), "id": f"item_{number}"}
+        {"type": "message", **mask_message(message, detector), "id": f"item_{number}"}
         for number, message in enumerate(messages, first)
         if isinstance(message, dict)
     ]

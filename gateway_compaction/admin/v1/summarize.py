@@ -18,8 +18,9 @@ from gateway_compaction.call_state import identity_of
 from gateway_compaction.core.conversation.messages import Message, told_text_of
 from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.extractive.extract import build_extract
+from gateway_compaction.core.planning.context import build_detector
 from gateway_compaction.core.policy.model import Policy
-from gateway_compaction.core.redaction.marks import mask_message, mask_secrets
+from gateway_compaction.core.redaction.marks import mask_message, mask_text
 from gateway_compaction.core.summary.acceptance import accept_summary
 from gateway_compaction.core.summary.prompts import (
     ShownLimit,
@@ -127,10 +128,10 @@ async def summarize(viewer: Doer, parts: PartsDep, body: SummarizeBody) -> Respo
     if not history:
         raise Problem(422, "There is nothing to summarise beside the preamble.")
     name = body.model or policy.summary.model or ""
-    wanted = body.max_tokens or policy.summary.max_tokens
+    wanted, detector = body.max_tokens or policy.summary.max_tokens, build_detector(policy)
     job = _Job(
-        messages=tuple(map(mask_message, history)),
-        previous=mask_secrets(body.previous_summary),
+        messages=tuple(mask_message(message, detector) for message in history),
+        previous=mask_text(body.previous_summary, detector),
         policy=policy,
         limit=wanted if isinstance(wanted, int) else AUTO_TOKENS,
         caller=Caller(name, _describe_caller(viewer)),
@@ -164,7 +165,8 @@ async def _write(job: _Job, parts: SummarizeParts, own: str | None) -> tuple[str
         except SummaryError as error:
             problem = error
     status = next((code for kind, code in STATUSES if isinstance(problem, kind)), 502)
-    raise Problem(status, f"No usable summary came back: {mask_secrets(str(problem))[:300]}.") from problem
+    told = mask_text(str(problem), build_detector(job.policy))[:300]
+    raise Problem(status, f"No usable summary came back: {told}.") from problem
 
 
 async def _ask(job: _Job, parts: SummarizeParts, model: str) -> tuple[str, str, float | None]:

@@ -41,6 +41,12 @@ CHARS_PER_TOKEN = 4
 """Characters that count as a token where a trigger counts characters."""
 
 
+def build_detector(policy: Policy) -> Detector:
+    """Return what finds the secrets that a policy has masked."""
+    redact = policy.redact
+    return Detector(redact.secrets, redact.pii, redact.patterns)
+
+
 @dataclass(frozen=True, slots=True)
 class LevelTokens:
     """The usage at which each level begins for one request, in tokens.
@@ -152,9 +158,9 @@ class RequestContext:
     @cached_property
     def redactor(self) -> Redactor:
         """Masks secrets in whatever is kept or summarised; what is sent of the request keeps them."""
-        redact = self.policy.redact
-        detector = Detector(redact.secrets, redact.pii, redact.patterns)
-        return Redactor(detector, self.transcript.history, self.digests, self.caches.findings)
+        return Redactor(
+            build_detector(self.policy), self.transcript.history, self.digests, self.caches.findings
+        )
 
     @property
     def rate(self) -> float | None:

@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import cast
 
+from gateway_compaction.core.conversation.digest import digest_history
 from gateway_compaction.core.conversation.messages import Message, declared_role
+from gateway_compaction.core.conversation.transcript import parse_transcript
+from gateway_compaction.core.endpoints.read import read_conversation
+from gateway_compaction.core.endpoints.wire import EndpointName
+from gateway_compaction.core.planning.caches import DerivedCache
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan
 from gateway_compaction.core.planning.views import View, apply_compaction, is_cleared
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction
-from gateway_compaction.core.redaction.marks import NO_MARKS
+from gateway_compaction.core.records.exchange import KeptConversation
+from gateway_compaction.core.redaction.detector import Detector
+from gateway_compaction.core.redaction.marks import NO_MARKS, Redactor
+from gateway_compaction.errors import TranscriptError
 
 QUOTED = re.compile(r"(?m)^\[(\d{1,9}) ")
 """Each line of a quote begins with the index of the message that it was taken from."""
+
+MOST_CACHED = 1_000
+"""Messages whose secrets are remembered between the two looks at them, where a snapshot is filled."""
 
 
 def build_snapshot(
@@ -23,6 +36,7 @@ def build_snapshot(
     messages: Sequence[Message] | None,
     at: float,
     endpoint: str | None = None,
+    exchange: int = 0,
 ) -> CallSnapshot:
     """Build the record of a call that operators look at.
 
@@ -35,19 +49,25 @@ def build_snapshot(
         messages: those sent in place of the client's, or None where these were sent as they came.
         at: seconds since 1970.
         endpoint: where the call came in.
+        exchange: of a kept conversation, that which holds what was sent as it came; then the messages are
+            not put in again. They would be masked, written and stored with each call, which takes longer
+            than all the rest of it.
     """
     view = plan.view if messages is not None else View(tokens=plan.tokens_before)
     transcript, levels, used = context.transcript, context.levels, view.compaction
-    client = (*transcript.preamble, *transcript.history)
+    client, sent = (*transcript.preamble, *transcript.history), _describe_sent(context, view)
     full = context.policy.storage.content == "full"
     redactor = context.redactor
-    marks = redactor.marks() if full else NO_MARKS
+    exchange = exchange if full and messages is None else 0
+    if exchange:
+        client = transcript.preamble
+    marks = redactor.marks() if full and (client or not exchange) else NO_MARKS
     return CallSnapshot(
         at=at,
-        sent=_describe_sent(context, view),
-        saw=_describe_seen(context, view, messages or client),
+        sent=sent,
+        saw=sent if messages is None else _describe_seen(context, view, messages),
         client=redactor.mask_whole(client, marks) if full else None,
-        model=redactor.mask_whole(messages or client, marks) if full else None,
+        model=redactor.mask_whole(messages or client, marks) if full and not exchange else None,
         levels=(int(levels.light), int(levels.medium), int(levels.aggressive)),
         window=context.window,
         fixed=context.measure.fixed + context.measure.unexplained,
@@ -55,7 +75,37 @@ def build_snapshot(
         version=(used.version or None) if used else None,
         cuts=tuple(len(transcript.preamble) + cut for cut in transcript.cuts),
         endpoint=endpoint,
+        exchange=exchange,
     )
+
+
+def fill_snapshot(call: CallSnapshot, kept: KeptConversation | None, detector: Detector) -> CallSnapshot:
+    """Put the messages into a snapshot that only says where they stand.
+
+    Without them, where the exchange is not there any more, or holds other messages than were counted.
+
+    Args:
+        call: as it is stored.
+        kept: the conversation.
+        detector: finds the secrets that are masked, as everywhere in what operators see.
+    """
+    exchange = kept.exchanges.get(call.exchange) if kept is not None else None
+    bare = replace(call, client=None, model=None, exchange=0)
+    if kept is None or exchange is None:
+        return bare
+    endpoint = cast(EndpointName, call.endpoint or kept.form)
+    items = kept.list_messages(call.exchange, exchange.start + exchange.brought)
+    read = read_conversation(endpoint, {"input" if endpoint == "responses" else "messages": items})
+    try:
+        history = parse_transcript(read.messages).history
+    except TranscriptError:
+        return bare
+    preamble = call.client or ()
+    if [role for role, _, _ in call.sent] != [declared_role(m) for m in (*preamble, *history)]:
+        return bare
+    redactor = Redactor(detector, history, digest_history(history), DerivedCache(MOST_CACHED))
+    masked = (*preamble, *redactor.mask_whole(history, redactor.marks()))
+    return replace(call, client=masked, model=masked, exchange=0)
 
 
 def _describe_sent(context: RequestContext, view: View) -> tuple[tuple[str, int, str], ...]:
@@ -77,27 +127,25 @@ def _describe_sent(context: RequestContext, view: View) -> tuple[tuple[str, int,
 def _describe_seen(
     context: RequestContext, view: View, messages: Sequence[Message]
 ) -> tuple[tuple[str, int, str], ...]:
-    """Return role, tokens and origin of each message that the model got, in the order of ``render``."""
+    """Return role, tokens and origin of each message of a compacted view, in the order of ``render``."""
     transcript, compaction = context.transcript, view.compaction
+    assert compaction is not None
     between, tokens = context.measure.between, dict[int, int]()
     # What is sent as it came was counted. The transcript keeps it alive, so that an id names nothing else.
     for index, message in enumerate(transcript.history):
         tokens[id(message)] = between(index, index + 1)
     origins = ["preamble"] * len(transcript.preamble)
-    if compaction is None:
-        origins += ["verbatim"] * (len(messages) - len(origins))
-    else:
-        start = 0
-        if view.summary_message is not None:
-            origins.append("summary")
-            if view.acknowledgement is not None:
-                origins.append("acknowledgement")
-            if view.opener is not None:
-                origins.append("quoting" if view.opener in view.recalls else "opener")
-            start = compaction.covers
-        for index in range(start, len(transcript.history)):
-            is_quoting = index in view.recalls
-            origins.append("quoting" if is_quoting else _describe_change(context, compaction, index))
+    start = 0
+    if view.summary_message is not None:
+        origins.append("summary")
+        if view.acknowledgement is not None:
+            origins.append("acknowledgement")
+        if view.opener is not None:
+            origins.append("quoting" if view.opener in view.recalls else "opener")
+        start = compaction.covers
+    for index in range(start, len(transcript.history)):
+        is_quoting = index in view.recalls
+        origins.append("quoting" if is_quoting else _describe_change(context, compaction, index))
     return tuple(
         (declared_role(m), tokens.get(id(m)) or context.calibrated_tokens(m), origin)
         for m, origin in zip(messages, origins, strict=True)

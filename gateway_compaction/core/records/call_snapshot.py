@@ -35,6 +35,9 @@ class CallSnapshot:
         omitted: the messages were too large to be kept.
         endpoint: where the call came in: ``chat``, ``messages`` or ``responses``; None in a record of an
             earlier version, which did not keep it.
+        exchange: where the gateway keeps the conversation, and its messages were sent as they came: the
+            exchange that the call became. The messages stand there and are stored once; ``client`` holds the
+            preamble until they are read (see ``fill_snapshot``). 0 elsewhere.
     """
 
     at: float
@@ -50,6 +53,7 @@ class CallSnapshot:
     cuts: tuple[int, ...] = ()
     omitted: bool = False
     endpoint: str | None = None
+    exchange: int = 0
 
 
 class SnapshotBounds(NamedTuple):

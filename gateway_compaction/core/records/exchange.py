@@ -101,6 +101,8 @@ class KeptConversation:
         size: bytes of all exchanges.
         exchanges: by number, those of all branches.
         created: when it began, in seconds since 1970.
+        begun: the same to the microsecond, as the store wrote it, by which one that began anew under the same
+            name is told from the one before; empty in one that was imported.
     """
 
     form: str = ""
@@ -109,6 +111,7 @@ class KeptConversation:
     size: int = 0
     exchanges: Mapping[int, Exchange] = field(default_factory=dict)
     created: float = 0.0
+    begun: str = ""
 
     def find_path(self, number: int) -> tuple[int, ...]:
         """Return the numbers of an exchange and of all that it goes on from, the first one first."""

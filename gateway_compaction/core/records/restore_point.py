@@ -159,11 +159,13 @@ class RestoredBlock:
         session: the id of the earlier one: where that is erased, this is too.
         source: how the text names it.
         text: the block.
+        made_at: when the earlier one was read, by the store's clock; of what was erased since no copy is kept.
     """
 
     session: str
     source: str
     text: str
+    made_at: float = 0.0
 
 
 def keep_last(texts: Sequence[str], most: int, size: Callable[[str], int]) -> tuple[str, ...]:

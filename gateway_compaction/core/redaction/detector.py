@@ -7,6 +7,7 @@ second.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -52,6 +53,19 @@ class Detector:
 
     def __bool__(self) -> bool:
         return self.secrets or self.pii or bool(self.patterns)
+
+    def encode(self) -> str:
+        """Return it as it is stored with a session; empty for the usual one."""
+        return "" if self == Detector() else json.dumps([self.secrets, self.pii, self.patterns])
+
+    @classmethod
+    def decode(cls, text: str) -> Detector:
+        """Read one back that was stored; what is none gives the usual one."""
+        try:
+            secrets, pii, patterns = json.loads(text)
+            return cls(bool(secrets), bool(pii), tuple(str(pattern) for pattern in patterns))
+        except (ValueError, TypeError, RecursionError):
+            return cls()
 
     def find(self, text: str) -> tuple[Finding, ...]:
         """Return the secrets of a text in order; of those that overlap the longer one."""

@@ -149,14 +149,14 @@ def mask_secrets(text: str) -> str:
     return mask_text(text, DEFAULT)
 
 
-def mask_message(message: Message) -> Message:
+def mask_message(message: Message, detector: Detector = DEFAULT) -> Message:
     """Return a message that is of no known history without the secrets in it."""
-    return _mask(message, DEFAULT, NO_MARKS)
+    return _mask(message, detector, NO_MARKS)
 
 
-def mask_compaction(compaction: Compaction) -> Compaction:
+def mask_compaction(compaction: Compaction, detector: Detector = DEFAULT) -> Compaction:
     """Return a record without secrets, such as one that was stored before they were masked."""
-    segments = tuple(replace(s, text=mask_secrets(s.text)) for s in compaction.segments)
+    segments = tuple(replace(s, text=mask_text(s.text, detector)) for s in compaction.segments)
     return compaction if segments == compaction.segments else replace(compaction, segments=segments)
 
 

@@ -15,11 +15,8 @@
 --         the owner; names and values of fields to set; names and amounts of fields to count up
 
 local session = part('session')
-if ARGV[4] ~= '' then
-  -- An action of an operator since does not matter: the call was made.
-  local begun = tonumber(redis.call('HGET', session, 'begun') or '')
-  if not begun or begun > (tonumber(string.match(ARGV[4], '^[%d.]+')) or 0) then return {} end
-end
+-- An action of an operator since does not matter: the call was made.
+if is_another(session, ARGV[4]) then return {} end
 begin_session(session)
 redis.call('HSET', session, 'seen', time[1])
 redis.call('LPUSH', part('events'), ARGV[2])

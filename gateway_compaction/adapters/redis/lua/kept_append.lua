@@ -1,7 +1,7 @@
 -- Appends an exchange to a kept conversation, and gives back the lease of the call that made it.
 --
 -- Returns {number, version}: the exchange's number and the conversation's version; {} where nothing was
--- written: it was forgotten, another call holds it, or it has gone on since the call read it (then, with
+-- written: it was forgotten (be it that it has begun anew under its name since), another call holds it, or it has gone on since the call read it (then, with
 -- "branch", the exchange becomes a branch of its own and the head stays). Without atomicity two calls could
 -- both become the head, and one would lose its messages.
 --
@@ -14,8 +14,10 @@
 --       6 form of the messages
 --       7 time to live, ms
 --       8 "branch", or empty
+--       9 when the conversation began that the call read, or empty where that is not known
 
 if redis.call('EXISTS', KEYS[1]) == 0 then return {} end
+if ARGV[9] ~= '' and redis.call('HGET', KEYS[1], 'begun') ~= ARGV[9] then return {} end
 local lease = redis.call('HGET', KEYS[1], 'lease') or ''
 local holder, deadline = string.match(lease, '^([^:]*):(%d+)$')
 local is_mine = ARGV[1] ~= '' and holder == ARGV[1]

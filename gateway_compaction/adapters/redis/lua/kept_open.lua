@@ -14,7 +14,8 @@
 
 if redis.call('EXISTS', KEYS[1]) == 0 then
   if ARGV[3] == '' then return {'none', {}, {}} end
-  redis.call('HSET', KEYS[1], 'v', 1, 'created', time[1], 'version', 0, 'head', 0, 'count', 0, 'size', 0)
+  redis.call('HSET', KEYS[1], 'v', 1, 'created', time[1], 'begun', moment)
+  redis.call('HSET', KEYS[1], 'version', 0, 'head', 0, 'count', 0, 'size', 0)
   redis.call('PEXPIRE', KEYS[1], ARGV[3])
 end
 if ARGV[1] ~= '' then

@@ -25,6 +25,14 @@ local function is_void(session, generation)
   return generation ~= '' and generation ~= redis.call('HGET', session, 'generation')
 end
 
+-- Tells whether a session has begun since a generation, so that it is another one of the same name: the one that
+-- was known then was erased. An empty generation is not compared.
+local function is_another(session, generation)
+  if generation == '' then return false end
+  local begun = tonumber(redis.call('HGET', session, 'begun') or '')
+  return not begun or begun > (tonumber(string.match(generation, '^[%d.]+')) or 0)
+end
+
 -- Gives a session the fields that it has from its beginning on, where it has none yet.
 local function begin_session(session)
   redis.call('HSET', session, 'v', 1)
@@ -63,7 +71,8 @@ end
 -- Returns the session's row as JSON; empty where there is no session. "rev" is the moment of writing, and
 -- "expires" that at which the session will end, both in s; "claimed" the end of the longest lease, in ms.
 -- Left out are fields that no list shows, empty ones, and what an import could not prove.
-local hidden = {v = 1, fence = 1, begun = 1, generation = 1, sent = 1, pins = 1, told = 1, snapped = 1, bounds = 1}
+local hidden = {v = 1, fence = 1, begun = 1, generation = 1, sent = 1, pins = 1, told = 1, snapped = 1}
+hidden.bounds, hidden.redact = 1, 1
 local function build_row(session, claims)
   local fields, deadline = redis.call('HGETALL', session), 0
   if #fields == 0 then return '' end
