@@ -28,6 +28,7 @@ POLICIES = {
         {"name": "blue", "match": {"team": BLUE}, "mode": "off"},
         {"name": "own", "match": {"model": "chat"}, "summary": {"model": None, "fallbacks": []}},
         {"name": "none", "match": {"model": "plain"}, "summary": {"model": "extractive"}},
+        {"name": "masked", "match": {"model": "secret"}, "redact": {"patterns": ["PIER-[0-9]+"]}},
     ],
 }
 SAID = [
@@ -126,6 +127,18 @@ async def test_secrets_are_masked_before_anybody_reads_them(client: httpx.AsyncC
         previous_summary=f"It is {secret}.",
     )
     assert secret not in asked.requests[0].user and "[secret:" in asked.requests[0].user
+
+
+async def test_what_the_policys_own_patterns_match_is_masked(client: httpx.AsyncClient, asked: Asked) -> None:
+    asked.answers = [SummaryError("Refused: PIER-77")] * 2
+    answer = await post(
+        client,
+        model="secret",
+        messages=[*SAID, {"role": "user", "content": "Meet at PIER-77."}],
+        previous_summary="It is PIER-77.",
+    )
+    assert asked.requests and "[secret: pattern" in asked.requests[0].user
+    assert "PIER-77" not in f"{asked.requests} {answer.text}" and "[secret: pattern" in answer.text
 
 
 async def test_the_chats_own_model_where_the_policy_names_none(

@@ -6,15 +6,20 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import pytest
 
+from gateway_compaction.adapters.redis.archive import RedisArchive
 from gateway_compaction.archive import Scope
+from gateway_compaction.core.records.client_state import ClientState
 from gateway_compaction.core.records.compaction import Compaction, Segment
+from gateway_compaction.core.records.exchange import to_conversation_id
 from gateway_compaction.core.redaction.marks import mask_secrets
 from gateway_compaction.engine.request import Planned
 from gateway_compaction.errors import SummaryError
+from gateway_compaction.runtime import find_detector
 from tests.core.redaction.shapes import SHAPES, make
 from tests.core.redaction.test_detector import is_caught
 from tests.engine.histories import chat, grown, prose
@@ -183,3 +188,60 @@ async def test_a_policy_that_switches_it_off_keeps_everything(rigs: Callable[...
     messages = [*chat(30), {"role": "user", "content": f"The key is {KEY}."}, *chat(31, "b")[1:]]
     await rig.call(messages)
     assert any(KEY in request.user for request in rig.summarizer.requests)
+
+
+class TestOwnPatterns:
+    """What a policy's patterns match is kept out of the same places as the secrets that everybody knows."""
+
+    POLICY: ClassVar[dict[str, Any]] = {
+        "redact": {"patterns": ["PIER-[0-9]+"]},
+        "storage": {"content": "full"},
+        "summary": {"model": "extractive"},
+    }
+
+    async def test_labels_pins_documents_and_what_is_told_of_the_work(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(2_000, self.POLICY)
+        messages = [*chat(30), {"role": "user", "content": "Meet at PIER-77."}, *chat(31, "b")[1:]]
+        told = ClientState(plan="Unload at PIER-77.")
+        decision = await run(rig, messages, body_labels=("ticket PIER-77",), client_state=told)
+        session = decision.session
+        await rig.archive.pin(EVERYTHING, session, "Never use PIER-77")
+        document = await rig.archive.export(EVERYTHING, session)
+        assert "PIER-77" not in b"".join(await values(rig.redis)).decode()
+        detail = await rig.archive.detail(EVERYTHING, session)
+        assert detail.row.labels == ("ticket [secret: pattern]",)
+        assert detail.steering.pins == ("Never use [secret: pattern]",)
+        assert "PIER-77" not in repr((detail, document))
+        await rig.archive.unpin(EVERYTHING, session, "Never use PIER-77")
+
+    async def test_documents_that_an_earlier_version_wrote(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(2_000, {**self.POLICY, "redact": {}})
+        messages = [*chat(30), {"role": "user", "content": "Meet at PIER-77."}, *chat(31, "b")[1:]]
+        decision = await run(rig, messages)
+        document = json.loads(json.dumps(await rig.archive.export(EVERYTHING, decision.session)))
+        assert "PIER-77" in json.dumps(document)
+        other = rigs(2_000, self.POLICY)
+        archive = RedisArchive(
+            other.redis.connection, find_detector=partial(find_detector, lambda: other.book)
+        )
+        await archive.load(EVERYTHING, document)
+        assert "PIER-77" not in b"".join(await values(other.redis)).decode()
+        await archive.pin(EVERYTHING, decision.session, "Never use PIER-77")
+        assert "PIER-77" not in b"".join(await values(other.redis)).decode()
+
+    async def test_what_a_provider_repeats_in_its_error(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(2_000, {**self.POLICY, "summary": {"model": "small"}})
+        rig.summarizer.answers = [SummaryError("Refused: PIER-77")] * 3
+        for call in grown(chat(59), 50):
+            decision = await rig.call(call)
+            if rig.summarizer.requests:
+                break
+        assert isinstance(decision, Planned)
+        reasons = [event["reason"] for event in await events(rig.redis, decision.session)]
+        assert any("Refused: [secret: pattern]" in reason for reason in reasons)
+
+    async def test_the_id_of_a_kept_conversation_is_no_secret(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs(2_000, {**self.POLICY, "redact": {"patterns": ["[0-9a-f]{32}"]}})
+        label = to_conversation_id("0" * 32)
+        decision = await rig.decide(chat(20), conversation="0" * 32, body_labels=(label, "f" * 32))
+        assert decision.labels == (label, "[secret: pattern]")

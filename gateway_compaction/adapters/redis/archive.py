@@ -306,7 +306,7 @@ class RedisArchive:
         *answers, milliseconds = await self._connection.send(*questions, life)
         parts = dict(zip(EXPORTED_PARTS, answers, strict=True))
         stored = await asyncio.to_thread(open_parts, parts, session, self._connection.vault)
-        mask = decode_detector(stored["session"].get(REDACT_FIELD.encode()))
+        mask = decode_detector(stored["session"].get(REDACT_FIELD.encode())).with_secrets()
         return await asyncio.to_thread(build_document, session, stored, milliseconds / 1000, mask)
 
     async def load(self, scope: Scope, document: Mapping[str, Any]) -> SessionRef:
@@ -370,7 +370,7 @@ class RedisArchive:
         """Return an answer, and what finds the secrets that the session's policy has masked."""
         mask: Command = ("HGET", *session_keys(session, "session"), REDACT_FIELD)
         answer, raw = await self._connection.send(query, mask)
-        return answer, decode_detector(raw)
+        return answer, decode_detector(raw).with_secrets()
 
     async def _keep_snapshot(self, scope: Scope, session: SessionRef, reason: str) -> None:
         """Keep the present state of a session to go back to, where that differs from the last snapshot.
@@ -402,7 +402,7 @@ class RedisArchive:
     async def _mask_pin(self, session: SessionRef, text: str) -> str:
         """Return the text of a pin as it may be stored."""
         [raw] = await self._connection.send(("HGET", *session_keys(session, "session"), REDACT_FIELD))
-        return await asyncio.to_thread(mask_text, _to_one_line(text), decode_detector(raw))
+        return await asyncio.to_thread(mask_text, _to_one_line(text), decode_detector(raw).with_secrets())
 
     async def _find_stored_pin(self, session: SessionRef, pin: str) -> str:
         """Return a pin as it is stored: in the form that is there, which another key may have sealed."""

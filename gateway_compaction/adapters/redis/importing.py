@@ -68,7 +68,7 @@ async def import_session(
     session = checked.ref
     names, unproven = await _find_owner(connection, scope, checked)
     owner = encode_owner(names)
-    detector = find_detector(names, checked.fields.get("model", ""))
+    detector = find_detector(names, checked.fields.get("model", "")).with_secrets()
     build = partial(build_import_items, trusted=scope.everything, detector=detector)
     plain = await asyncio.to_thread(build, checked, owner, unproven)
     items = await asyncio.to_thread(seal_items, plain, session, connection.vault)

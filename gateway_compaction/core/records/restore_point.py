@@ -159,7 +159,7 @@ class RestoredBlock:
         session: the id of the earlier one: where that is erased, this is too.
         source: how the text names it.
         text: the block.
-        made_at: when the earlier one was read, by the store's clock; of what was erased since no copy is kept.
+        made_at: when the earlier one was read, by the store's clock: what was erased since leaves no copy.
     """
 
     session: str
