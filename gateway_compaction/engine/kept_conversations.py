@@ -9,6 +9,7 @@ import time
 import weakref
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from gateway_compaction.core.planning.placement import (
     ID_HEADER,
@@ -36,6 +37,7 @@ from gateway_compaction.ports import (
 )
 
 log = logging.getLogger("gateway_compaction")
+T = TypeVar("T")
 
 # Seconds between two looks at a conversation that another call holds.
 LOOK_SECONDS = 0.1
@@ -102,7 +104,7 @@ class KeptConversations:
         self, store: ConversationStore, lease_seconds: float, clock: Callable[[], float] = time.time
     ) -> None:
         self._store, self._lease_seconds, self._clock = store, lease_seconds, clock
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
 
     async def open(
         self,
@@ -124,7 +126,12 @@ class KeptConversations:
             begin = float(policy.storage.ttl)
         session = SessionRef(tenant, name)
         token = "" if policy.conversation.parallel == "branch" else secrets.token_hex(8)
-        opened = await self._open_free(session, token, begin, policy)
+        try:
+            opened = await self._open_free(session, token, begin, policy)
+        except BaseException:
+            # The client left, or the store's answer came too late: the lease may be there all the same.
+            self._run_later(self._release_soon(session, token))
+            raise
         if opened.status == "none":
             raise ConversationRefused(404, "conversation_not_found", "no such conversation")
         if opened.status == "busy":
@@ -145,6 +152,8 @@ class KeptConversations:
 
     async def append(self, call: KeptCall, sent: Sequence[Item], answer: Sequence[Item]) -> Appended | None:
         """Append what a call brought and was answered, once; None where nothing was kept.
+
+        A client that leaves meanwhile does not stop it: the answer is whole.
 
         Args:
             sent: all that the call sent, as guardrails left it, before compaction.
@@ -169,15 +178,26 @@ class KeptConversations:
         )
         may_branch = policy.conversation.parallel == "branch"
         addition = Addition(exchange, call.form, call.version, placement.replaces, may_branch, call.begun)
-        try:
-            call.appended = await self._store.append(
-                call.session, addition, token=call.token, ttl=float(policy.storage.ttl)
-            )
-        except StoreError as error:
-            call.appended = await self._find_appended(call.session, exchange)
-            if call.appended is None:
-                log.warning("conversation: %s not appended: %s", call.id, error)
+        await asyncio.shield(self._run_later(self._append(call, addition)))
         return call.appended
+
+    async def _append(self, call: KeptCall, addition: Addition) -> None:
+        """Append an exchange, again where that failed and it is not there; then free the conversation."""
+        problem = "it was forgotten, or has gone on since the call read it"
+        ttl = float(call.policy.storage.ttl)
+        for is_last in (False, True):
+            try:
+                call.appended = await self._store.append(call.session, addition, token=call.token, ttl=ttl)
+                break
+            except StoreError as error:
+                problem = str(error)
+            call.appended = await self._find_appended(call.session, addition.exchange)
+            if call.appended is not None:
+                break
+            if is_last:
+                self._run_later(self._release_soon(call.session, call.token))
+        if call.appended is None:
+            log.warning("conversation: %s not appended: %s", call.id, problem)
 
     async def begin(self, tenant: str, policy: Policy) -> SessionRef:
         """Begin a conversation without a message, to which a later call brings the first one.
@@ -229,7 +249,8 @@ class KeptConversations:
         if call.renewal is not None:
             call.renewal.cancel()
         # A client that leaves meanwhile does not stop it.
-        await asyncio.shield(self._run_later(self._release(call.session, call.token)))
+        if not await asyncio.shield(self._run_later(self._release(call.session, call.token))):
+            self._run_later(self._release_soon(call.session, call.token))
 
     async def _find_appended(self, session: SessionRef, exchange: Exchange) -> Appended | None:
         """Look for an exchange whose append failed: it is there where only the store's answer came too late.
@@ -296,15 +317,24 @@ class KeptConversations:
                 log.debug("conversation: lease not prolonged: %s", error)
         await self._release(session, token)
 
-    async def _release(self, session: SessionRef, token: str) -> None:
-        if not token:
-            return
+    async def _release_soon(self, session: SessionRef, token: str) -> None:
+        """Give a lease back as soon as the store answers, or until it has run out."""
+        for _ in range(max(1, round(self._lease_seconds / LOOK_SECONDS))):
+            if await self._release(session, token):
+                return
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _release(self, session: SessionRef, token: str) -> bool:
+        """Give a lease back; False where the store did not answer."""
         try:
-            await self._store.hold(session, token, 0.0)
+            if token:
+                await self._store.hold(session, token, 0.0)
         except StoreError as error:
             log.debug("conversation: lease not given back: %s", error)
+            return False
+        return True
 
-    def _run_later(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
+    def _run_later(self, work: Coroutine[object, object, T]) -> asyncio.Task[T]:
         """Run work beside the call; a task that nobody keeps would be collected in the middle."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)

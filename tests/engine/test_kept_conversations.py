@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -85,6 +86,25 @@ async def test_the_whole_conversation_is_told_and_its_secrets_are_not(host: Host
     assert told[3:] == (user("And?"), said("No more."))
     with pytest.raises(NotFound):
         await host.runtime.archive.transcript(scope, SessionRef(session.tenant, "0" * 32))
+
+
+async def test_its_messages_are_stored_once_and_shown_with_its_last_call(host: Host) -> None:
+    talk, secret = Talk(host), SHAPES[0].value
+    for text in (f"The key is {secret}.", "And?"):
+        call = await talk.ask(SYSTEM, user(text))
+        await call.success()
+    await host.runtime.worker.drain(20.0)
+    assert call.state is not None and call.state.kept is not None
+    session = call.state.kept.session
+    client = host.runtime.store.connection._client  # type: ignore[attr-defined]
+    stored = await client.get(f"gwc:{{{session.session_id}}}:last")
+    assert b"Be brief." in stored and b"And?" not in stored
+    detail = await host.runtime.archive.detail(Scope(everything=True), session)
+    assert detail.last_call is not None and detail.last_call.client == detail.last_call.model
+    assert [m["role"] for m in detail.last_call.client or ()] == ["system", "user", "assistant", "user"]
+    assert secret not in str(detail) and "[secret: " in str(detail.last_call)
+    point = detail.make_restore_point()
+    assert "And?" in str(point) and "Be brief." in str(point)
 
 
 async def refused(call: SentCall) -> ProxyException:
@@ -226,8 +246,6 @@ async def test_a_failed_call_appends_nothing_and_holds_nobody_up(host: Host) -> 
 
 
 async def drained(host: Host) -> None:
-    import asyncio
-
     await asyncio.gather(*(t for t in host.runtime.conversations._tasks if "release" in repr(t)))
 
 
@@ -442,3 +460,136 @@ class TestRoundTrips:
             outcomes.append(talk.told["x-compaction"])
         assert {"prepared", "applied"} <= set(outcomes), outcomes
         self.check(waited)
+
+
+class TestStoreThatFails:
+    """Redis is gone at some moment of a call: nobody is held up longer than it is, nothing is lost unsaid."""
+
+    @staticmethod
+    def failing(monkeypatch: pytest.MonkeyPatch, host: Host, *names: str, times: int = 99) -> list[str]:
+        """Let calls of the store fail, so often each; returns those that did."""
+        store: Any = host.runtime.conversations._store
+        failed: list[str] = []
+
+        def broken(name: str) -> Callable[..., Any]:
+            ask = getattr(store, name)
+
+            async def fail(*args: Any, **kwargs: Any) -> Any:
+                if failed.count(name) < times:
+                    failed.append(name)
+                    raise StoreError("it is down")
+                return await ask(*args, **kwargs)
+
+            return fail
+
+        for name in names:
+            monkeypatch.setattr(store, name, broken(name))
+        return failed
+
+    async def test_an_append_that_fails_once_is_made_again(
+        self, host: Host, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        talk = Talk(host)
+        failed = self.failing(monkeypatch, host, "append", times=1)
+        await talk.ask(user("One."))
+        assert failed == ["append"] and talk.told["x-conversation-version"] == "1"
+
+    async def test_one_that_fails_again_is_told_and_frees_the_conversation(
+        self, host: Host, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        talk = Talk(host)
+        await talk.ask(user("One."))
+        call = talk.call(user("Two."))
+        await call.pre()
+        with monkeypatch.context() as patched:
+            failed = self.failing(patched, host, "append")
+            patched.setattr(host.runtime.conversations, "_lease_seconds", 60.0)
+            self.failing(patched, host, "open", "hold", times=2)
+            told = await call.headers(answer("Lost."))
+            assert failed == ["append", "append"]
+        assert told is not None and "x-conversation-version" not in told
+        assert "not appended: it is down" in caplog.text
+        await drained(host)
+        call = await talk.ask(user("Three."))
+        assert [m["content"] for m in call.data["messages"]] == ["One.", "Yes.", "Three."]
+
+    async def test_of_a_stream_it_is_told_before_its_last_piece(
+        self, host: Host, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        talk = Talk(host, stream=True)
+        call = talk.call(user("One."))
+        await call.pre()
+        await call.headers(object())
+        self.failing(monkeypatch, host, "append")
+        seen = [chunk async for chunk in TestStreams.stream(call, chunks("Yes, it is."))]
+        assert len(seen) == 4 and seen[2].startswith(b": this answer could not be kept")
+        assert seen[3].choices[0].finish_reason == "stop"
+
+    async def test_a_client_that_leaves_while_it_is_appended_has_its_answer_kept(
+        self, host: Host, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        talk = Talk(host)
+        store: Any = host.runtime.conversations._store
+        append, begun, may_end = store.append, asyncio.Event(), asyncio.Event()
+
+        async def slow(*args: Any, **kwargs: Any) -> Any:
+            begun.set()
+            await may_end.wait()
+            return await append(*args, **kwargs)
+
+        monkeypatch.setattr(store, "append", slow)
+        call = talk.call(user("One."))
+        await call.pre()
+        assert call.state is not None and call.state.kept is not None
+        talk.id = call.state.kept.id
+        ending = asyncio.ensure_future(call.headers(answer("Yes.")))
+        await begun.wait()
+        ending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await ending
+        may_end.set()
+        await asyncio.gather(*(t for t in host.runtime.conversations._tasks if "append" in repr(t)))
+        following = await talk.ask(user("Two."))
+        assert [m["content"] for m in following.data["messages"]] == ["One.", "Yes.", "Two."]
+
+    @pytest.mark.parametrize("how", ["left", "too late"])
+    async def test_one_that_leaves_while_it_is_opened_holds_nobody_up(
+        self, host: Host, monkeypatch: pytest.MonkeyPatch, how: str
+    ) -> None:
+        talk = Talk(host)
+        await talk.ask(user("One."))
+        store: Any = host.runtime.conversations._store
+        open_, opened = store.open, asyncio.Event()
+
+        async def late(*args: Any, **kwargs: Any) -> Any:
+            await open_(*args, **kwargs)
+            if how == "too late":
+                raise StoreError("it did not answer in time")
+            opened.set()
+            await asyncio.sleep(60)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(store, "open", late)
+            if how == "too late":
+                assert (await refused(talk.call(user("Two.")))).type == "conversation_unavailable"
+            else:
+                asking = asyncio.ensure_future(talk.call(user("Two.")).pre())
+                await opened.wait()
+                asking.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await asking
+        await drained(host)
+        call = await talk.ask(user("Three."))
+        assert [m["content"] for m in call.data["messages"]] == ["One.", "Yes.", "Three."]
+
+    async def test_a_turn_is_over_though_another_call_came_between(self, host: Host) -> None:
+        talk = Talk(host)
+        await talk.ask(user("One."))
+        first = talk.call(user("Two."))
+        await first.pre()
+        assert first.state is not None and first.state.kept is not None
+        kept = first.state.kept
+        kept.version -= 1
+        assert "x-conversation-version" not in (await first.headers(answer("Late.")) or {})
+        call = await talk.ask(user("Three."))
+        assert [m["content"] for m in call.data["messages"]] == ["One.", "Yes.", "Three."]

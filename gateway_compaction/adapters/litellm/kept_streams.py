@@ -23,6 +23,9 @@ from gateway_compaction.core.endpoints.answers import assemble_messages_answer, 
 ENDED = frozenset({"response.completed", "response.incomplete"})
 KEY = "gateway_compaction"
 
+# A comment of a stream, which SDKs pass over: its headers, which told the coming version, are out by then.
+NOT_KEPT = b": this answer could not be kept in the conversation\n\n"
+
 Append = Callable[[Any, Mapping[str, Any] | None], Awaitable[None]]
 
 
@@ -62,6 +65,8 @@ class KeptStreams(CustomLogger):
                 if not is_over and (body := reader.read(chunk)) is not None:
                     is_over = True
                     await self._append(state, body)
+                    if state.kept.appended is None:
+                        yield NOT_KEPT
                 yield chunk
         finally:
             if not is_over:

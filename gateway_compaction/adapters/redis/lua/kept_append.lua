@@ -24,8 +24,9 @@ local is_mine = ARGV[1] ~= '' and holder == ARGV[1]
 local version = redis.call('HGET', KEYS[1], 'version') or '0'
 local is_held = holder and not is_mine and tonumber(deadline) > now
 local is_next = version == ARGV[2] and not (is_held and ARGV[8] == '')
-if not is_next and ARGV[8] == '' then return {} end
+-- Whatever becomes of it, the call is over.
 if is_mine then redis.call('HDEL', KEYS[1], 'lease') end
+if not is_next and ARGV[8] == '' then return {} end
 local form = redis.call('HGET', KEYS[1], 'form') or ARGV[6]
 if form ~= ARGV[6] then return {} end
 local number = count_up(KEYS[1], 'count', 1)
