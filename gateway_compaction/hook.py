@@ -425,8 +425,7 @@ class CompactionHook(CustomLogger):
         if state.decision is None or state.altered:
             return
         state.followed = True
-        ending = replace(state.ending, exchange=find_exchange(state))
-        self._runtime.post_call.follow(state.decision, ending)
+        self._runtime.post_call.follow(state.decision, replace(state.ending, exchange=find_exchange(state)))
         if state.restored is not None and state.ending.kind in ("answered", "cached"):
             storage = state.decision.policy.storage
             ttl = None if storage.content == "none" else storage.ttl

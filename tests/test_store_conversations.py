@@ -95,6 +95,20 @@ class TestLastCall:
         found = (await RedisArchive(store.connection).detail(EVERYTHING, session())).last_call
         assert found is not None and found.client is None
 
+    async def test_in_the_form_of_its_endpoint(self, store: RedisStore) -> None:
+        conversations = RedisConversations(store.connection)
+        await conversations.open(session(), token="t", seconds=60, begin=TTL)
+        item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "At PIER-77."}]}
+        addition = Addition(Exchange(0, 0, (item, item), brought=1), "responses", version=0)
+        await conversations.append(session(), addition, token="t", ttl=TTL)
+        lines = (("user", 5, "verbatim"),)
+        for endpoint in ("responses", None):
+            last = CallSnapshot(1.0, lines, lines, (), endpoint=endpoint, exchange=1)
+            await store.append(session(), event(), ttl=TTL, call=CallRecord(snapshot=last))
+            found = (await RedisArchive(store.connection).detail(EVERYTHING, session())).last_call
+            assert found is not None and [m["role"] for m in found.client or ()] == ["user"]
+            assert "At PIER-77." in str(found.client)
+
     async def test_of_a_very_large_one_too(self, store: RedisStore) -> None:
         await self.shown(store)
         await raw(store).hset(f"gwc:{{{session().session_id}}}:kept", "x:2", "y" * SNAPSHOT_BYTES)

@@ -10,7 +10,6 @@ import pytest
 from gateway_compaction.core.planning.plan import make_plan
 from gateway_compaction.core.planning.snapshot import build_snapshot, fill_snapshot
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
-from gateway_compaction.core.records.exchange import Exchange, KeptConversation
 from gateway_compaction.core.redaction.detector import Detector
 from tests.core.builders import Bench, policy, sent_by, stored
 from tests.core.redaction.shapes import SHAPES
@@ -25,14 +24,6 @@ TALK: list[dict[str, Any]] = [
 ]
 
 
-def kept(messages: list[dict[str, Any]] = TALK, form: str = "chat") -> KeptConversation:
-    """A conversation of two exchanges, the second of which brought the last message and was answered."""
-    first = Exchange(0, 0, tuple(messages[:-1]), brought=1)
-    answer = {"role": "assistant", "content": "Berth 4."}
-    second = Exchange(1, len(messages) - 1, (messages[-1], answer), brought=1)
-    return KeptConversation(form, 2, 2, exchanges={1: first, 2: second})
-
-
 def shot(exchange: int = 2, endpoint: str | None = "chat", **paths: Any) -> CallSnapshot:
     """The snapshot of the second call, as it is stored."""
     context = Bench(100_000, policy(**{"storage__content": "full", **paths})).context([SYSTEM, *TALK])
@@ -45,7 +36,7 @@ def test_read_again_it_is_what_would_have_been_stored(paths: dict[str, Any]) -> 
     assert (len(short.client or ()), short.model) == (1, None) and "PIER" not in str(short)
     redact = policy(**paths).redact
     detector = Detector.decode(Detector(redact.secrets, redact.pii, redact.patterns).encode())
-    assert fill_snapshot(short, kept(), detector) == whole
+    assert fill_snapshot(short, TALK, detector) == whole
     assert (SECRET in str(whole)) == (not redact.secrets)
     assert ("PIER-77" in str(whole)) == (not redact.patterns)
 
@@ -70,33 +61,17 @@ def test_without_contents_there_is_nothing_to_put_in() -> None:
     "found",
     [
         None,
-        KeptConversation("chat"),
-        replace(kept(), exchanges={1: kept().exchanges[1]}),
-        kept([TALK[0], TALK[2], TALK[1]]),
-        kept([*TALK[:2], {"role": "system", "content": "More."}, TALK[2]]),
-        kept([{"content": "no role"}, *TALK[1:]]),
+        [],
+        TALK[:2],
+        [TALK[0], TALK[2], TALK[1]],
+        [*TALK[:2], {"role": "system", "content": "More."}, TALK[2]],
+        [{"content": "no role"}, *TALK[1:]],
     ],
 )
-def test_of_other_messages_than_were_counted_only_the_counts_are_shown(
-    found: KeptConversation | None,
-) -> None:
+def test_of_other_messages_than_were_counted_only_the_counts_are_shown(found: Any) -> None:
     call = shot()
     bare = replace(call, client=None, model=None, exchange=0)
     assert fill_snapshot(call, found, Detector()) == bare
-
-
-def test_the_form_is_that_of_the_conversation_where_the_snapshot_tells_none() -> None:
-    items = [
-        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": TALK[0]["content"]}]},
-        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Noted."}]},
-        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "And now?"}]},
-    ]
-    for endpoint in ("responses", None):
-        found = fill_snapshot(shot(endpoint=endpoint), kept(items, "responses"), Detector())
-        assert found.client is not None and [m["role"] for m in found.client] == [
-            role for role, _, _ in found.sent
-        ]
-        assert SECRET not in str(found.client) and "And now?" in str(found.client)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "[1, 2]", '["a", true, 3]', "[" * 10_000])

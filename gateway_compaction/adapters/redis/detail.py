@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from gateway_compaction.adapters.redis.codec import (
     SNAPSHOT_BYTES,
@@ -38,6 +38,8 @@ from gateway_compaction.adapters.redis.transfer_checks import find_snapshot_faul
 from gateway_compaction.adapters.redis_conversations import decode_kept
 from gateway_compaction.adapters.vault import Vault
 from gateway_compaction.archive import Scope, SessionDetail
+from gateway_compaction.core.endpoints.read import read_conversation
+from gateway_compaction.core.endpoints.wire import EndpointName
 from gateway_compaction.core.planning.snapshot import fill_snapshot
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction, SessionRef
@@ -157,9 +159,21 @@ def _fill_last_call(
     if sum(map(len, stored.values())) > SNAPSHOT_BYTES:
         return replace(fill_snapshot(call, None, detector), omitted=True)
     try:
-        return fill_snapshot(call, open_kept(stored, session, vault), detector)
+        messages = _read_sent(call, open_kept(stored, session, vault))
     except StoreError:
-        return fill_snapshot(call, None, detector)
+        messages = None
+    return fill_snapshot(call, messages, detector)
+
+
+def _read_sent(call: CallSnapshot, kept: KeptConversation) -> Sequence[Any] | None:
+    """Return the messages that a call of a kept conversation sent, as chat messages; None for none."""
+    exchange = kept.exchanges.get(call.exchange)
+    if exchange is None:
+        return None
+    endpoint = cast(EndpointName, call.endpoint or kept.form)
+    items = kept.list_messages(call.exchange, exchange.start + exchange.brought)
+    field = "input" if endpoint == "responses" else "messages"
+    return read_conversation(endpoint, {field: items}).messages
 
 
 def _build_detail(session: SessionRef, found: _Found, vault: Vault) -> SessionDetail:

@@ -122,21 +122,13 @@ def build_document(
         "ttl": min(LONGEST_TTL, max(0.001, ttl)),
         # What import would refuse is no part of a document: it is not to fail for one bad value.
         "fields": {k: mask_field(k, v, detector) for k, v in texts.items() if find_field_fault(k, v) is None},
-        "compactions": {
-            k.decode(): _to_json(mask_record(v, detector))
-            for k, v in compactions.items()
-            if k == _read_digest(v)
-        },
+        "compactions": _write_records(compactions, _read_digest, detector),
         "used": {
             digest.decode(): second
             for digest, second in _pair_scores(stored["used"])
             if NAME.fullmatch(digest) and find_score_fault(second) is None
         },
-        "retired": {
-            k.decode(): _to_json(mask_record(v, detector))
-            for k, v in retired.items()
-            if k == _read_version(v)
-        },
+        "retired": _write_records(retired, _read_version, detector),
         "events": [
             _to_json(mask_event(v, detector)) for v in stored["events"] if find_event_fault(v) is None
         ],
@@ -162,6 +154,14 @@ def build_document(
     if len(json.dumps(document)) > LARGEST_DOCUMENT:
         raise ActionRefused("The session is larger than 32 MB as a document")
     return document
+
+
+def _write_records(
+    records: Mapping[bytes, bytes], read_name: Callable[[bytes], bytes], detector: Detector
+) -> dict[str, Any]:
+    """Return the records that can be imported again under their names, masked."""
+    named = ((name, raw) for name, raw in records.items() if name == read_name(raw))
+    return {name.decode(): _to_json(mask_record(raw, detector)) for name, raw in named}
 
 
 def read_document(raw: Mapping[str, Any]) -> Document:

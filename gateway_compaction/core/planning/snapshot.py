@@ -5,20 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
 
 from gateway_compaction.core.conversation.digest import digest_history
 from gateway_compaction.core.conversation.messages import Message, declared_role
 from gateway_compaction.core.conversation.transcript import parse_transcript
-from gateway_compaction.core.endpoints.read import read_conversation
-from gateway_compaction.core.endpoints.wire import EndpointName
 from gateway_compaction.core.planning.caches import DerivedCache
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.plan import Plan
 from gateway_compaction.core.planning.views import View, apply_compaction, is_cleared
 from gateway_compaction.core.records.call_snapshot import CallSnapshot
 from gateway_compaction.core.records.compaction import Compaction
-from gateway_compaction.core.records.exchange import KeptConversation
 from gateway_compaction.core.redaction.detector import Detector
 from gateway_compaction.core.redaction.marks import NO_MARKS, Redactor
 from gateway_compaction.errors import TranscriptError
@@ -79,25 +75,19 @@ def build_snapshot(
     )
 
 
-def fill_snapshot(call: CallSnapshot, kept: KeptConversation | None, detector: Detector) -> CallSnapshot:
+def fill_snapshot(call: CallSnapshot, messages: Sequence[Message] | None, detector: Detector) -> CallSnapshot:
     """Put the messages into a snapshot that only says where they stand.
 
-    Without them, where the exchange is not there any more, or holds other messages than were counted.
+    Without them, where they are not there any more, or are others than were counted.
 
     Args:
         call: as it is stored.
-        kept: the conversation.
+        messages: those of its conversation that it sent, without the preamble; None where they are gone.
         detector: finds the secrets that are masked, as everywhere in what operators see.
     """
-    exchange = kept.exchanges.get(call.exchange) if kept is not None else None
     bare = replace(call, client=None, model=None, exchange=0)
-    if kept is None or exchange is None:
-        return bare
-    endpoint = cast(EndpointName, call.endpoint or kept.form)
-    items = kept.list_messages(call.exchange, exchange.start + exchange.brought)
-    read = read_conversation(endpoint, {"input" if endpoint == "responses" else "messages": items})
     try:
-        history = parse_transcript(read.messages).history
+        history = parse_transcript(messages or ()).history
     except TranscriptError:
         return bare
     preamble = call.client or ()
