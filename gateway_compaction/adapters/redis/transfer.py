@@ -213,7 +213,8 @@ def build_import_items(
         fields += [b"about:" + name, value]
     for field, text in unproven.items():
         fields += [f"said:{field}", text]
-    fields += [REDACT_FIELD, detector.encode()]
+    if detector.encode():
+        fields += [REDACT_FIELD, detector.encode()]
     records = document.compactions.items()
     compactions = [
         part for digest, raw in records for part in (digest, mask_record(_to_bytes(raw), detector))

@@ -201,6 +201,7 @@ SNAPSHOT: Mapping[str, Check] = {
 KEPT_FIELDS: Mapping[str, Check] = {
     **dict.fromkeys(("v", "version", "head", "count", "size"), _check_whole(LATEST_VERSION)),
     "created": _check_whole(LATEST_SECOND),
+    "begun": lambda v: SCORE.fullmatch(v) is not None,
     "form": lambda v: v in ("chat", "messages", "responses"),
 }
 # Bytes of a snapshot: all its parts are bounded.

@@ -61,7 +61,7 @@ def build_snapshot(
     return CallSnapshot(
         at=at,
         sent=sent,
-        saw=sent if messages is None else _describe_seen(context, view, messages),
+        saw=_describe_seen(context, view, messages or client) if view.compaction else sent,
         client=redactor.mask_whole(client, marks) if full else None,
         model=redactor.mask_whole(messages or client, marks) if full and not exchange else None,
         levels=(int(levels.light), int(levels.medium), int(levels.aggressive)),

@@ -102,7 +102,7 @@ class KeptConversation:
         exchanges: by number, those of all branches.
         created: when it began, in seconds since 1970.
         begun: the same to the microsecond, as the store wrote it, by which one that began anew under the same
-            name is told from the one before; empty in one that was imported.
+            name is told from the one before; empty in one of an earlier version.
     """
 
     form: str = ""
