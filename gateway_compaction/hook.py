@@ -289,9 +289,7 @@ class CompactionHook(CustomLogger):
         gc.freeze()
         loop = asyncio.get_running_loop()
         self._tasks = [loop.create_task(fail_open(task)()) for task in self._runtime.tasks]
-        # The first use of an encoding reads its file: not on a request, and not on the loop.
-        loop.run_in_executor(self._runtime.executors[0], self._runtime.counter.raw_tokens, "warm", "gpt-4o")
-        # So does the first look at a language.
+        # The first look at a language reads a file: not on a request, and not on the loop.
         loop.run_in_executor(self._runtime.executors[0], load_classifier)
         # The first rule in a language would wait until its patterns are compiled.
         loop.run_in_executor(self._runtime.executors[1], compile_grammars)
@@ -486,6 +484,8 @@ def _build_hook() -> CompactionHook:
     settings, models = Settings(), ProxyModels()
     policies = policy_source_from(settings, CostFinder(models).find_costs)
     runtime = build(settings, models, RouterSummarizer(), policies, get_telemetry())
+    # Building an encoding holds the whole process for a sixth of a second: now, and not with a request.
+    runtime.counter.raw_tokens("warm", "gpt-4o")
     mount(runtime)
     hook = CompactionHook(runtime, models)
     ask_again.install(hook.refusals)

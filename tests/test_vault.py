@@ -58,9 +58,9 @@ def sharing(store: RedisStore, *keys: bytes) -> tuple[RedisStore, RedisArchive]:
 
 
 @pytest.fixture
-async def store() -> AsyncIterator[RedisStore]:
-    """A store that seals with the old key."""
-    store = RedisStore(connect(None, Vault((OLD,))), timeout_seconds=2.0)
+async def store(store_url: str | None) -> AsyncIterator[RedisStore]:
+    """A store that seals with the old key, in this process and on a real server."""
+    store = RedisStore(connect(store_url, Vault((OLD,))), timeout_seconds=2.0)
     yield store
     await store.aclose()
 

@@ -46,6 +46,9 @@ from gateway_compaction.telemetry import CacheBreakDetector
 
 log = logging.getLogger("gateway_compaction")
 
+MOST_APART = 200
+"""Pieces of reading and indexing that wait for the thread of the background."""
+
 BYPASS_SECONDS = 300.0
 """Seconds that a session is left alone after its provider refused a rewritten request."""
 
@@ -97,6 +100,7 @@ class PostCall:
     ) -> None:
         self._parts, self._store, self._worker = parts, parts.store, worker
         self._executor, self._clock = executor, clock
+        self._apart: set[Future[object]] = set()
         self._cache_breaks, self._savings = CacheBreakDetector(), CallSavings()
         self._usage_reports = UsageReports(parts, executor)
 
@@ -190,8 +194,19 @@ class PostCall:
         )
 
     def _run_apart(self, work: Callable[..., object], *args: object) -> None:
-        """Run work on the one thread kept for the background; a fault of ours is logged."""
-        self._executor.submit(work, *args).add_done_callback(_log_fault)
+        """Run work on the one thread kept for the background; a fault of ours is logged.
+
+        What waits there holds its conversation. So no more than some is kept: the next call does it then.
+        """
+        if len(self._apart) >= MOST_APART:
+            return
+        running = self._executor.submit(work, *args)
+        self._apart.add(running)
+        running.add_done_callback(self._end_apart)
+
+    def _end_apart(self, done: Future[object]) -> None:
+        self._apart.discard(done)
+        _log_fault(done)
 
     def _record_event(self, decision: Planned, ending: Ending) -> None:
         """Log, measure and store what became of a call."""

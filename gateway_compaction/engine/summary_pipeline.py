@@ -356,7 +356,7 @@ class SummaryPipeline:
         Raises:
             SummaryError: it gave none, or is left alone at present.
         """
-        breaker, count = self.breakers.setdefault(request.model, _Breaker()), attempt.task.count
+        breaker, count = self.get_breaker(request.model), attempt.task.count
         for number in range(TRIES):
             if breaker.failures >= FAILURES_TO_OPEN:
                 if breaker.until > self.clock():
@@ -365,14 +365,8 @@ class SummaryPipeline:
                 breaker.until = self.clock() + OPEN_SECONDS
             try:
                 answer = await self._ask_with_room(attempt, request)
-                text = accept_summary(
-                    answer,
-                    source,
-                    limit,
-                    count,
-                    _source_texts(attempt.task),
-                    may_be_cut_off=self._is_always_cut_off(request.model),
-                )
+                is_cut, told = self._is_always_cut_off(request.model), _source_texts(attempt.task)
+                text = accept_summary(answer, source, limit, count, told, may_be_cut_off=is_cut)
             except SummaryError as error:
                 if not error.is_outage:
                     # About one caller, one request or one conversation: the model itself works for others.
@@ -405,6 +399,12 @@ class SummaryPipeline:
                 self.roomy_models.add(request.model)
         self._count_cut_off(request.model, answer.finish_reason)
         return answer
+
+    def get_breaker(self, model: str) -> _Breaker:
+        """Return what is known of a model's failures."""
+        if model not in self.breakers and len(self.breakers) >= MOST_ROOMY:
+            self.breakers.clear()
+        return self.breakers.setdefault(model, _Breaker())
 
     def _is_always_cut_off(self, model: str) -> bool:
         """Tell whether a model was cut off so often in a row that it will be again, whatever its room."""

@@ -42,12 +42,14 @@ class Limits:
         lease_seconds: seconds that a claim holds before it must be renewed.
         write_pauses: seconds after which a summary is written once more where the store failed; a lease holds
             longer than all of them.
+        writes: other writes under way; further ones are dropped. Each holds the conversation of its call.
     """
 
     concurrency: int = 4
     queue: int = 200
     lease_seconds: float = 15.0
     write_pauses: tuple[float, ...] = (0.5, 1.0, 2.0)
+    writes: int = 2_000
 
 
 class Worker:
@@ -104,7 +106,15 @@ class Worker:
                 running.cancel()
 
     def run_later(self, write: Coroutine[Any, Any, object]) -> None:
-        """Do a write in the background; a store that fails is logged, never raised, as is a fault of ours."""
+        """Do a write in the background; a store that fails is logged, never raised, as is a fault of ours.
+
+        Where the store or the thread that makes what is written is too slow for the calls that come, what
+        would not be written for long is not kept either.
+        """
+        if len(self._writes) >= self._limits.writes:
+            write.close()
+            log.warning("background write dropped: %d are under way", len(self._writes))
+            return
         running = asyncio.get_running_loop().create_task(_log_store_errors(write))
         self._writes.add(running)
         running.add_done_callback(self._end_write)

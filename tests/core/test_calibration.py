@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.tokens.calibration import Calibration, family_of
+from gateway_compaction.core.tokens.calibration import MOST_MODELS, Calibration, family_of
 from tests.core.cases import MODELS
 from tests.core.search import search
 
@@ -154,6 +154,16 @@ class TestAdopting:
         calibration = Calibration()
         calibration.adopt({model: sent})
         assert calibration.factor(model) == pytest.approx(kept)
+
+    def test_models_are_bounded_and_those_heard_of_last_stay(self) -> None:
+        calibration = Calibration()
+        for number in range(MOST_MODELS + 50):
+            calibration.observe(f"claude-{number}", 1_000, 1_000)
+            calibration.observe(f"claude-{number}", 1_000, 9_000)
+        calibration.adopt({"claude-x": 2.0})
+        known = (calibration._factors, calibration._shared, calibration._doubted)
+        assert [len(one) for one in known] == [MOST_MODELS] * 3
+        assert calibration.factor("claude-x") == 2.0 and "claude-0" not in calibration._factors
 
     def test_nonsense_is_bounded_too(self) -> None:
         calibration = Calibration()

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import pytest
 
 from gateway_compaction.adapters.redis.archive import RedisArchive
+from gateway_compaction.adapters.redis.store import RedisStore
 from gateway_compaction.archive import Scope
 from gateway_compaction.core.records.client_state import ClientState
 from gateway_compaction.core.records.compaction import Compaction, Segment
@@ -73,10 +74,11 @@ async def run(rig: Rig, messages: list[Any], **more: Any) -> Planned:
 
 @pytest.mark.parametrize("model", ["small", "extractive"])
 async def test_none_is_found_anywhere(
-    rigs: Callable[..., Rig], caplog: pytest.LogCaptureFixture, model: str
+    rigs: Callable[..., Rig], store: RedisStore, caplog: pytest.LogCaptureFixture, model: str
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    rig = rigs(6_000, {"storage": {"content": "full"}, "summary": {"model": model}})
+    policy = {"storage": {"content": "full"}, "summary": {"model": model}}
+    rig = rigs(6_000, policy, redis=store)
     messages = conversation()
     decision = await run(rig, messages, headers={"x-session-id": KEY})
     assert decision.used is not None and decision.version

@@ -16,7 +16,6 @@ from gateway_compaction.adapters.redis.codec import (
     encode_event,
     encode_rate,
     encode_text,
-    to_milliseconds,
 )
 from gateway_compaction.adapters.redis.connection import RedisConnection, connect
 from gateway_compaction.adapters.redis.detail import (
@@ -29,7 +28,13 @@ from gateway_compaction.adapters.redis.detail import (
 from gateway_compaction.adapters.redis.erase import erase_session, erase_tenant, note_voided
 from gateway_compaction.adapters.redis.hours import fetch_hours, fetch_owners
 from gateway_compaction.adapters.redis.importing import NO_TENANT, FindDetector, import_session
-from gateway_compaction.adapters.redis.index import build_request_notice, build_unlisting, encode_owner
+from gateway_compaction.adapters.redis.index import (
+    MOST_FIELDS,
+    build_field_write,
+    build_request_notice,
+    build_unlisting,
+    encode_owner,
+)
 from gateway_compaction.adapters.redis.index_writer import IndexWriter
 from gateway_compaction.adapters.redis.keys import (
     EXPORTED_PARTS,
@@ -262,9 +267,13 @@ class RedisArchive:
         key = str(fields.get("about:key_hash", "") or "")
         if not key:
             raise ActionRefused("It is not known that the session is of one key alone")
+        if rate is None:
+            await self._connection.send(("HDEL", RATES, key))
+        else:
+            write = build_field_write(RATES, key, encode_rate(rate), RATE_SECONDS)
+            if not (await self._connection.send(write))[0]:
+                raise ActionRefused(f"{MOST_FIELDS} keys have a rate of their own already; take one back")
         await self._act(scope, session, _Action(STEER, "rate", f"for its key: {told}", ["rate", "", 0]))
-        change = ("HDEL", RATES, key) if rate is None else ("HSET", RATES, key, encode_rate(rate))
-        await self._connection.send(change, ("PEXPIRE", RATES, to_milliseconds(RATE_SECONDS)))
 
     async def reset(self, scope: Scope, session: SessionRef) -> None:
         """See ``Archive.reset``."""

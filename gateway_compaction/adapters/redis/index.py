@@ -47,6 +47,8 @@ EXPIRY_SAMPLE = 8
 
 # Seconds that an erasure, or versions taken back, stay announced; every process polls within a few seconds.
 FORGOTTEN_SECONDS = 600.0
+# Fields of a hash that all replicas share: models, deployments, problems of policies, keys with a rate.
+MOST_FIELDS = 10_000
 
 ROW = load_script("row")
 TENANT = load_script("tenant")
@@ -54,6 +56,7 @@ INDEX = load_script("index")
 HOURS = load_script("hours")
 DROP = load_script("drop")
 NOTICE = load_script("notice")
+KEEP_FIELD = load_script("field")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +194,15 @@ def build_request_notice(session: SessionRef, ttl: float) -> Command:
 def build_restoring_notice(tenant: str, ttl: float) -> Command:
     """Build what lets every process look for restored conversations of a tenant."""
     return NOTICE.build_call([RESTORING], to_milliseconds(ttl), "until", tenant)
+
+
+def build_field_write(key: str, field: Any, value: Any, seconds: float, how: str = "set") -> Command:
+    """Build the write of a field in a hash that all replicas share; its answer is 0 where there is no room.
+
+    Args:
+        how: ``set``, or ``add`` to a number.
+    """
+    return KEEP_FIELD.build_call([key], how, field, value, to_milliseconds(seconds), MOST_FIELDS)
 
 
 def build_erasure_notice(name: str) -> Command:

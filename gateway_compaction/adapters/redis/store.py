@@ -26,6 +26,7 @@ from gateway_compaction.adapters.redis.index import (
     DAY_SECONDS,
     IndexedCall,
     build_erasure_query,
+    build_field_write,
     build_indexing,
     build_restoring_notice,
     count_event,
@@ -331,8 +332,7 @@ class RedisStore:
     async def save_factor(self, model: str, factor: float) -> None:
         """See ``Store.save_factor``."""
         await self._send(
-            ("HSET", FACTORS, encode_text(model), repr(factor)),
-            ("PEXPIRE", FACTORS, to_milliseconds(FACTOR_SECONDS)),
+            build_field_write(FACTORS, encode_text(model), repr(factor), FACTOR_SECONDS),
         )
 
     async def windows(self) -> Mapping[str, LearnedWindow]:
@@ -348,8 +348,7 @@ class RedisStore:
     async def save_window(self, deployment: str, learned: LearnedWindow) -> None:
         """See ``Store.save_window``."""
         await self._send(
-            ("HSET", WINDOWS, encode_text(deployment), encode_window(learned)),
-            ("PEXPIRE", WINDOWS, to_milliseconds(LEARNED_SECONDS)),
+            build_field_write(WINDOWS, encode_text(deployment), encode_window(learned), LEARNED_SECONDS),
         )
 
     async def policy_problems(self) -> Mapping[str, int]:
@@ -361,8 +360,7 @@ class RedisStore:
     async def add_policy_problem(self, problem: str, requests: int) -> None:
         """See ``Store.add_policy_problem``."""
         await self._send(
-            ("HINCRBY", POLICY_PROBLEMS, encode_text(problem), requests),
-            ("PEXPIRE", POLICY_PROBLEMS, to_milliseconds(DAY_SECONDS)),
+            build_field_write(POLICY_PROBLEMS, encode_text(problem), requests, DAY_SECONDS, "add"),
         )
 
     async def ping(self) -> None:

@@ -4,8 +4,8 @@ A request's messages come in as the client wrote them; out come answers about on
 ``parts``, ``media``; ``visible_text`` leaves out of a text what nobody is told) or about the request
 (``body``, and ``provider_rules`` for what providers refuse), a ``Transcript`` with the cuts at which it may
 be divided (``transcript``), names that decide which summary stands for which messages (``digest``), and
-changed copies (``rewrite``). The keys of the wire form are known here and nowhere else in ``core``: another
-endpoint is an adapter that makes such messages.
+changed copies (``rewrite``); ``slices`` divides long texts. The keys of the wire form are known here and
+nowhere else in ``core``: another endpoint is an adapter that makes such messages.
 
 Its words: the *preamble* is the leading system messages; the *history* all that follows, by whose
 indexes everybody counts; a *turn* a user message, its *opener*, and what follows up to the next; a

@@ -28,6 +28,9 @@ STRUCTURE = frozenset(
     }
 )
 
+# Characters that are read of one text where what it says is looked for.
+LONGEST_READ = 1_000_000
+
 
 def user_message(text: str) -> Message:
     """Make a message that a user might have written."""
@@ -96,6 +99,22 @@ def map_texts(value: Any, replace: Callable[[str, str], str], name: str = "") ->
         items = [map_texts(one, replace, name) for one in value]
         return items if any(new is not old for new, old in zip(items, value, strict=True)) else value
     return value
+
+
+def leave_out_middle(message: Message) -> Message:
+    """Return a message without the middle of texts that are too long to be read; mostly the same object.
+
+    Reading takes more than a second for each million characters, and nobody looks for a sentence in more.
+    """
+
+    def shorten(_: str, text: str) -> str:
+        if len(text) <= LONGEST_READ:
+            return text
+        half = LONGEST_READ // 2
+        return f"{text[:half]}\n\n{text[-half:]}"
+
+    shortened: Message = map_texts(message, shorten)
+    return shortened
 
 
 def keep_meaning(message: Message) -> Message:

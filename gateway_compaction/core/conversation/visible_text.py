@@ -16,6 +16,8 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gateway_compaction.core.conversation.slices import SLICE, split_text
+
 EMBEDDED_DATA = "[embedded data]"
 """Stands for a picture, a file or a key that a text holds in base64 or the like."""
 
@@ -295,6 +297,10 @@ def _begins_line(text: str, position: int) -> bool:
 
 def replace_embedded_data(text: str) -> str:
     """Return a text with ``[embedded data]`` for what is encoded in it, be it in a data URL or bare."""
+    if len(text) > SLICE:
+        slices = list(split_text(text))
+        if len(slices) > 1:
+            return "".join(map(replace_embedded_data, slices))
     if "data:" in text or "DATA:" in text:
         text = DATA_URL.sub(EMBEDDED_DATA, text)
     if max(map(len, text.split()), default=0) < LEAST_LINE:

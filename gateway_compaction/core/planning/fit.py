@@ -7,8 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from gateway_compaction.core.conversation.digest import digest_message
+from gateway_compaction.core.conversation.digest import count_characters, digest_message
 from gateway_compaction.core.conversation.messages import RESULT_ROLES, Message, declared_role
+from gateway_compaction.core.conversation.rewrite import LONGEST_READ, leave_out_middle
 from gateway_compaction.core.extractive.extract import Reading, build_extract, read_message
 from gateway_compaction.core.planning.context import RequestContext
 from gateway_compaction.core.planning.views import View, ViewBuilder
@@ -30,6 +31,13 @@ CLIPS = (8, 16, 32, 64, 128, 256)
 
 LEAST_CLIP = 24
 """Tokens that every shortened message keeps."""
+
+MOST_READ = 5_000
+"""Messages that an extract is made of, the latest: Python's collector looks at all that was read of them, and
+holds every request for as long."""
+
+MOST_READ_CHARS = 4_000_000
+"""Characters that an extract is made of, the latest: a million tokens, which take ten seconds to read."""
 
 
 class MadeView(NamedTuple):
@@ -182,12 +190,12 @@ def _extract(context: RequestContext, start: int, cut: int, room: int, beside: s
     Secrets are marked, though the extract goes to the model that has just read them: it is stored after the
     call, and later calls must send the same bytes.
     """
-    redactor = context.redactor
+    redactor, history = context.redactor, context.transcript.history
 
     def build() -> str:
-        marks = redactor.marks(cut)
-        messages = redactor.mask_history(start, cut, marks)
-        readings, shown = _read(context, messages, start), redactor.mask_text(beside, marks)
+        marks, first = redactor.marks(cut), _find_first_read(history, start, cut)
+        messages = [*map(leave_out_middle, redactor.mask_history(first, cut, marks))]
+        readings, shown = _read(context, messages, first), redactor.mask_text(beside, marks)
         return build_extract(messages, room, context.raw_tokens, readings, shown)
 
     key = ("extract", start, context.chain[cut], room, beside, redactor.detector)
@@ -201,6 +209,16 @@ def _read(context: RequestContext, masked: Sequence[Message], start: int) -> Seq
     # Most are not changed by masking, and what is has a digest of its own.
     named = ((digest if new is old else digest_message(new), new) for digest, old, new in messages)
     return [context.caches.readings.get(name, partial(read_message, message)) for name, message in named]
+
+
+def _find_first_read(history: Sequence[Message], start: int, cut: int) -> int:
+    """Return the first of the messages up to a cut that are read: of a huge history the latest."""
+    characters = 0
+    for index in range(cut - 1, max(start, cut - MOST_READ) - 1, -1):
+        characters += min(LONGEST_READ, count_characters(history[index]))
+        if characters > MOST_READ_CHARS:
+            return index + 1
+    return max(start, cut - MOST_READ)
 
 
 def read_ahead(context: RequestContext, start: int) -> None:
@@ -217,7 +235,8 @@ def read_ahead(context: RequestContext, start: int) -> None:
         return ("read ahead", context.chain[index], start, context.redactor.detector)
 
     read = next((index for index in range(end, start, -1) if name_mark(index) in readings), start)
-    _read(context, context.redactor.mask_history(read, end), read)
+    first = _find_first_read(history, read, end)
+    _read(context, [*map(leave_out_middle, context.redactor.mask_history(first, end))], first)
     for digest, message in zip(context.digests[read:], history[read:], strict=True):
         views.find_rules(message, digest)
     readings.get(name_mark(end), lambda: True)

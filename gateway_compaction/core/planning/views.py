@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 from gateway_compaction.core.conversation.messages import (
     Message,
@@ -18,7 +18,7 @@ from gateway_compaction.core.conversation.messages import (
     text_of,
     thinking_fields_of,
 )
-from gateway_compaction.core.conversation.rewrite import mark_for_cache, prepend_text
+from gateway_compaction.core.conversation.rewrite import leave_out_middle, mark_for_cache, prepend_text
 from gateway_compaction.core.pins.anchors import Scoring
 from gateway_compaction.core.pins.pins import Rule, find_rules
 from gateway_compaction.core.planning.context import RequestContext
@@ -368,7 +368,7 @@ class ViewBuilder:
         """Return the rules that a user's message lays down; each message is read once."""
         if declared_role(message) != "user":
             return ()
-        return self.context.caches.rules.get(digest, partial(find_rules, message))
+        return self.context.caches.rules.get(digest, lambda: find_rules(leave_out_middle(message)))
 
     # Quotes.
 

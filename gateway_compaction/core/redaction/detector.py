@@ -20,6 +20,14 @@ from gateway_compaction.core.redaction.assignments import find_assignments
 from gateway_compaction.core.redaction.checksums import find_cards, find_personal
 from gateway_compaction.core.redaction.formats import find_formats, find_shapes
 
+# Characters of a text that are searched at once. ``re`` lets no other thread of the process move while it
+# searches, so that a text of 20 MB would hold all requests for as long as each pattern takes.
+SLICE = 100_000
+# Characters before a slice that may tell what stands in it, and those behind it that may belong to what
+# begins in it: a private key is the longest.
+BEFORE, BEHIND = 8_000, 24_000
+# What goes on behind all that goes on with these.
+REST = re.compile(r"[A-Za-z0-9+/=_.~-]*")
 # Seconds that an operator's pattern may take for one text; one that takes longer counts as found everywhere.
 PATTERN_SECONDS = 1.0
 # What begins so is a picture or a file, in a megabyte of characters that mean nothing.
@@ -87,6 +95,15 @@ class Detector:
     def _find_all(self, text: str) -> Iterator[tuple[int, int, str]]:
         for pattern in self.patterns:
             yield from _find_pattern(pattern, text)
+        for start in range(0, len(text), SLICE):
+            first, last = max(0, start - BEFORE), start + SLICE + BEHIND
+            part = text[first:last]
+            for begin, end, kind in self._find_in_slice(part):
+                if start <= first + begin < start + SLICE:
+                    is_cut = end == len(part) and last < len(text)
+                    yield first + begin, _find_end(text, last) if is_cut else first + end, kind
+
+    def _find_in_slice(self, text: str) -> Iterator[tuple[int, int, str]]:
         if self.secrets:
             yield from find_formats(text)
             yield from find_shapes(text)
@@ -94,6 +111,16 @@ class Detector:
             yield from find_cards(text)
         if self.pii:
             yield from find_personal(text)
+
+
+def _find_end(text: str, position: int) -> int:
+    """Return where a secret ends that goes on at a position; looked for in slices."""
+    while True:
+        match = REST.match(text, position, position + SLICE)
+        assert match is not None
+        if match.end() < position + SLICE:
+            return match.end()
+        position += SLICE
 
 
 @lru_cache(maxsize=256)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from typing import NamedTuple, Protocol, TypeVar
 
 from gateway_compaction.core.conversation.digest import count_characters, digest_message
@@ -23,6 +24,9 @@ T = TypeVar("T")
 
 # Characters: a shorter value, or one of letters alone, may be a word of its own elsewhere.
 LEAST_TELLING = 8
+# So many are looked for where nothing beside them tells that they are one, the first of the history: each is
+# searched for in all of it, and a dump may hold a hundred thousand.
+MOST_TELLING = 1_000
 
 DEFAULT = Detector()
 
@@ -51,7 +55,8 @@ class Marks:
     @cached_property
     def telling(self) -> tuple[str, ...]:
         """The secrets that mean themselves wherever they stand, the longest first."""
-        return tuple(sorted(filter(_is_telling, self.by_value), key=lambda value: (-len(value), value)))
+        first = islice(filter(_is_telling, self.by_value), MOST_TELLING)
+        return tuple(sorted(first, key=lambda value: (-len(value), value)))
 
     def mark_of(self, secret: Secret) -> str:
         """Return the mark of a secret; without a number where it is not of the beginning."""

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import chain
+
+from gateway_compaction.core.conversation.slices import split_text
 
 # Tags and the line numbers of listings are skipped as a whole.
 TOKEN = re.compile(
@@ -46,7 +49,8 @@ def forget_identifiers() -> None:
 
 def find_identifiers(text: str) -> list[str]:
     """Return the identifiers of a text, each once, in order of appearance."""
-    seen = dict.fromkeys(token.rstrip(TRIM) for token in dict.fromkeys(TOKEN.findall(text)))
+    tokens = dict.fromkeys(chain.from_iterable(map(TOKEN.findall, split_text(text))))
+    seen = dict.fromkeys(token.rstrip(TRIM) for token in tokens)
     # What is too long is never looked at, so that nothing large is remembered.
     return [token for token in seen if SHORTEST <= len(token) <= LONGEST and _is_identifier(token)]
 

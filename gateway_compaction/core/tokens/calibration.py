@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TypeVar
 
 from gateway_compaction.core.tokens.pictures import PictureRule
 
@@ -24,6 +25,10 @@ MOST_STEP = 0.25
 MIN_COUNTED = 200
 # So many reports in a row that say nearly the same are believed, however far off they are.
 BELIEVED_AFTER = 3
+# Models of which a factor is remembered: where a wildcard serves any model, clients may invent names.
+MOST_MODELS = 1_000
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +96,9 @@ class Calibration:
     def adopt(self, factors: Mapping[str, float]) -> None:
         """Take over factors that other replicas learned, by model."""
         adopted = {m: _clamp(m, f) for m, f in factors.items()}
-        self._factors.update(adopted)
-        self._shared.update(adopted)
+        for model, factor in adopted.items():
+            _remember(self._factors, model, factor)
+            _remember(self._shared, model, factor)
 
     def observe(self, model: str, counted: int, reported: int) -> float | None:
         """Learn from how much a prompt grew between two usage reports of a provider.
@@ -119,7 +125,7 @@ class Calibration:
         new = self.factor(model)
         if abs(new - self._shared.get(model, family_of(model).factor)) < STEP / 2:
             return None
-        self._shared[model] = new
+        _remember(self._shared, model, new)
         return new
 
     def _is_plausible(self, model: str, ratio: float) -> bool:
@@ -128,13 +134,22 @@ class Calibration:
     def _is_repeated(self, model: str, ratio: float) -> bool:
         before, times = self._doubted.get(model, (ratio, 0))
         alike = before > 0 and 0.8 <= ratio / before <= 1.25
-        self._doubted[model] = (ratio, times + 1 if alike else 1)
-        return self._doubted[model][1] >= BELIEVED_AFTER
+        times = times + 1 if alike else 1
+        _remember(self._doubted, model, (ratio, times))
+        return times >= BELIEVED_AFTER
 
     def _move_factor(self, model: str, wanted: float) -> None:
         new = _clamp(model, round(wanted / STEP) * STEP)
         if abs(new - self.factor(model)) >= STEP / 2:
-            self._factors[model] = new
+            _remember(self._factors, model, new)
+
+
+def _remember(known: dict[str, T], model: str, value: T) -> None:
+    """Remember something of a model; the one that was heard of longest ago makes room."""
+    known.pop(model, None)
+    known[model] = value
+    if len(known) > MOST_MODELS:
+        del known[next(iter(known))]
 
 
 def _clamp(model: str, factor: float) -> float:

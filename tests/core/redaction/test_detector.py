@@ -11,6 +11,7 @@ from gateway_compaction.core.redaction import detector
 from gateway_compaction.core.redaction.assignments import find_named_value
 from gateway_compaction.core.redaction.checksums import has_luhn_digit
 from gateway_compaction.core.redaction.detector import Detector
+from gateway_compaction.core.redaction.formats import find_formats
 from gateway_compaction.core.redaction.marks import mask_secrets, mask_text
 from tests.core.redaction.shapes import HARMLESS, PERSONAL, SHAPES, Shape, make
 from tests.lab.data import load
@@ -188,3 +189,35 @@ def test_a_pattern_that_matches_nothing_at_a_place_marks_nothing() -> None:
 def test_a_prefix_within_a_secret_is_a_part_of_it() -> None:
     value = f"github_pat_{make('p', 40)}_ghp_{make('q', 36)}"
     assert mask_secrets(f"<{value}>") == "<[secret: github-token]>"
+
+
+@pytest.mark.parametrize("shape", SHAPES[::9], ids=lambda shape: shape.name)
+def test_a_secret_is_found_whole_wherever_a_long_text_is_divided(
+    shape: Shape, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``re`` holds all threads while it searches: no more than a slice is searched at once."""
+    longest = 0
+
+    def note(text: str) -> Iterator[tuple[int, int, str]]:
+        nonlocal longest
+        longest = max(longest, len(text))
+        yield from find_formats(text)
+
+    monkeypatch.setattr(detector, "find_formats", note)
+    monkeypatch.setattr(detector, "SLICE", 2_000)
+    monkeypatch.setattr(detector, "BEFORE", 500)
+    monkeypatch.setattr(detector, "BEHIND", 1_000)
+    alone = DETECTOR.find(shape.text)
+    for before in range(2_000 - len(shape.text) - 40, 2_040, 40):
+        text = "a word " * (before // 7) + "\n" + shape.text + "\n" + "a word " * 700
+        assert [f.kind for f in DETECTOR.find(text)] == [f.kind for f in alone]
+        assert is_caught(shape, mask_secrets(text))
+    assert longest == 3_500
+
+
+def test_a_secret_longer_than_a_slice_is_masked_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(detector, "SLICE", 2_000)
+    monkeypatch.setattr(detector, "BEHIND", 100)
+    for length in (1_900, 2_100, 6_100, 9_000):
+        masked = mask_secrets(f"{'a word ' * 285} access_token={make('long', length)} ok {'a word ' * 500}")
+        assert masked.count("[secret: token] ok") == 1 and make("long", length)[-40:] not in masked

@@ -9,7 +9,13 @@ from gateway_compaction.core.conversation.digest import digest_history
 from gateway_compaction.core.planning.caches import DerivedCache
 from gateway_compaction.core.records.compaction import Compaction, Segment
 from gateway_compaction.core.redaction.detector import Detector
-from gateway_compaction.core.redaction.marks import NO_MARKS, Redactor, mask_compaction, mask_message
+from gateway_compaction.core.redaction.marks import (
+    MOST_TELLING,
+    NO_MARKS,
+    Redactor,
+    mask_compaction,
+    mask_message,
+)
 from tests.core.redaction.shapes import make
 
 KEY, TOKEN = "ghp_" + make("key", 36), "npm_" + make("token", 36)
@@ -107,6 +113,15 @@ def test_whole_messages_know_the_numbers_of_the_history() -> None:
     masked = one.mask_whole([system, plain], one.marks())
     assert masked[0]["content"].startswith("Use [secret: github-token #1] and") and masked[1] is plain
     assert one.mask_text(f"{TOKEN}", one.marks()) == "[secret: npm-token #2]"
+
+
+def test_of_very_many_secrets_the_first_are_looked_for_where_nothing_tells_them() -> None:
+    keys = [f"ghp_{make(f'k{number}', 36)}" for number in range(MOST_TELLING + 20)]
+    one = redactor([say("\n".join(keys)), say(f"x{keys[0]}x x{keys[-1]}x {keys[-1]}")])
+    marks = one.marks()
+    assert len(marks.by_value) == len(keys) and len(marks.telling) == MOST_TELLING
+    _, masked = one.mask_history(0, 2)
+    assert masked["content"] == f"x[secret: github-token #1]x x{keys[-1]}x {marks.by_value[keys[-1]]}"
 
 
 def test_a_policy_that_masks_nothing_changes_nothing() -> None:
