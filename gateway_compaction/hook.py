@@ -484,8 +484,7 @@ def _build_hook() -> CompactionHook:
     settings, models = Settings(), ProxyModels()
     policies = policy_source_from(settings, CostFinder(models).find_costs)
     runtime = build(settings, models, RouterSummarizer(), policies, get_telemetry())
-    # Building an encoding holds the whole process for a sixth of a second: now, and not with a request.
-    runtime.counter.raw_tokens("warm", "gpt-4o")
+    runtime.counter.raw_tokens("warm", "gpt-4o")  # builds an encoding, which would hold the first request
     mount(runtime)
     hook = CompactionHook(runtime, models)
     ask_again.install(hook.refusals)

@@ -19,11 +19,11 @@ import pytest
 from gateway_compaction.adapters.hedged_summarizer import MOST_MODELS, HedgedSummarizer
 from gateway_compaction.adapters.litellm import parameters
 from gateway_compaction.adapters.litellm.models import MOST_FACTS, ProxyModels
+from gateway_compaction.adapters.litellm.prices import MOST_GROUPS, PromptPrices
 from gateway_compaction.adapters.redis.archive import RedisArchive
 from gateway_compaction.adapters.redis.connection import connect
 from gateway_compaction.adapters.redis.index import MOST_FIELDS, build_request_notice
 from gateway_compaction.adapters.redis.store import RedisStore
-from gateway_compaction.admin.prices import MOST_GROUPS, PromptPrices
 from gateway_compaction.archive import Scope
 from gateway_compaction.call_state import LONGEST_HEADER, _to_header
 from gateway_compaction.core.records.compaction import SessionRef
