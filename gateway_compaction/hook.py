@@ -289,9 +289,8 @@ class CompactionHook(CustomLogger):
         gc.freeze()
         loop = asyncio.get_running_loop()
         self._tasks = [loop.create_task(fail_open(task)()) for task in self._runtime.tasks]
-        # The first look at a language reads a file: not on a request, and not on the loop.
+        # A first look at a language reads a file, a first rule in one compiles patterns: not on the loop.
         loop.run_in_executor(self._runtime.executors[0], load_classifier)
-        # The first rule in a language would wait until its patterns are compiled.
         loop.run_in_executor(self._runtime.executors[1], compile_grammars)
         from litellm.proxy import proxy_server
 

@@ -14,6 +14,7 @@ from tests.admin.conftest import bearer
 from tests.admin.test_roles import MISSING, OTHERS, ROUTES
 from tests.e2e.talks import chat
 from tests.lab import Client, Model, Proxy, RedisServer, Reply, Upstream
+from tests.lab.client import LIMITS
 from tests.lab.proxy import MASTER_KEY, proxy_config, start_all
 
 POLICIES = {
@@ -70,10 +71,15 @@ def proxies(redis_server: RedisServer, upstream: Upstream) -> Iterator[tuple[Pro
             proxy.remove()
 
 
+def visit(proxy: Proxy) -> httpx.AsyncClient:
+    """A client that waits as long as a busy machine takes: LiteLLM's own document is seconds of work."""
+    return httpx.AsyncClient(base_url=proxy.url, trust_env=False, timeout=120, limits=LIMITS)
+
+
 @pytest.fixture
 async def client(proxies: tuple[Proxy, Proxy]) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the proxy that checks keys."""
-    async with httpx.AsyncClient(base_url=proxies[0].url, trust_env=False, timeout=30) as client:
+    async with visit(proxies[0]) as client:
         yield client
 
 
@@ -360,7 +366,7 @@ class TestOpenProxy:
         async with Client(proxy, "sk-anything") as caller:
             answer = await caller.chat("admin", chat("open", 11))
         name = answer.told("session")
-        async with httpx.AsyncClient(base_url=proxy.url, trust_env=False) as client:
+        async with visit(proxy) as client:
 
             async def there() -> object:
                 answer = await client.get(f"/compaction/sessions/{name}")

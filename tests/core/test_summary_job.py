@@ -92,28 +92,6 @@ class TestCut:
         assert plan.view.compaction is not None and plan.level == "light"
         assert plan.job is not None and plan.job.lead_tokens == 0
 
-    @pytest.mark.parametrize(
-        ("used", "each", "waits"),
-        [(755, 40, True), (765, 40, True), (775, 40, False), (780, 30, True), (800, 30, False)],
-    )
-    def test_what_the_last_n_keep_far_from_the_target_waits_while_it_can(
-        self, used: int, each: int, waits: bool
-    ) -> None:
-        """It would be used once and be full again; a call later, of two messages, it covers more."""
-        paths = {"levels__medium__keep_last": 10, "levels__medium__target": 0.25}
-        plan = bench(**paths).plan(filled(used, 8, each))
-        assert (plan.job is None) is waits
-        if waits:
-            assert plan.reason == "too little can be summarised yet"
-
-    @pytest.mark.parametrize(
-        "wanted", [{"triggers__tokens": 100}, {"triggers__turns": 1, "summary__strategy": "turns"}]
-    )
-    def test_what_a_trigger_asks_for_does_not_wait(self, wanted: dict[str, Any]) -> None:
-        paths = {"levels__medium__keep_last": 10, "levels__medium__target": 0.25}
-        assert job(filled(755, 8, 40), **paths) is None
-        assert job(filled(755, 8, 40), **paths, **wanted) is not None
-
     def test_where_all_must_be_kept_there_is_none(self) -> None:
         assert job(filled(800, 3, 100), levels__medium__keep_last=5) is None
 

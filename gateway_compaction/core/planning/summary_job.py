@@ -66,8 +66,6 @@ def plan_summary_job(views: ViewBuilder, used: Compaction | None, tokens: int) -
     if cut is None or (base is not None and covered >= cut):
         return None
     if not (replaces or context.is_triggered or context.session.controls.rebuild):
-        if _waits(views, cut, lead, tokens):
-            return None
         if context.measure.between(covered, cut) < LEAST_GAIN * context.window:
             return None
         enough = (levels.medium.target + levels.light.at) / 2 * context.window
@@ -80,18 +78,6 @@ def plan_summary_job(views: ViewBuilder, used: Compaction | None, tokens: int) -
     # question would be taken for one from before.
     ahead = _count_raw(context, lead) if used is None else 0
     return SummaryJob(context.chain[cut], cut, built_on, views.summary_block_limit(cut), ahead)
-
-
-def _waits(views: ViewBuilder, cut: int, lead: int, tokens: int) -> bool:
-    """Tell whether a summary had better be made later, since the last N keep it far from the target.
-
-    After some calls it can cover messages that must stay now, and then does for so many calls more. It is
-    made in any case before a call like the largest recent one could come to ``medium``.
-    """
-    context = views.context
-    left = views.tokens_with_full_block(cut) + lead
-    is_short = left > (context.policy.levels.medium.target + LEAST_GAIN) * context.window
-    return is_short and tokens + context.largest_growth < context.levels.medium
 
 
 def _count_raw(context: RequestContext, lead: int) -> int:
