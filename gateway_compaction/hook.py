@@ -392,6 +392,7 @@ class CompactionHook(CustomLogger):
 
     async def _decide(self, state: CallState, data: dict[str, Any]) -> None:
         """Let the compactor decide about the messages in ``data``, and put in what it makes of them."""
+        await self._runtime.windows.wait_first()
         started, again = time.perf_counter(), state.base is not None
         # What was decided about before must not be followed if this fails.
         state.base = state.decision = None

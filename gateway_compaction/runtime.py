@@ -32,14 +32,13 @@ from gateway_compaction.engine.compactor import Compactor, CompactorSettings
 from gateway_compaction.engine.kept_conversations import KeptConversations
 from gateway_compaction.engine.learned_models import LearnedModels
 from gateway_compaction.engine.length_refusals import LengthRefusals
+from gateway_compaction.engine.lesson_poller import LessonPoller
 from gateway_compaction.engine.notices import NoticePoller
 from gateway_compaction.engine.parts import EngineParts
 from gateway_compaction.engine.post_call import PostCall
 from gateway_compaction.engine.restoring import ConversationRestorer
 from gateway_compaction.engine.summary_pipeline import SummaryPipeline
-from gateway_compaction.engine.window_poller import WindowPoller
 from gateway_compaction.engine.worker import Limits, Worker
-from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Models, Store, Summarizer
 from gateway_compaction.settings import Settings
 from gateway_compaction.telemetry import NoTelemetry, Sample, Telemetry
@@ -68,7 +67,7 @@ class Runtime:
     archive: Archive
     sign_ins: SignInStore
     notice_poller: NoticePoller
-    windows: WindowPoller
+    windows: LessonPoller
     conversations: KeptConversations
     restorer: ConversationRestorer
 
@@ -81,7 +80,7 @@ class Runtime:
     def tasks(self) -> tuple[Callable[[], Coroutine[Any, Any, None]], ...]:
         """The work that runs in the background as long as the process does; each for a task of its own."""
         watch = (self.policies.watch,) if isinstance(self.policies, PolicySource) else ()
-        polls = (self.adopt_factors, self.windows.run, self.notice_poller.run)
+        polls = (self.windows.run, self.notice_poller.run)
         return (*polls, self.report_samples, *watch)
 
     async def report_samples(self) -> None:
@@ -102,15 +101,6 @@ class Runtime:
             policies_refused=policies is not None and policies.problem is not None,
             windows_learned=len(self.windows.list_learned()),
         )
-
-    async def adopt_factors(self) -> None:
-        """Take over, now and then, the factors of the token count that other replicas learned."""
-        while True:
-            try:
-                self.counter.calibration.adopt(await self.store.factors())
-            except StoreError as error:
-                log.debug("factors not read: %s", error)
-            await asyncio.sleep(self.settings.calibration_seconds)
 
     async def aclose(self) -> None:
         """Finish background work, then close connections."""
@@ -185,7 +175,7 @@ def build(
         archive=archive,
         sign_ins=RedisSignIns(connection),
         conversations=KeptConversations(RedisConversations(connection), settings.lease_seconds),
-        windows=WindowPoller(store, parts.windows, settings.calibration_seconds),
+        windows=LessonPoller(parts, settings.calibration_seconds, settings.redis_timeout_seconds),
         notice_poller=notice_poller,
         restorer=restorer,
     )

@@ -35,5 +35,5 @@ class Settings(BaseSettings):
         INDEX_TOKENS, ge=0, description="Largest history indexed while a request waits."
     )
     drain_seconds: float = Field(10.0, ge=0, description="How long shutdown waits for background work.")
-    calibration_seconds: float = Field(60.0, gt=0, description="How often factors of replicas are read.")
+    calibration_seconds: float = Field(60.0, gt=0, description="How often lessons of replicas are read.")
     metrics_public: bool = Field(False, description="Whether /compaction/metrics asks for no key.")

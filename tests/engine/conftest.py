@@ -44,7 +44,13 @@ def rig(rigs: Callable[..., Rig]) -> Rig:
 
 
 @pytest.fixture
-async def hosts(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Callable[..., Host]]:
+def door() -> str:
+    """Where the calls of a test's hosts come in; tests of every door are parametrised with it."""
+    return "chat"
+
+
+@pytest.fixture
+async def hosts(monkeypatch: pytest.MonkeyPatch, door: str) -> AsyncIterator[Callable[..., Host]]:
     """Makes hosts whose hook is the only callback; LiteLLM's own state is put back afterwards."""
     import litellm
 
@@ -56,7 +62,7 @@ async def hosts(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Callable[..., 
         pass
 
     def make(**options: Any) -> Host:
-        host = Host(**options)
+        host = Host(**{"door": door, **options})
         made.append(host)
         litellm.callbacks = [host.hook]
         return host

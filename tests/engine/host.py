@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import litellm
+import pytest
 from litellm.integrations.custom_logger import CustomLogger
 from litellm.proxy._types import UserAPIKeyAuth
 from litellm.router import Router
@@ -18,6 +19,7 @@ from gateway_compaction.hook import CompactionHook
 from gateway_compaction.runtime import Runtime, build
 from gateway_compaction.settings import Settings
 from tests.engine.rig import Scripted
+from tests.lab.endpoints import to_anthropic, to_responses
 from tests.policy_books import book
 
 with warnings.catch_warnings():
@@ -25,7 +27,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from litellm.proxy import proxy_server
 
-__all__ = ["BIG", "Host", "SentCall", "proxy_server"]
+__all__ = ["BIG", "CALL_TYPES", "EVERY_DOOR", "Host", "SentCall", "proxy_server", "write"]
 
 # By deployment: group, model and window. LiteLLM keeps a window for each model name, hence names of our own.
 BIG = "openai/gpt-4o-of-the-host"
@@ -41,17 +43,40 @@ MODELS = [
 ]
 
 
+CALL_TYPES = {"chat": "acompletion", "messages": "anthropic_messages", "responses": "aresponses"}
+EVERY_DOOR = pytest.mark.parametrize("door", tuple(CALL_TYPES))
+"""For tests whose hosts' calls come in through each of the three in turn."""
+
+WRITERS = {"messages": to_anthropic, "responses": to_responses}
+
+
+def write(door: str, messages: list[Any]) -> dict[str, Any]:
+    """The fields of a body that hold some messages of a chat; no room is asked for an answer."""
+    if door == "chat":
+        return {"messages": messages}
+    return {name: value for name, value in WRITERS[door](messages).items() if not name.startswith("max_")}
+
+
 class Host:
     """A proxy without its server: a real router, our hook, and the list of callbacks."""
 
-    def __init__(self, *, broken: bool = False, **defaults: Any) -> None:
+    def __init__(
+        self,
+        *,
+        broken: bool = False,
+        redis_url: str | None = None,
+        redis_seconds: float = 5.0,
+        door: str = "chat",
+        **defaults: Any,
+    ) -> None:
+        self.door = door
         with warnings.catch_warnings():
             # The first router makes pydantic warn of LiteLLM's own types.
             warnings.simplefilter("ignore")
             self.router = Router(model_list=[{**m} for m in MODELS])
         self.summarizer = Scripted()
         models = ProxyModels(lambda: self.router)
-        settings = Settings(redis_url=None, redis_timeout_seconds=5.0, drain_seconds=5.0)
+        settings = Settings(redis_url=redis_url, redis_timeout_seconds=redis_seconds, drain_seconds=5.0)
         levels = {"aggressive": {"replace": "at_once"}}
         summary = {"model": "extractive"}
         defaults = {"recall": {"max_tokens": 0}, "levels": levels, "summary": summary, **defaults}
@@ -71,7 +96,10 @@ class Host:
 
 
 class SentCall:
-    """One call on its way; each method is one hook, called as LiteLLM calls it."""
+    """One call on its way; each method is one hook, called as LiteLLM calls it.
+
+    It comes through the host's door; ``messages`` are its messages, or items, in the form of that door.
+    """
 
     def __init__(
         self,
@@ -82,17 +110,26 @@ class SentCall:
         headers: dict[str, str] | None = None,
         **fields: Any,
     ) -> None:
-        self.host, self.messages = host, messages
+        self.host, self.door = host, host.door
+        self.field = "input" if self.door == "responses" else "messages"
+        written = write(self.door, messages)
+        self.messages = written[self.field]
         self.auth = auth or UserAPIKeyAuth(api_key="hash", team_id="research")
         self.logging = SimpleNamespace(model_call_details={})
-        body = {"model": "chat", "messages": messages, **fields}
+        body = {"model": "chat", **written, **fields}
+        self.known = "metadata" if self.door == "chat" else "litellm_metadata"
         self.data: dict[str, Any] = {
             **body,
-            "metadata": {"user_api_key_team_id": "research"},
+            self.known: {"user_api_key_team_id": "research"},
             "proxy_server_request": {"headers": headers or {}, "body": body},
             "litellm_call_id": "chosen-by-the-client",
             "litellm_logging_obj": self.logging,
         }
+
+    @property
+    def sent(self) -> Any:
+        """The messages, or items, as they go on to the router."""
+        return self.data[self.field]
 
     @property
     def state(self) -> CallState | None:
@@ -100,9 +137,10 @@ class SentCall:
         state: CallState | None = self.logging.model_call_details.get(KEY)
         return state
 
-    async def pre(self, call_type: str = "acompletion") -> Any:
+    async def pre(self, call_type: str | None = None) -> Any:
         """Before the router; what is returned takes the place of the data."""
-        returned = await self.host.hook.async_pre_call_hook(self.auth, None, self.data, call_type)
+        named = CALL_TYPES[self.door] if call_type is None else call_type
+        returned = await self.host.hook.async_pre_call_hook(self.auth, None, self.data, named)
         self.data = returned if returned is not None else self.data
         return returned
 
@@ -113,14 +151,19 @@ class SentCall:
             **self.data,
             "model": model,
             "model_info": {"id": chosen},
-            "metadata": {**self.data["metadata"], "model_group": group},
+            self.known: {**self.data[self.known], "model_group": group},
             **fields,
         }
         for callback in litellm.callbacks:
             if isinstance(callback, CustomLogger):
-                returned = await callback.async_pre_call_deployment_hook(kwargs, CallTypes.acompletion)
+                named = CallTypes(CALL_TYPES[self.door])
+                returned = await callback.async_pre_call_deployment_hook(kwargs, named)
                 kwargs = returned if returned is not None else kwargs
         return kwargs
+
+    async def sent_to(self, chosen: str = "big", **fields: Any) -> Any:
+        """The messages, or items, that a deployment gets."""
+        return (await self.deploy(chosen, **fields))[self.field]
 
     async def headers(self, response: Any = "an answer") -> dict[str, str] | None:
         """The answer is let go."""

@@ -23,7 +23,9 @@ from tests.engine.calls import Gateway, deployment
 from tests.engine.histories import chat
 from tests.engine.host import Host
 from tests.engine.rig import Fixed, Rig
-from tests.lab import Upstream, until
+from tests.lab import RedisServer, Upstream, until
+from tests.lab.forwarder import Forwarder
+from tests.lab.ports import free_port
 from tests.lab.scripts import Reply, Seen
 
 # LiteLLM warns of its own types, and of what it deprecates itself.
@@ -225,6 +227,43 @@ class TestOneCall:
         assert sent.tokens < LIMIT and len(sent.messages) < len(LONG)
         assert "refused for length: deployment=gpt-4o-of-8000 openai/gpt-4o-of-8000" in caplog.text
         assert f"limit={LIMIT}" in caplog.text and "declared=8000 window=3000" in caplog.text
+
+
+class TestAfterARestart:
+    """What an earlier process learned is known to the first call of the next one."""
+
+    @pytest.fixture
+    async def model(self, hosts: Callable[..., Host], served: Upstream, quiet_server: RedisServer) -> Limited:
+        """A model whose window a process has learned, which is gone."""
+        served.default = model = Limited()
+        quiet_server.flush()
+        gateway = Gateway(hosts(redis_url=quiet_server.url), [deployment(served.url, 8_000)])
+        assert await gateway.ask(LONG) == "an answer" and len(model.refused) == 1
+        model.refused.clear()
+        return model
+
+    @pytest.mark.parametrize("late", [0.0, 0.3])
+    async def test_the_first_call_waits_for_it(
+        self,
+        hosts: Callable[..., Host],
+        served: Upstream,
+        quiet_server: RedisServer,
+        model: Limited,
+        late: float,
+    ) -> None:
+        async with Forwarder(quiet_server.port) as road:
+            road.delay = (late, late)
+            gateway = Gateway(hosts(redis_url=road.url), [deployment(served.url, 8_000)])
+            assert await gateway.ask(LONG) == "an answer"
+        assert model.refused == []
+
+    async def test_a_store_that_does_not_answer_then_costs_a_refusal_that_no_client_sees(
+        self, hosts: Callable[..., Host], served: Upstream, model: Limited
+    ) -> None:
+        nobody = hosts(redis_url=f"redis://127.0.0.1:{free_port()}", redis_seconds=0.04)
+        gateway = Gateway(nobody, [deployment(served.url, 8_000)])
+        assert await gateway.ask(LONG) == "an answer"
+        assert len(model.refused) == 1 and gateway.failed == []
 
 
 class TestFallbacks:
