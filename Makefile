@@ -10,7 +10,7 @@ LOCKED := $(PIP) install --quiet --no-compile --require-hashes
 EDITABLE := $(PIP) install --quiet --no-deps --no-build-isolation --editable .
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test clients compat faults fuzz soak bench coverage check format audit lock lock-clients lock-compat clean
+.PHONY: help install run test clients compat faults recorded fuzz soak bench coverage check format audit lock lock-clients lock-compat clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ $(COMPAT)/%/.made: requirements/compat/%.txt
 
 faults: $(VENV)/.dev ## Put every fault into a running gateway and write docs/reliability.md (half an hour)
 	$(BIN)/python -m tests.faults
+
+recorded: $(VENV)/.dev ## Play the conversations of ../shared/data through every door (RECORDED_SHARE, RECORDED_MINUTES)
+	$(BIN)/python -m tests.recorded
 
 fuzz: $(VENV)/.dev ## Play random steps against a model (FUZZ_STEPS, a million; FUZZ_MINUTES)
 	$(BIN)/python -m tests.fuzz

@@ -35,6 +35,8 @@ BAD_SUMMARISERS = (
     *(f"{how}-{which}" for how in BAD for which in (*DOORS, "own")),
     *(f"hanging-waits-{door}" for door in DOORS),
 )
+# LiteLLM falls back from these to another group; one for each door and policy, since a window is learnt.
+SMALLER_FIRST = tuple(f"smaller-first-{door}{kind}" for door in DOORS for kind in ("", "-compacts"))
 WINDOWS: Mapping[str, int | None] = {
     "chat-2k": 2000,
     "chat-4k": 4000,
@@ -55,7 +57,7 @@ WINDOWS: Mapping[str, int | None] = {
     "wrong-none": None,
     "wrong-claude": 200_000,
     **{f"wrong-{door}{kind}": 8_000 for door in ("messages", "responses") for kind in ("", "-claude")},
-    "smaller-first": 8_000,
+    **dict.fromkeys(SMALLER_FIRST, 8_000),
     "larger-next": 64_000,
     "doors-anthropic": 4000,
     "doors-chat": 4000,
@@ -224,6 +226,6 @@ def _config(upstream: Upstream, **settings: Any) -> dict[str, Any]:
     models = [Model(name, window, params=PARAMS.get(name, {})) for name, window in WINDOWS.items()]
     router = {
         "fallbacks": [{"primary-12k": ["third-4k"]}, {"unguarded-12k": ["guarded-4k"]}],
-        "context_window_fallbacks": [{"smaller-first": ["larger-next"]}],
+        "context_window_fallbacks": [{name: ["larger-next"]} for name in SMALLER_FIRST],
     }
     return proxy_config(models, upstream.url, custom_auth=True, router=router, **settings)

@@ -150,8 +150,8 @@ def bad_summariser(stage: Stage, how: str, which: str) -> tuple[Stage, Summarise
     ("how", "door"),
     [
         *((how, "chat") for how in BAD),
-        *((how, "messages") for how in ("not-json", "cut-off", "hanging")),
-        *((how, "responses") for how in ("tool-call", "refusing", "hanging")),
+        *((how, "messages") for how in ("not-json", "cut-off", "hanging", "failing", "only-tags")),
+        *((how, "responses") for how in ("tool-call", "refusing", "hanging", "empty", "error-text")),
     ],
 )
 async def test_a_summariser_that_gives_no_summary(fleet: Fleet, stage: Stage, how: str, door: str) -> None:
@@ -168,12 +168,15 @@ async def test_a_summariser_that_gives_no_summary(fleet: Fleet, stage: Stage, ho
     assert not any(text in stage.redis_server.text() for text in ("SUMMARY 1", "I'm sorry"))
 
 
-# Not through each door: what has failed three times in a row is not asked for a while, whoever calls.
-async def test_a_limited_summariser_is_not_asked_again(fleet: Fleet, stage: Stage) -> None:
+# Each door has a summariser of its own: what has failed three times in a row is not asked for a while.
+@pytest.mark.parametrize(
+    ("which", "door"), [("own", "chat"), ("messages", "messages"), ("responses", "responses")]
+)
+async def test_a_limited_summariser_is_not_asked_again(fleet: Fleet, stage: Stage, which: str) -> None:
     """A retry would cool the deployment down for the live calls."""
     mark = marker()
-    stage, bad = bad_summariser(stage, "limited", "own")
-    async with Client(fleet.first, "sk-limited-own") as client:
+    stage, bad = bad_summariser(stage, "limited", which)
+    async with Client(fleet.first, f"sk-limited-{which}") as client:
         for _ in range(4):
             await stage.at_rest(await stage.call(client, stage.at(chat(mark, 60), 0.8)))
     assert len(bad.about(mark)) == 1

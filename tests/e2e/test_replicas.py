@@ -9,6 +9,7 @@ from functools import partial
 
 import pytest
 
+from tests.e2e.doors import EVERY_DOOR
 from tests.e2e.fleet import LEASE_SECONDS, Fleet, served
 from tests.e2e.runs import Stage
 from tests.e2e.talks import chat, marker
@@ -19,8 +20,14 @@ SHARES = (0.8, 0.83, 0.9, 1.0, 1.15, 1.3)
 
 
 @pytest.fixture
-def stage(upstream: Upstream, redis_server: RedisServer, summariser: Summariser) -> Stage:
-    stage = Stage(upstream, redis_server, summariser, "chat-4k")
+def door() -> str:
+    """Where the calls of a test come in; tests of every door are parametrised with it."""
+    return "chat"
+
+
+@pytest.fixture
+def stage(upstream: Upstream, redis_server: RedisServer, summariser: Summariser, door: str) -> Stage:
+    stage = Stage(upstream, redis_server, summariser, "chat-4k", door)
     stage.open()
     return stage
 
@@ -56,6 +63,7 @@ def prompt(seen: Seen) -> str:
     return seen.text
 
 
+@EVERY_DOOR
 async def test_what_one_replica_prepared_the_other_uses(fleet: Fleet, second: Proxy, stage: Stage) -> None:
     mark = marker()
     talk = chat(mark, 60)

@@ -15,7 +15,7 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext
 
 from gateway_compaction.adapters.litellm.callbacks import can_block_later, has_pre_call_hook, is_guard
 from tests.engine.histories import chat
-from tests.engine.host import Host
+from tests.engine.host import EVERY_DOOR, Host
 
 WAITING = {"summary": {"model": "small"}, "levels": {"aggressive": {"wait_seconds": 10}}}
 LONG = chat(60)
@@ -88,6 +88,7 @@ def test_what_a_callback_may_do(other: Any, guards: bool, before: bool, later: b
     assert (is_guard(other), has_pre_call_hook(other), can_block_later(other)) == (guards, before, later)
 
 
+@EVERY_DOOR
 class TestWaiting:
     """A policy that waits for its summary."""
 

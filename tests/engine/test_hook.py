@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +17,7 @@ from litellm.integrations.custom_logger import CustomLogger
 from gateway_compaction.call_state import KEY, CallState
 from gateway_compaction.hook import CompactionHook, handler, startup
 from tests.engine.histories import chat
-from tests.engine.host import Host
+from tests.engine.host import EVERY_DOOR, Host, write
 from tests.engine.rig import values
 
 LONG = chat(60)
@@ -26,9 +27,8 @@ class Masking(CustomGuardrail):
     """A guardrail that changes what a user wrote."""
 
     async def async_pre_call_hook(self, user_api_key_dict: Any, cache: Any, data: Any, call_type: Any) -> Any:
-        data["messages"] = [
-            {**m, "content": str(m["content"]).replace("chat", "***")} for m in data["messages"]
-        ]
+        field = "input" if "input" in data else "messages"
+        data[field] = json.loads(json.dumps(data[field]).replace("chat", "***"))
         return data
 
 
@@ -80,7 +80,7 @@ class TestTaking:
         assert (await call.deploy())["messages"] is call.messages
 
     @pytest.mark.parametrize(
-        ("call_type", "door"),
+        ("call_type", "named"),
         [
             ("_aresponses_websocket", "/v1/responses (websocket)"),
             ("atext_completion", "/v1/completions"),
@@ -88,22 +88,22 @@ class TestTaking:
         ],
     )
     async def test_clients_of_doors_that_are_not_covered_are_told(
-        self, host: Host, call_type: str, door: str
+        self, host: Host, call_type: str, named: str
     ) -> None:
         counted: list[str] = []
         host.runtime.telemetry.record_uncovered = counted.append  # type: ignore[method-assign]
         call = host.call(list(LONG))
         # However often it is listed.
         assert await call.pre(call_type) is None and await call.pre(call_type) is None
-        assert call.data["messages"] is call.messages and counted == [door]
+        assert call.data["messages"] is call.messages and counted == [named]
         told = await call.headers()
         assert (
-            told is not None and told["x-compaction"] == "uncovered" and door in told["x-compaction-reason"]
+            told is not None and told["x-compaction"] == "uncovered" and named in told["x-compaction-reason"]
         )
         assert (await call.deploy())["messages"] is call.messages
         await call.success()
         await call.failure(RuntimeError("of the provider"))
-        assert counted == [door]
+        assert counted == [named]
 
     async def test_of_a_door_that_is_not_covered_no_state_is_needed(self, host: Host) -> None:
         call = host.call(list(LONG))
@@ -131,6 +131,7 @@ class TestTaking:
         assert await call.pre() is call.data and isinstance(call.state, CallState)
 
 
+@EVERY_DOOR
 class TestOrder:
     """Once, and last."""
 
@@ -138,8 +139,8 @@ class TestOrder:
         litellm.callbacks = [host.hook, host.hook]
         call = host.call(list(LONG))
         await call.pre()
-        sent = call.data["messages"]
-        assert await call.pre() is None and call.data["messages"] is sent
+        sent = call.sent
+        assert await call.pre() is None and call.sent is sent
 
     async def test_a_guardrail_behind_is_waited_for_once(self, host: Host) -> None:
         masking = Masking(guardrail_name="m")
@@ -150,10 +151,9 @@ class TestOrder:
         assert call.state is not None and call.state.deferred and call.state.decision is None
         assert listed[0] is host.hook and litellm.callbacks == [masking, host.hook]
         assert litellm.callbacks is not listed
-        await masking.async_pre_call_hook(call.auth, None, call.data, "acompletion")
-        kwargs = await call.deploy()
-        assert len(kwargs["messages"]) < len(LONG)
-        assert "chat" not in str(kwargs["messages"]) and "***" in str(kwargs["messages"])
+        await masking.async_pre_call_hook(call.auth, None, call.data, "pre_call")
+        sent = await call.sent_to()
+        assert len(sent) < len(call.messages) and "chat" not in str(sent) and "***" in str(sent)
         # Whoever still iterates over the old list, and a guardrail wherever it stands, sees what was sent.
         following = host.call(list(LONG))
         assert await following.pre() is None
@@ -173,26 +173,27 @@ class TestOrder:
     async def test_a_guardrail_before_us_may_run_beside_the_call(self, host: Host) -> None:
         litellm.callbacks = [Masking(guardrail_name="m"), host.hook]
         call = host.call(list(LONG))
-        assert await call.pre() is None and call.data["messages"] == list(LONG)
-        assert len((await call.deploy())["messages"]) < len(LONG)
+        assert await call.pre() is None and call.sent is call.messages
+        assert len(await call.sent_to()) < len(call.messages)
 
     async def test_a_deferred_decision_is_made_once_for_all_attempts(self, host: Host) -> None:
         litellm.callbacks = [host.hook, Masking(guardrail_name="m")]
         call = host.call(list(LONG))
         await call.pre()
-        first, second = await call.deploy(), await call.deploy()
-        assert first["messages"] == second["messages"] and len(first["messages"]) < len(LONG)
+        first, second = await call.sent_to(), await call.sent_to()
+        assert first == second and len(first) < len(call.messages)
 
 
+@EVERY_DOOR
 class TestDeployments:
     """The chosen deployment may be smaller."""
 
     async def test_a_smaller_one_gets_what_fits_it(self, host: Host) -> None:
         call = host.call(chat(31))
         await call.pre()
-        assert (await call.deploy())["messages"] is call.messages
-        smaller = (await call.deploy("little"))["messages"]
-        assert len(smaller) < len(call.messages) and smaller[-1] is call.messages[-1]
+        assert await call.sent_to() is call.messages
+        smaller = await call.sent_to("little")
+        assert len(smaller) < len(call.messages) and smaller[-1] == call.messages[-1]
         assert call.state is not None and call.state.decision is not None
         assert (call.state.decision.tokens_after or 0) < 700
 
@@ -202,8 +203,8 @@ class TestDeployments:
         host = hosts(context_window=100_000)
         call = host.call(list(LONG))
         await call.pre()
-        assert (await call.deploy())["messages"] is call.messages
-        assert len((await call.deploy("little"))["messages"]) < len(LONG)
+        assert await call.sent_to() is call.messages
+        assert len(await call.sent_to("little")) < len(call.messages)
 
     @pytest.mark.parametrize("mode", ["observe", "off"])
     async def test_nothing_is_fitted_unless_the_policy_enforces(
@@ -211,22 +212,22 @@ class TestDeployments:
     ) -> None:
         call = hosts(mode=mode).call(list(LONG))
         await call.pre()
-        assert (await call.deploy("little"))["messages"] is call.messages
+        assert await call.sent_to("little") is call.messages
 
     async def test_every_attempt_at_it_gets_what_fits_it(self, host: Host) -> None:
         call = host.call(chat(31))
         await call.pre()
-        first, second = [(await call.deploy("little"))["messages"] for _ in range(2)]
+        first, second = [await call.sent_to("little") for _ in range(2)]
         assert first == second and len(first) < len(call.messages)
         # A large one afterwards gets what it would have got at once.
-        assert (await call.deploy("big"))["messages"] == call.messages
+        assert await call.sent_to("big") == call.messages
 
     async def test_messages_that_a_fallback_brings_are_left_alone(self, host: Host) -> None:
         call = host.call(list(LONG))
         await call.pre()
-        own = [{"role": "user", "content": "Only this."}]
-        call.data = {**call.data, "messages": own}
-        assert (await call.deploy("little"))["messages"] is own
+        own = write(call.door, [{"role": "user", "content": "Only this."}])[call.field]
+        call.data = {**call.data, call.field: own}
+        assert await call.sent_to("little") is own
 
     @pytest.mark.parametrize("place", [0, None])
     async def test_nor_is_one_that_shares_only_an_end_with_the_request(
@@ -234,16 +235,18 @@ class TestDeployments:
     ) -> None:
         call = host.call(list(LONG))
         await call.pre()
-        own = [*LONG[1:]] if place is None else [{"role": "user", "content": "Other."}, *LONG[1:]]
-        call.data = {**call.data, "messages": own}
-        assert (await call.deploy("little"))["messages"] is own
+        other = write(call.door, [{"role": "user", "content": "Other."}])[call.field]
+        own = [*other, *call.messages[1:]] if place == 0 else [*call.messages[2:]]
+        call.data = {**call.data, call.field: own}
+        assert await call.sent_to("little") is own
 
     async def test_an_unknown_deployment_changes_nothing(self, host: Host) -> None:
         call = host.call(chat(31))
         await call.pre()
-        assert (await call.deploy("gone"))["messages"] is call.messages
+        assert await call.sent_to("gone") is call.messages
 
 
+@EVERY_DOOR
 class TestFaults:
     """A fault of ours never fails the caller."""
 
@@ -254,9 +257,9 @@ class TestFaults:
         call = host.call(list(LONG))
         with caplog.at_level(logging.WARNING, logger="gateway_compaction"):
             assert await call.pre() is None
-        assert call.data["messages"] is call.messages
+        assert call.sent is call.messages
         assert [r.levelname for r in caplog.records] == ["ERROR"] and "chat 3" not in caplog.text
-        assert (await call.deploy())["messages"] is call.messages
+        assert await call.sent_to() is call.messages
         assert await call.headers() == {
             "x-compaction": "failed",
             "x-compaction-reason": "a fault in the gateway",
@@ -281,6 +284,7 @@ class TestFaults:
         assert told is not None and told["x-compaction"] == "fallback"
 
 
+@EVERY_DOOR
 class TestState:
     """What travels with a call."""
 

@@ -24,7 +24,7 @@ from litellm.proxy._types import UserAPIKeyAuth
 from gateway_compaction import hook
 from gateway_compaction.call_state import KEY
 from tests.engine.histories import chat
-from tests.engine.host import BIG, Host, SentCall, proxy_server
+from tests.engine.host import BIG, EVERY_DOOR, Host, SentCall, proxy_server
 from tests.engine.rig import events, values
 from tests.lab.waiting import until
 
@@ -60,6 +60,7 @@ def unavailable() -> Exception:
     return ServiceUnavailableError("down", "openai", "gpt-4o", response)
 
 
+@EVERY_DOOR
 class TestFollowing:
     """Both must have happened: the answer is known, and it was let go."""
 
@@ -126,6 +127,7 @@ class TestFollowing:
         assert host.runtime.counter.calibration.factor(BIG) > 1.05
 
 
+@EVERY_DOOR
 class TestUnlogged:
     """LiteLLM calls no success event for a request with ``no-log``."""
 
@@ -136,8 +138,8 @@ class TestUnlogged:
             call = host.call(chat(length))
             await call.pre()
             told = await call.headers()
-            sent = call.data["messages"]
-            assert told is not None and sent[: len(before)] == before and len(sent) < length
+            sent = call.sent
+            assert told is not None and sent[: len(before)] == before and len(sent) < length - 1
             assert told["x-compaction"] == ("applied" if before else "fallback")
             before = sent
         await host.runtime.worker.drain(5.0)
@@ -170,6 +172,7 @@ class TestUnlogged:
             assert told is not None and told["x-compaction"] == "fallback"
 
 
+@EVERY_DOOR
 class TestEndings:
     """How a call ended."""
 
@@ -197,7 +200,7 @@ class TestEndings:
         assert (await recorded(call))[0]["reason"].endswith("; refused")
         following = host.call(list(LONG))
         await following.pre()
-        assert following.data["messages"] is following.messages
+        assert following.sent is following.messages
         told = await following.headers()
         assert told is not None and told["x-compaction"] == "bypassed"
 
@@ -209,7 +212,7 @@ class TestEndings:
         await host.runtime.worker.drain(5.0)
         following = host.call(list(LONG))
         await following.pre()
-        assert following.data["messages"] is following.messages
+        assert following.sent is following.messages
 
     @pytest.mark.parametrize("status", [400, 413])
     async def test_too_long_is_no_reason_to_send_more(self, host: Host, status: int) -> None:
@@ -220,7 +223,7 @@ class TestEndings:
         assert host.runtime.counter.calibration.factor(BIG) == 1.0
         following = host.call(list(LONG))
         await following.pre()
-        assert len(following.data["messages"]) < len(LONG)
+        assert len(following.sent) < len(following.messages)
 
     async def test_an_attempt_that_fails_is_not_ours_to_note(self, host: Host) -> None:
         call = host.call(list(LONG))
@@ -270,7 +273,7 @@ class TestHeaders:
         call = host.call(list(LONG), headers={"X-Compaction": "off"})
         told = await call.whole()
         assert told == {"x-compaction": "bypassed", "x-compaction-reason": "the client asked for it"}
-        assert call.data["messages"] is call.messages
+        assert call.sent is call.messages
 
     async def test_a_header_is_one_line_of_ascii(self, host: Host) -> None:
         call = host.call(list(LONG))

@@ -14,9 +14,12 @@ import httpx
 from tests.lab.proxy import MASTER_KEY, Proxy
 from tests.lab.rules import remember
 
-__all__ = ["Answer", "Client", "Message", "grow"]
+__all__ = ["LIMITS", "Answer", "Client", "Message", "grow"]
 
 Message = Mapping[str, Any]
+LIMITS = httpx.Limits(keepalive_expiry=2.0)
+"""The proxy's server closes a connection that was idle for five seconds, as httpx does. A busy machine lets a
+client use one that is being closed, and the call ends without an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,9 @@ class Client:
     def __init__(self, proxy: Proxy | str, key: str = MASTER_KEY, *, timeout: float = 60.0) -> None:
         self.url = proxy if isinstance(proxy, str) else proxy.url
         headers = {"authorization": f"Bearer {key}"}
-        self._http = httpx.AsyncClient(base_url=self.url, headers=headers, timeout=timeout, trust_env=False)
+        self._http = httpx.AsyncClient(
+            base_url=self.url, headers=headers, timeout=timeout, trust_env=False, limits=LIMITS
+        )
 
     async def chat(
         self,
@@ -78,6 +83,8 @@ class Client:
         self, path: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
     ) -> Answer:
         """One call of any endpoint; of a stream the body is empty, and its text is that of the events."""
+        if path.endswith("/chat/completions"):
+            remember(body)
         start = time.perf_counter()
         response = await self._http.post(path, content=_encode(body), headers=_typed(headers))
         seconds = time.perf_counter() - start

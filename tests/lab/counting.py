@@ -17,6 +17,9 @@ __all__ = ["count_message", "count_request", "count_text", "dumps"]
 PER_MESSAGE = 3
 PER_REPLY = 3
 PER_IMAGE = 765
+MEDIA = ("image", "input_image", "document", "file", "input_file", "input_audio", "audio")
+# Thoughts that are sent back sealed: base64 of text of some four characters a token.
+TOKENS_OF_SEALED = 3 / 16
 
 
 @cache
@@ -70,7 +73,8 @@ def _count_item(item: Mapping[str, Any]) -> int:
     if "role" in item:
         return count_message(item)
     told = {name: value for name, value in item.items() if name not in ("id", "call_id", "status", "type")}
-    return PER_MESSAGE + sum(_count_content(value) for value in told.values())
+    sealed = len(str(told.pop("encrypted_content", None) or "")) * TOKENS_OF_SEALED
+    return PER_MESSAGE + int(sealed) + sum(_count_content(value) for value in told.values())
 
 
 def _count_function(function: Mapping[str, Any]) -> int:
@@ -95,6 +99,10 @@ def _count_part(part: Any) -> int:
     if isinstance(part, Mapping):
         if isinstance(part.get("text"), str):
             return count_text(part["text"])
-        if "image_url" in part or part.get("type") == "image":
+        if "image_url" in part or part.get("type") in MEDIA:
             return PER_IMAGE
+        if part.get("type") == "tool_use":
+            return _count_function({"name": part.get("name"), "arguments": part.get("input")})
+        if part.get("type") == "tool_result":
+            return _count_content(part.get("content"))
     return count_text(dumps(part))
