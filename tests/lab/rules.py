@@ -24,8 +24,9 @@ MOVED_IMAGES = "[The following images are tool output"
 
 
 def remember(body: Body) -> None:
-    """Note what a client is about to send."""
-    SENT.appendleft(body)
+    """Note what a client is about to send; what is no list of messages is nothing to compare with."""
+    if isinstance(body.get("messages"), list):
+        SENT.appendleft(body)
 
 
 def broken_by_gateway(body: Body) -> list[str]:
