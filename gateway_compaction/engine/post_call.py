@@ -118,8 +118,10 @@ class PostCall:
 
         The next one shall begin with the same bytes, also where the store does not answer by then: what was
         made for this call, and what another process made. LiteLLM logs no call that asks for ``no-log``.
+        What was made for a call that is only observed is kept as well: the next one is told what would have
+        followed.
         """
-        if not isinstance(decision, Planned) or decision.messages is None:
+        if not isinstance(decision, Planned):
             return
         made, used = decision.plan.made, decision.used
         if made is not None:
@@ -172,7 +174,7 @@ class PostCall:
     def _store_made(self, decision: Planned) -> None:
         """Put the compaction that was made on the way into the store."""
         made = decision.plan.made
-        if made is None or decision.messages is None:
+        if made is None:
             return
         if decision.policy.storage.content != "none":
             compaction = replace(made, created_at=self._clock())

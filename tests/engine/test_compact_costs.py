@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from gateway_compaction.archive import Scope
-from gateway_compaction.engine.request import Untouched
-from tests.engine.histories import chat
+from gateway_compaction.engine.request import Planned, Untouched
+from tests.engine.histories import chat, grown
 from tests.engine.rig import Rig
 
 ADMIN = Scope(everything=True, actor="zoe")
@@ -44,3 +44,18 @@ async def test_what_is_only_watched_is_sent_as_it_came(rigs: Callable[..., Rig])
     for length in LENGTHS:
         call = await rig.call(chat(length))
         assert call.outcome == "observed" and list(call.sent) == chat(length)
+
+
+@pytest.mark.parametrize("settle", [True, False])
+async def test_what_is_watched_takes_the_course_that_it_would_take(
+    rigs: Callable[..., Rig], settle: bool
+) -> None:
+    """Also where calls follow one another so fast that no summary is there: what such a call would have been
+    made to fit with stays, and is not made anew at every call."""
+    courses: list[list[int]] = []
+    for mode in ("enforce", "observe"):
+        rig = rigs(2_000, {"mode": mode, "summary": {"model": "extractive"}})
+        calls = [await rig.call(call, settle=settle) for call in grown(chat(60))]
+        courses.append([call.tokens_after for call in calls if isinstance(call, Planned)])
+        assert any(isinstance(call, Planned) and call.plan.made is not None for call in calls) is not settle
+    assert courses[0] == courses[1]
