@@ -172,9 +172,12 @@ class PostCall:
             self._parts.rewrite_detector.record_use(decision.session.tenant, lineage)
 
     def _store_made(self, decision: Planned) -> None:
-        """Put the compaction that was made on the way into the store."""
-        made = decision.plan.made
-        if made is None:
+        """Put the compaction that was made on the way into the store.
+
+        Of a call that is only observed no text is stored where the policy names nobody who summarises.
+        """
+        made, policy = decision.plan.made, decision.policy
+        if made is None or (policy.mode == "observe" and policy.summary.model is None):
             return
         if decision.policy.storage.content != "none":
             compaction = replace(made, created_at=self._clock())
