@@ -100,9 +100,15 @@ def _count_part(part: Any) -> int:
         if isinstance(part.get("text"), str):
             return count_text(part["text"])
         if "image_url" in part or part.get("type") in MEDIA:
-            return PER_IMAGE
+            return _count_medium(part)
         if part.get("type") == "tool_use":
             return _count_function({"name": part.get("name"), "arguments": part.get("input")})
         if part.get("type") == "tool_result":
             return _count_content(part.get("content"))
     return count_text(dumps(part))
+
+
+def _count_medium(part: Mapping[str, Any]) -> int:
+    """An upstream asks its price for a picture, and for a sound of a second or the id of a file its text's."""
+    told = dumps(part)
+    return PER_IMAGE if len(told) > PER_IMAGE else min(PER_IMAGE, count_text(told))
