@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from gateway_compaction.core.conversation.messages import role_of, text_of
-from gateway_compaction.core.conversation.transcript import parse_transcript
+from gateway_compaction.core.conversation.transcript import parse_transcript, split_at_answers
 from gateway_compaction.errors import TranscriptError
 from tests.core.invariants import pairs
 from tests.core.scripts import script
@@ -160,3 +160,13 @@ class TestTextOf:
 
     def test_a_message_without_content_has_none(self) -> None:
         assert text_of({"role": "assistant"}) == ""
+
+
+class TestSplitAtAnswers:
+    """What a client sent for each answer of a recorded conversation."""
+
+    def test_each_answer_but_a_first_message_follows_a_call(self) -> None:
+        messages = script("sys user text user text text user")
+        calls = [len(call) for call in split_at_answers(messages)]
+        assert calls == [2, 4, 5]
+        assert [*split_at_answers(script("text user"))] == [] == [*split_at_answers([])]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from gateway_compaction.core.policy.book import Identity, PolicyBook
-from gateway_compaction.core.policy.optimize import ModelCosts, choose_by_cost
+from gateway_compaction.core.policy.optimize import ModelCosts, choose_by_cost, know_no_costs
 
 LEVELS = {"levels.light.at": 0.5, "levels.medium.at": 0.6}
 ALWAYS = {"summary.share_prefix": True, "recall.priority": "cost"}
@@ -104,3 +104,9 @@ class TestThePolicy:
         values = write({"optimize": "cost"}, cached).explain(Identity(model="gpt"))
         source = {value.path: value.source for value in values}["recall.priority"]
         assert source.startswith("optimize: cost") and reason in source
+
+
+def test_where_nobody_can_be_asked_the_price_is_said_not_to_be_known() -> None:
+    costs = know_no_costs("gpt-4o")
+    assert choose_by_cost(costs, ()) == ALWAYS
+    assert "not known" in costs.explain()

@@ -10,7 +10,7 @@ from gateway_compaction.core.planning.savings import (
     estimate_observed_savings,
     estimate_savings,
 )
-from gateway_compaction.core.records.savings import CacheUse, Savings
+from gateway_compaction.core.records.savings import CacheUse, PromptPrice, Savings
 
 LONG = CallSizes(as_came=10_000, compacted=4_000, previous=9_000, fixed=2_000)
 SHORT = CallSizes(as_came=3_000, compacted=1_100, previous=LEAST_CACHED + 1_899, fixed=50)
@@ -73,3 +73,11 @@ def test_where_nothing_is_compacted_nothing_is_saved() -> None:
     same = CallSizes(4_000, 4_000, 3_000, 500)
     assert estimate_savings(same, CacheUse(3_000), first=False, caching=True) == Savings()
     assert estimate_observed_savings(same, CacheUse(3_000), first=False) == Savings()
+
+
+def test_a_prompt_costs_by_how_its_tokens_were_read() -> None:
+    price = PromptPrice(new=10.0, read=1.0, written=12.5)
+    assert price.cost(100, 0, 0) == 1_000
+    assert price.cost(100, 60, 20) == 20 * 10 + 60 * 1 + 20 * 12.5
+    assert price.cached_share == 0.1
+    assert PromptPrice(0.0, 0.0, 0.0).cached_share is None

@@ -221,3 +221,10 @@ def test_a_secret_longer_than_a_slice_is_masked_to_its_end(monkeypatch: pytest.M
     for length in (1_900, 2_100, 6_100, 9_000):
         masked = mask_secrets(f"{'a word ' * 285} access_token={make('long', length)} ok {'a word ' * 500}")
         assert masked.count("[secret: token] ok") == 1 and make("long", length)[-40:] not in masked
+
+
+def test_a_detector_without_secrets_finds_them_where_documents_leave_the_gateway() -> None:
+    text = "password = 'tr0ub4dor&3xyz' and order-12345"
+    chosen = Detector(secrets=False, patterns=(r"order-\d+",))
+    assert [found.kind for found in chosen.find(text)] == ["pattern"]
+    assert len(chosen.with_secrets().find(text)) == 2
