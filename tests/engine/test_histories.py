@@ -37,7 +37,7 @@ class TestChangedHistories:
     async def test_an_edit_goes_back_to_the_newest_summary_before_it(self, rig: Rig) -> None:
         said = chat(59)
         before = await grow(rig, said)
-        assert (covers(before), before.version) == (34, 2)
+        assert (covers(before), before.version) == (38, 2)
         edited = list(said)
         edited[28] = {**said[28], "content": "I meant something else entirely."}
         after = await rig.call(edited)
@@ -51,7 +51,7 @@ class TestChangedHistories:
         await grow(rig, said)
         edited = [*said[:28], *chat(60, "edited")[28:41]]
         after = await rig.call(edited)
-        assert (after.outcome, after.version, covers(after)) == ("applied", 1, 18)
+        assert (after.outcome, after.version, covers(after)) == ("applied", 1, 20)
 
     async def test_an_early_edit_uses_nothing(self, rig: Rig) -> None:
         said = chat(59)

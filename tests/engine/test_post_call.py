@@ -58,7 +58,7 @@ class TestEvents:
             "window": 2_000,
             "messages_before": 38,
             "messages_after": len(decision.messages),
-            "covers": 18,
+            "covers": 20,
             "version": 1,
         }
 

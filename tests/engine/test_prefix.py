@@ -72,7 +72,7 @@ class TestWhenNot:
 
     async def test_the_question_would_stand_behind_a_users_message(self, rigs: Make) -> None:
         rig = sharing(rigs)
-        history = chat(31)
+        history = chat(33)
         # Roles swapped: every cut lies behind a user's message.
         history[1:] = [{**m, "role": "user"} for m in history[1:]]
         await rig.call(history)

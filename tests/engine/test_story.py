@@ -68,7 +68,7 @@ class TestChat:
         assert isinstance(last, Planned) and last.plan.view.compaction is not None
         used = last.plan.view.compaction
         assert [s.text[: len("Summary number")] for s in used.segments] == ["Summary number"] * 4
-        assert [(s.start, s.end) for s in used.segments] == [(0, 18), (18, 34), (34, 50), (50, 66)]
+        assert [(s.start, s.end) for s in used.segments] == [(0, 20), (20, 38), (38, 56), (56, 74)]
         for request, base in zip(rig.summarizer.requests[1:], used.segments, strict=False):
             assert base.text not in request.user
             assert f"[{base.end}]" in request.user and f"[{base.end - 1}]" not in request.user

@@ -26,7 +26,7 @@ async def last(rig: Rig, messages: int = 60) -> Compaction:
 
 async def test_segments_are_added(rig: Rig) -> None:
     made = await last(rig)
-    assert [(s.start, s.end) for s in made.segments] == [(0, 18), (18, 34)]
+    assert [(s.start, s.end) for s in made.segments] == [(0, 20), (20, 38)]
 
 
 async def test_segments_are_merged_when_no_room_is_left(rigs: Callable[..., Rig]) -> None:
@@ -41,7 +41,7 @@ async def test_segments_are_merged_when_no_room_is_left(rigs: Callable[..., Rig]
 async def test_rolling_is_one_text_written_anew(rigs: Callable[..., Rig]) -> None:
     rig = rigs(2_000, {"summary": {"strategy": "rolling"}})
     made = await last(rig)
-    assert [(s.start, s.end) for s in made.segments] == [(0, 34)]
+    assert [(s.start, s.end) for s in made.segments] == [(0, 38)]
     assert "Summary number 1" in rig.summarizer.requests[1].user
 
 
@@ -84,7 +84,7 @@ async def test_fewer_segments_are_merged_where_all_are_too_long_to_ask(
     rig.summarizer.answers = ["It went well. " * 20] * 30
     model = RefusesMerges(rig.summarizer, parts)
     rig.pipeline.summarizer = model
-    made = await last(rig, 110 if parts == 2 else 60)
+    made = await last(rig, 130 if parts == 2 else 76)
     refused = [(asked, then) for asked, then in pairwise(model.asked) if asked > 2]
     assert all(then == 2 for _, then in refused) and bool(refused) == (parts == 2)
     # Of two segments, of which no fewer can be condensed, a shorter text is asked for, twice at most.

@@ -243,7 +243,7 @@ class TestBelief:
         # What was cut off is asked for once more, with more room.
         asked = 2 if reason == "length" else 1
         rig.summarizer.answers = [answer] * asked
-        for call in grown(chat(47), 37):
+        for call in grown(chat(51), 37):
             after = await rig.call(call)
         assert len(rig.summarizer.requests) == 1 + asked
         assert (after.outcome, after.version) == ("applied", 1) and reason in after.reason

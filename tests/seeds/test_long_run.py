@@ -15,7 +15,7 @@ from tests.engine.histories import grown, system
 from tests.engine.rig import Rig
 from tests.seeds.talks import Obedient, sent, summary_in
 
-WINDOW, MESSAGES, COMPACTIONS = 3_000, 640, 20
+WINDOW, MESSAGES, COMPACTIONS = 3_000, 700, 20
 SYLLABLES = "ba do fe gi ku lo mar nes pil ra sto tun vel wi xa yor zen quo".split()
 FACTS = {
     "Where does Ines keep her spare key?": "Ines keeps her spare key under the blue flowerpot",

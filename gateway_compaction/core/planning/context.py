@@ -142,13 +142,18 @@ class RequestContext:
         """
         shares = self.policy.levels
         medium = shares.medium.at * self.window
-        # Every assistant message marks a call: what lies between two of them came with one.
-        history = enumerate(self.transcript.history)
-        calls = [i for i, message in history if declared_role(message) == "assistant"][-RECENT_CALLS:]
-        growth = max((self.measure.between(a, b) for a, b in pairwise(calls)), default=0)
+        growth = self.largest_growth
         light = min(shares.light.at * self.window, max(medium - 2 * growth, EARLIEST_LIGHT * medium))
         aggressive = shares.aggressive.at * self.window
         return LevelTokens(light, medium, aggressive, level_gap(self.policy, self.window))
+
+    @cached_property
+    def largest_growth(self) -> int:
+        """The most tokens that one of the last calls came with; the next may come with as many."""
+        # Every assistant message marks a call: what lies between two of them came with one.
+        history = enumerate(self.transcript.history)
+        calls = [i for i, message in history if declared_role(message) == "assistant"][-RECENT_CALLS:]
+        return max((self.measure.between(a, b) for a, b in pairwise(calls)), default=0)
 
     @cached_property
     def redactor(self) -> Redactor:

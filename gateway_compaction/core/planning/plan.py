@@ -284,7 +284,7 @@ def _add_summary_job(views: ViewBuilder, plan: Plan) -> Plan:
     if job is None:
         if plan.outcome != "none":
             return plan
-        ready = "a summary is ready" if context.fitting_compactions else "nothing can be summarised"
+        ready = "a summary is ready" if context.fitting_compactions else "too little can be summarised yet"
         return replace(plan, reason=ready)
     wait = context.policy.levels.aggressive.wait_seconds if plan.level == "aggressive" else 0.0
     if context.is_triggered:

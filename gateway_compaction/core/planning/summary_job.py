@@ -72,12 +72,26 @@ def plan_summary_job(views: ViewBuilder, used: Compaction | None, tokens: int) -
         # What it quotes fills the window like any other message.
         if base is not None and views.add_quotes(views.build_view(base)).tokens < enough:
             return None
+        if _can_wait(views, cut, lead, tokens):
+            return None
     # An extract is made anew from its source; only what a model wrote is built upon.
     built_on = base if base is not None and base.kind == "model" else None
     # While a compaction is sent, quotes grow with the messages, and how fast is not known ahead: the present
     # question would be taken for one from before.
     ahead = _count_raw(context, lead) if used is None else 0
     return SummaryJob(context.chain[cut], cut, built_on, views.summary_block_limit(cut), ahead)
+
+
+def _can_wait(views: ViewBuilder, cut: int, lead: int, tokens: int) -> bool:
+    """Tell whether a summary would be far above its target, and there is time for a better one.
+
+    Where the last N are most of a conversation, what it saves is soon used up, and the next one breaks the
+    provider's prompt cache again. Until the next call may reach ``medium``, more can be covered.
+    """
+    context = views.context
+    most = (context.policy.levels.medium.target + LEAST_GAIN) * context.window
+    is_far = views.tokens_with_full_block(cut) + lead > most
+    return is_far and tokens + context.largest_growth < context.levels.medium
 
 
 def _count_raw(context: RequestContext, lead: int) -> int:
