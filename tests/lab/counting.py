@@ -109,6 +109,6 @@ def _count_part(part: Any) -> int:
 
 
 def _count_medium(part: Mapping[str, Any]) -> int:
-    """An upstream asks its price for a picture, and for a sound of a second or the id of a file its text's."""
+    """A picture has a price; a short sound, or the id of a file, costs no more than its text."""
     told = dumps(part)
     return PER_IMAGE if len(told) > PER_IMAGE else min(PER_IMAGE, count_text(told))
