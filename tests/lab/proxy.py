@@ -21,6 +21,7 @@ from typing import Any, Self
 import httpx
 import yaml
 
+from tests.lab.fork_server import MODULE, ForkedProcess, ForkServer
 from tests.lab.ports import HOST, free_port
 
 __all__ = ["MASTER_KEY", "Model", "Proxy", "proxy_config", "start_all"]
@@ -29,6 +30,8 @@ MASTER_KEY = "sk-lab-master-4f1c2b7a9d"
 PLUGIN = "gateway_compaction.hook.handler"
 ROOT = Path(__file__).resolve().parents[2]
 SITE = Path(__file__).resolve().parent / "site"
+PREFIX = "GATEWAY_COMPACTION_"
+FORK_SERVER = ForkServer()
 FOREIGN = ("REDIS", "GATEWAY_COMPACTION", "OPENAI", "LITELLM", "DATABASE", "CONFIG_FILE", "PORT", "HOST")
 
 
@@ -87,6 +90,8 @@ def proxy_config(
 class Proxy:
     """``python -m litellm.proxy.proxy_cli`` on a free port, with a config directory of its own.
 
+    It comes from the process that has LiteLLM imported, unless ``env`` sets what is read at the start.
+
     Args:
         config: as ``proxy_config`` makes it, or any LiteLLM config.
         policies: the policy file's contents; None for no file.
@@ -109,9 +114,11 @@ class Proxy:
         self.port = free_port()
         self.directory = Path(tempfile.mkdtemp(prefix=f"lab-{name}-"))
         self.log = self.directory / "proxy.log"
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | ForkedProcess | None = None
         self._write(config, policies, keys or {})
         self._env = self._environment(redis_url, policies is not None, env or {})
+        # What LiteLLM or Python itself reads of its environment it reads at its start.
+        self._is_forked = all(variable.startswith(PREFIX) for variable in env or {})
 
     @property
     def url(self) -> str:
@@ -165,11 +172,19 @@ class Proxy:
 
     def spawn(self) -> Self:
         """Start the process without waiting for it."""
-        command = [sys.executable, "-m", "litellm.proxy.proxy_cli", "--host", HOST, "--port", str(self.port)]
-        command += ["--config", str(self.directory / "config.yaml"), "--telemetry", "False"]
+        arguments = ["--host", HOST, "--port", str(self.port), "--telemetry", "False"]
+        arguments += ["--config", str(self.directory / "config.yaml")]
+        if self._is_forked:
+            self._process = FORK_SERVER.start_proxy(arguments, self._env, self.directory, self.log)
+            return self
         with self.log.open("ab") as sink:
             self._process = subprocess.Popen(
-                command, stdout=sink, stderr=sink, cwd=self.directory, env=self._env, start_new_session=True
+                [sys.executable, "-m", MODULE, *arguments],
+                stdout=sink,
+                stderr=sink,
+                cwd=self.directory,
+                env=self._env,
+                start_new_session=True,
             )
         return self
 
