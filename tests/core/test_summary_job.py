@@ -171,6 +171,31 @@ class TestGain:
         assert job(messages, extract, summary__strategy="window") is None
 
 
+class TestWaiting:
+    """Where the last N keep a summary far above its target, it waits until the next call may reach medium."""
+
+    KEPT = {"levels__medium__keep_last": 12, "levels__medium__target": 0.3}
+
+    @pytest.mark.parametrize(("used", "made"), [(755, False), (760, False), (775, True), (849, True)])
+    def test_while_the_largest_call_leaves_it_below_medium(self, used: int, made: bool) -> None:
+        messages = filled(used, 10, 40)
+        growth = bench().context(messages).largest_growth
+        assert (used + growth >= 850) == made
+        assert (job(messages, **self.KEPT) is not None) == made
+
+    def test_not_where_the_target_is_near(self) -> None:
+        assert job(filled(755, 10, 40), **{**self.KEPT, "levels__medium__target": 0.7}) is not None
+
+    def test_not_where_somebody_asks(self) -> None:
+        messages = filled(755, 10, 40)
+        assert job(messages, triggers__tokens=100, **self.KEPT) is not None
+        assert bench(**self.KEPT).plan(messages, controls=SessionControls(rebuild=True)).job is not None
+
+    def test_why_is_said(self) -> None:
+        plan = bench(**self.KEPT).plan(filled(755, 10, 40))
+        assert (plan.outcome, plan.reason) == ("none", "too little can be summarised yet")
+
+
 class TestReplacing:
     """An extract that a model is to replace at once is replaced, once; another one stays while it fits."""
 

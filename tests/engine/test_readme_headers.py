@@ -35,7 +35,7 @@ async def test_of_what_was_counted(rig: Rig) -> None:
 
 
 async def test_of_what_is_at_light(rig: Rig) -> None:
-    decision = await rig.call(chat(30))
+    decision = await rig.call(chat(32))
     assert decision.outcome == "prepared" and decision.tokens_after is not None
     assert told(decision) == {*LOOKED_UP, "-level"}
 
