@@ -378,7 +378,7 @@ class SummaryPipeline:
                 await asyncio.sleep(self.pause_seconds * 2**number)
             else:
                 breaker.failures = 0
-                return text
+                return await self._run_apart(attempt.task.mask_text, text)
         raise AssertionError("unreachable")
 
     async def _ask_with_room(self, attempt: _Attempt, request: SummaryRequest) -> SummaryAnswer:

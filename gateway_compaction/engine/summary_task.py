@@ -141,7 +141,7 @@ class SummaryTask:
     # What follows takes some time: call it off the loop.
 
     def mask_secrets(self) -> SummaryTask:
-        """Return the same task without secrets: no summariser reads one, so no summary tells one.
+        """Return the same task without secrets: no summariser reads one.
 
         Where the chat's own model would be asked behind the messages that it has read, and one of them holds
         a secret, it is asked in the plain way: those messages cannot be changed without losing what its
@@ -160,6 +160,11 @@ class SummaryTask:
         messages = redactor.mask_whole(self.messages, marks)
         return replace(self, job=replace(job, base=base), messages=messages, prefix=prefix)
 
+    def mask_text(self, text: str) -> str:
+        """Return what a model wrote without secrets: it may know one that it did not read here."""
+        redactor = self.decision.context.redactor
+        return redactor.mask_text(text, redactor.marks(self.job.covers))
+
     def build_index(self) -> None:
         """Build the search index that requests with this summary will need."""
         self._views.quotes.get_index(self.job.covers)
@@ -170,9 +175,7 @@ class SummaryTask:
 
     def text_beside_summary(self) -> str:
         """Return what the summary message says besides the summary's text: an extract need not repeat it."""
-        redactor, covers = self.decision.context.redactor, self.job.covers
-        beside = self._views.text_beside_summary(covers, self.job.block)
-        return redactor.mask_text(beside, redactor.marks(covers))
+        return self.mask_text(self._views.text_beside_summary(self.job.covers, self.job.block))
 
     def tokens_in_place(self, compaction: Compaction) -> int:
         """Return the tokens of all that will stand for what is covered, with note and pins."""

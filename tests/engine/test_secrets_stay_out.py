@@ -137,6 +137,17 @@ async def test_a_summary_of_before_is_masked_before_a_model_reads_it(rigs: Calla
     assert KEY not in repr(rig.summarizer.requests)
 
 
+@pytest.mark.parametrize("strategy", ["segments", "rolling"])
+async def test_what_a_summariser_writes_is_masked(rigs: Callable[..., Rig], strategy: str) -> None:
+    rig = rigs(2_000, {"summary": {"strategy": strategy}})
+    rig.summarizer.answers = [f"They spoke of ships, and the token was {KEY}, which is kept."] * 9
+    for call in grown(chat(59), 40):
+        decision = await rig.call(call)
+    assert isinstance(decision, Planned) and decision.version and rig.summarizer.requests
+    assert "the token was [secret: github-token]" in told(decision.sent)
+    assert KEY not in told(decision.sent) and KEY not in b"".join(await values(rig.redis)).decode()
+
+
 async def test_what_a_provider_repeats_in_its_error_is_masked(
     rig: Rig, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -18,6 +18,7 @@ import regex
 
 from gateway_compaction.core.redaction.assignments import find_assignments
 from gateway_compaction.core.redaction.checksums import find_cards, find_personal
+from gateway_compaction.core.redaction.escapes import undo_escapes
 from gateway_compaction.core.redaction.formats import find_formats, find_shapes
 
 # Characters of a text that are searched at once. ``re`` lets no other thread of the process move while it
@@ -93,6 +94,12 @@ class Detector:
         return found
 
     def _find_all(self, text: str) -> Iterator[tuple[int, int, str]]:
+        yield from self._find_as_written(text)
+        if (plain := undo_escapes(text)) is not None:
+            for start, end, kind in self._find_as_written(plain.text):
+                yield plain.find_place(start), plain.find_place(end), kind
+
+    def _find_as_written(self, text: str) -> Iterator[tuple[int, int, str]]:
         for pattern in self.patterns:
             yield from _find_pattern(pattern, text)
         for start in range(0, len(text), SLICE):

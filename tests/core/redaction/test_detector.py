@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gateway_compaction.core.redaction import detector
 from gateway_compaction.core.redaction.assignments import find_named_value
 from gateway_compaction.core.redaction.checksums import has_luhn_digit
 from gateway_compaction.core.redaction.detector import Detector
+from gateway_compaction.core.redaction.escapes import undo_escapes
 from gateway_compaction.core.redaction.formats import find_formats
 from gateway_compaction.core.redaction.marks import mask_secrets, mask_text
 from tests.core.redaction.shapes import HARMLESS, PERSONAL, SHAPES, Shape, make
@@ -228,3 +233,41 @@ def test_a_detector_without_secrets_finds_them_where_documents_leave_the_gateway
     chosen = Detector(secrets=False, patterns=(r"order-\d+",))
     assert [found.kind for found in chosen.find(text)] == ["pattern"]
     assert len(chosen.with_secrets().find(text)) == 2
+
+
+class TestEscapes:
+    """JSON in a text, as calls and tools bring it: what tells a secret is written with backslashes there."""
+
+    @pytest.mark.parametrize("depth", [1, 2, 3])
+    def test_nearly_all_shapes_are_caught_behind_json_s_escapes(self, depth: int) -> None:
+        missed = []
+        for shape in SHAPES:
+            text, value = f"«\n{shape.text}\n»", shape.value
+            for _ in range(depth):
+                text, value = json.dumps({"command": text}), json.dumps(value)[1:-1]
+            if not is_caught(replace(shape, value=value), mask_secrets(text)):
+                missed.append((shape.name, text))
+        assert len(missed) <= (1 - CAUGHT) * len(SHAPES), missed
+
+    def test_a_policy_s_patterns_read_behind_them_too(self) -> None:
+        text = json.dumps({"name": "홍길동", "note": "\U0001f600"})
+        masked = mask_text(text, Detector(secrets=False, patterns=("홍길동",)))
+        assert json.loads(masked) == {"name": "[secret: pattern]", "note": "\U0001f600"}
+
+    @pytest.mark.parametrize("text", ["C:\\dir\\", "a\\\\\\\\ b", r"\u12 \x", "plain"])
+    def test_what_has_none_is_read_once(self, text: str) -> None:
+        assert undo_escapes(text) is None
+
+    @given(st.text(alphabet='ab"\\\n\té비\U0001f600', max_size=30))
+    def test_each_place_is_where_it_was_written(self, text: str) -> None:
+        written = json.dumps([text])[2:-2]
+        plain = undo_escapes(written)
+        assert plain is not None or written.isascii()
+        for position in range(len(plain.text) + 1 if plain else 0):
+            assert plain is not None
+            rest = undo_escapes(written[plain.find_place(position) :])
+            tail = written[plain.find_place(position) :] if rest is None else rest.text
+            assert tail == plain.text[position:]
+
+    def test_a_long_row_of_backslashes_is_read_once(self) -> None:
+        assert undo_escapes("\\" * 2_000_000) is None
