@@ -180,20 +180,23 @@ async def test_documents_of_before_are_masked_when_they_go_and_when_they_come(
     }
     rig, other = rigs(2_000, policy), rigs(2_000, policy)
     messages = [*chat(30), {"role": "user", "content": f"The key is {KEY}, keep it."}, *chat(31, "b")[1:]]
-    decision = await run(rig, messages)
+    decision = await run(rig, messages, headers={"x-session-id": KEY})
     before = b"\n".join(await values(rig.redis)).decode()
     assert before.count(KEY) >= 2
     document = json.loads(json.dumps(await rig.archive.export(EVERYTHING, decision.session)))
     assert KEY not in json.dumps(document)
     # One that another version wrote comes as it is.
     raw = json.loads(json.dumps(document).replace("[secret: github-token]", KEY))
-    raw["fields"]["pins"] = json.dumps([f"Use {KEY}"])
+    own = to_conversation_id("0" * 32)
+    raw["fields"] |= {"pins": json.dumps([f"Use {KEY}"]), "labels": json.dumps([KEY, own])}
     raw["events"] = [
         json.dumps({**json.loads(raw["events"][0]), "reason": f"failed: {KEY}"}, separators=(",", ":"))
     ]
     await other.archive.load(EVERYTHING, raw)
     after = b"\n".join(await values(other.redis)).decode()
     assert KEY not in after and "failed: [secret: github-token]" in after
+    row = (await other.archive.detail(EVERYTHING, decision.session)).row
+    assert row.labels == ("[secret: github-token]", own)
 
 
 async def test_a_policy_that_switches_it_off_keeps_everything(rigs: Callable[..., Rig]) -> None:

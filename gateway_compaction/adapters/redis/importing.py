@@ -24,6 +24,7 @@ from gateway_compaction.adapters.redis.index import (
 )
 from gateway_compaction.adapters.redis.index_writer import IndexWriter, read_revision
 from gateway_compaction.adapters.redis.keys import SESSION_KEYS, SESSION_PARTS, owner_key, session_keys
+from gateway_compaction.adapters.redis.masking import LABELS, mask_field
 from gateway_compaction.adapters.redis.scripts import load_script
 from gateway_compaction.adapters.redis.sealing import seal_items
 from gateway_compaction.adapters.redis.transfer import Document, build_import_items, read_document
@@ -77,7 +78,8 @@ async def import_session(
         args += [part, SESSION_KEYS[part].write, SESSION_KEYS[part].item_size, len(values), *values]
     if await connection.run(IMPORT, session_keys(session, *SESSION_PARTS), args, int) != STORED:
         raise ActionRefused("There is a session of this name already; forget it first")
-    labels = [encode_text(label) for label in decode_texts(checked.fields.get("labels", ""))]
+    masked = mask_field(LABELS, checked.fields.get(LABELS, ""), detector)
+    labels = [encode_text(label) for label in decode_texts(masked)]
     [row] = await connection.send(build_row_query(session))
     # A session with but a moment left to live may have expired by now: then there is nothing to index.
     if row:

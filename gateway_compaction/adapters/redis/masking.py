@@ -20,13 +20,13 @@ from gateway_compaction.adapters.redis.codec import (
 from gateway_compaction.adapters.redis.sealing import CLIENT_STATE_FIELD, EXCHANGE_FIELD
 from gateway_compaction.adapters.redis.transfer_checks import decode_exact_record
 from gateway_compaction.core.records.client_state import encode_client_state, restore_client_state
-from gateway_compaction.core.records.exchange import Exchange
+from gateway_compaction.core.records.exchange import Exchange, read_conversation_id
 from gateway_compaction.core.records.restore_point import RestorePoint
 from gateway_compaction.core.redaction.detector import Detector
 from gateway_compaction.core.redaction.marks import mask_compaction, mask_message, mask_secrets, mask_text
 
-# The field of a session that holds texts of operators.
-PINS = "pins"
+# The fields of a session that hold lists of texts: what operators pinned, and ids that clients sent.
+PINS, LABELS = "pins", "labels"
 
 
 def mask_record(raw: bytes, detector: Detector) -> bytes:
@@ -88,11 +88,16 @@ def mask_point(raw: bytes, detector: Detector) -> bytes:
 
 
 def mask_field(name: str, text: str, detector: Detector) -> str:
-    """Return a field of a session without secrets: pins and the client's state are texts of people."""
+    """Return a field of a session without secrets: pins, labels and the client's state are texts of people.
+
+    The id of a kept conversation is ours: a pattern that matches it hides nothing, and it could not be found.
+    """
     mask = partial(mask_text, detector=detector)
     if name == CLIENT_STATE_FIELD:
         told = restore_client_state(text)
         return text if told is None else encode_client_state(told.map_texts(mask))
-    if name != PINS or mask(text) == text:
+    if name not in (PINS, LABELS) or mask(text) == text:
         return text
-    return json.dumps([mask(pin) for pin in decode_texts(text)], ensure_ascii=False)
+    return json.dumps(
+        [one if read_conversation_id(one) else mask(one) for one in decode_texts(text)], ensure_ascii=False
+    )
