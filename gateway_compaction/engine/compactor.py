@@ -258,8 +258,8 @@ class Compactor:
         """Hash and count the messages, and build all that a plan depends on, without the session."""
         history, counter = transcript.history, self._parts.counter
         is_large = is_large_history(history, request.size)
-        digests = await self._offload.run(is_large, digest_history, history)
-        uncounted = 0 if is_large else counter.uncached_characters(history, digests, model.name)
+        digests = await self._offload.run(is_large, digest_history, history, transcript.plain_texts)
+        uncounted = 0 if is_large else counter.uncached_characters(transcript, digests, model.name)
         is_large = is_large or uncounted > LARGE_UNCOUNTED_CHARS
         return await self._offload.run(
             is_large, self._count_messages, request, policy, model, transcript, digests

@@ -76,7 +76,7 @@ class Bench:
     ) -> RequestContext:
         """The context of a request with these messages."""
         transcript = parse_transcript(messages)
-        digests = digest_history(transcript.history)
+        digests = digest_history(transcript.history, transcript.plain_texts)
         reserve = self.reserve + self.quotes
         measure = self.counter.measure(transcript, self.body, self.model, reserve, digests)
         return RequestContext(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
@@ -174,7 +174,7 @@ class TestGain:
 class TestWaiting:
     """Where the last N keep a summary far above its target, it waits until the next call may reach medium."""
 
-    KEPT = {"levels__medium__keep_last": 12, "levels__medium__target": 0.3}
+    KEPT: ClassVar[dict[str, Any]] = {"levels__medium__keep_last": 12, "levels__medium__target": 0.3}
 
     @pytest.mark.parametrize(("used", "made"), [(755, False), (760, False), (775, True), (849, True)])
     def test_while_the_largest_call_leaves_it_below_medium(self, used: int, made: bool) -> None:

@@ -316,12 +316,11 @@ class TestCache:
             {"role": "assistant", "content": "Yes.", "reasoning_content": "So so."},
         ]
         digests = [digest_message(m) for m in messages]
-        assert counter.uncached_characters(messages, digests, GPT) == len(
-            "Hello?" + "Hello." + "Yes." + "So so."
-        )
-        counter.measure(parse_transcript(messages), {}, GPT, 0)
-        assert counter.uncached_characters(messages, digests, GPT) == 0
-        assert counter.uncached_characters(messages, digests, "gpt-4") > 0
+        talk = parse_transcript(messages)
+        assert counter.uncached_characters(talk, digests, GPT) == len("Hello?" + "Hello." + "Yes." + "So so.")
+        counter.measure(talk, {}, GPT, 0)
+        assert counter.uncached_characters(talk, digests, GPT) == 0
+        assert counter.uncached_characters(talk, digests, "gpt-4") > 0
 
     @search
     @given(texts)

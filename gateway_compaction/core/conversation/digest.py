@@ -10,7 +10,7 @@ tagged and carries its length.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -154,24 +154,35 @@ def _list_fields(message: Message) -> list[bytes]:
     return fields
 
 
-def digest_history(history: Iterable[Message]) -> list[bytes]:
+def digest_history(history: Sequence[Message], texts: Sequence[str | None] | None = None) -> list[bytes]:
     """Return the digest of each message of a history.
 
     A result of parallel calls is named by the place of its call besides: swapped results mean something else,
     and the call ids that would tell it do not count, since clients make them anew.
+
+    Args:
+        history: the messages.
+        texts: the text of each that is plain, else None, where at hand (``Transcript.plain_texts``).
     """
     names: list[bytes] = []
     places: dict[str, int] = {}
-    for message in history:
+    texts = [plain_text_of(message) for message in history] if texts is None else texts
+    find = _known_digests.find
+    for message, text in zip(history, texts, strict=True):
         if message.get("role") == "assistant":
-            calls = message.get("tool_calls")
-            listed = calls if isinstance(calls, list) else ()
-            ids = [str(call.get("id")) for call in listed if isinstance(call, Mapping)]
-            places = {call: place for place, call in enumerate(ids)}
-        name = digest_message(message)
+            places = {} if text is not None else _number_calls(message)
+        name = digest_message(message) if text is None else find(str(message["role"]), text)
         place = places.get(str(message.get("tool_call_id"))) if len(places) > 1 else None
         names.append(name if place is None else _hash((name, b"@%d" % place)))
     return names
+
+
+def _number_calls(message: Message) -> dict[str, int]:
+    """Return the place of each call of a message by its id."""
+    calls = message.get("tool_calls")
+    listed = calls if isinstance(calls, list) else ()
+    ids = [str(call.get("id")) for call in listed if isinstance(call, Mapping)]
+    return {call: place for place, call in enumerate(ids)}
 
 
 def build_digest_chain(digests: Iterable[bytes]) -> tuple[str, ...]:

@@ -122,6 +122,12 @@ def plain_text_of(message: Message) -> str | None:
     return content if not beside or (beside == 1 and "tool_call_id" in message) else None
 
 
+def plain_role_of(message: Message) -> str:
+    """Return what ``role_of`` does of a message that ``plain_text_of`` has a text of: it brings no parts."""
+    role: str = message["role"]
+    return "tool" if role in RESULT_ROLES else role
+
+
 def declared_role(message: Message) -> str:
     """Return the role that the client wrote; unlike ``role_of`` results in a user's parts stay a user's."""
     return str(message["role"])

@@ -21,6 +21,7 @@ from gateway_compaction.core.conversation.messages import (
     has_calls,
     has_thinking,
     is_by,
+    plain_role_of,
     plain_text_of,
     role_of,
     text_of,
@@ -43,6 +44,8 @@ class Transcript:
         openers: For each cut the index of the user message that must stand before the tail, or None where
             the cut itself begins a turn.
         turn_starts: The indexes of the user messages, each of which opens a turn.
+        plain_texts: For each message of the history its text if it is plain, else None. What looks at all
+            messages of a call asks this, since to look into each message takes longer.
     """
 
     preamble: tuple[Message, ...]
@@ -50,6 +53,7 @@ class Transcript:
     cuts: tuple[int, ...]
     openers: Mapping[int, int | None]
     turn_starts: tuple[int, ...]
+    plain_texts: tuple[str | None, ...]
 
     @property
     def last_user(self) -> int | None:
@@ -72,14 +76,16 @@ def parse_transcript(messages: Sequence[Any]) -> Transcript:
     while start < len(messages) and messages[start]["role"] in PREAMBLE_ROLES:
         start += 1
     history = tuple(messages[start:])
-    roles = [role_of(message) for message in history]
-    openers = _find_cuts(history, roles)
+    texts = tuple([plain_text_of(message) for message in history])
+    roles = [role_of(m) if text is None else plain_role_of(m) for m, text in zip(history, texts, strict=True)]
+    openers = _find_cuts(history, roles, texts)
     return Transcript(
         preamble=tuple(messages[:start]),
         history=history,
         cuts=tuple(openers),
         openers=openers,
-        turn_starts=tuple(index for index, role in enumerate(roles) if role == "user"),
+        turn_starts=tuple([index for index, role in enumerate(roles) if role == "user"]),
+        plain_texts=texts,
     )
 
 
@@ -88,7 +94,9 @@ def find_turn_starts(messages: Sequence[Message]) -> list[int]:
     return [index for index, message in enumerate(messages) if role_of(message) == "user"]
 
 
-def _find_cuts(history: tuple[Message, ...], roles: Sequence[str]) -> dict[int, int | None]:
+def _find_cuts(
+    history: tuple[Message, ...], roles: Sequence[str], texts: Sequence[str | None]
+) -> dict[int, int | None]:
     """Return the cuts of a history, each with the opener that has to be repeated before it.
 
     A cut satisfies three rules: a call is not parted from its results; what follows starts with a user or an
@@ -96,15 +104,14 @@ def _find_cuts(history: tuple[Message, ...], roles: Sequence[str]) -> dict[int, 
     anew, since providers want all of it back or none.
     """
     cuts: dict[int, int | None] = {}
-    # Nearly all messages are plain: these neither think nor call.
-    plain = [plain_text_of(message) is not None for message in history]
-    group_ends = _find_group_ends(history, roles, plain)
+    group_ends = _find_group_ends(history, roles, texts)
     # The end of the last group of calls and results, the current turn's opener, and whether it thinks aloud.
     closed = 0
     opener: int | None = None
     thinking = False
     for index, role in enumerate(roles):
-        thinks = not plain[index] and has_thinking(history[index])
+        # Nearly all messages are plain: these neither think nor call.
+        thinks = texts[index] is None and has_thinking(history[index])
         if index >= closed and index > 0:
             if role == "user":
                 cuts[index] = None
@@ -123,7 +130,7 @@ def _is_worth_dividing(index: int, opener: int | None) -> bool:
 
 
 def _find_group_ends(
-    history: tuple[Message, ...], roles: Sequence[str], plain: Sequence[bool]
+    history: tuple[Message, ...], roles: Sequence[str], texts: Sequence[str | None]
 ) -> dict[int, int]:
     """Return for each assistant message with calls the index behind the last result before the next one.
 
@@ -134,7 +141,7 @@ def _find_group_ends(
     ends: dict[int, int] = {}
     caller: int | None = None
     for index, role in enumerate(roles):
-        if role == "assistant" and plain[index]:
+        if role == "assistant" and texts[index] is not None:
             caller = None
         elif role == "assistant":
             caller = index if has_calls(history[index]) else None

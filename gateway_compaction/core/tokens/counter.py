@@ -128,13 +128,14 @@ class TokenCounter:
             total += sum(map(_count_bytes, _serialize_schemas(body)))
         return math.ceil(total * factor) + size.messages
 
-    def uncached_characters(self, messages: Sequence[Message], digests: Sequence[bytes], model: str) -> int:
-        """Return the characters that ``measure`` would have to encode now: what its time depends on."""
+    def uncached_characters(self, transcript: Transcript, digests: Sequence[bytes], model: str) -> int:
+        """Return the characters of the history that ``measure`` would have to encode: its time is theirs."""
         way, total, cache = family_of(model).key, 0, self._cache
-        for message, digest in zip(messages, digests, strict=True):
+        texts = transcript.plain_texts
+        for message, text, digest in zip(transcript.history, texts, digests, strict=True):
             if (way, digest) not in cache:
                 total += sum(len(p) for p in price_content(message) if isinstance(p, str))
-            if plain_text_of(message) is not None:
+            if text is not None:
                 continue
             for piece in price_beside(message):
                 if isinstance(piece, str) and (way, _name_text(piece)) not in cache:
@@ -161,7 +162,7 @@ class TokenCounter:
         fixed = self._calibrate(PER_REQUEST + self._count_schemas(body, model), model) + reserve
         names = digests or [digest_message(m) for m in transcript.history]
         factor = self.calibration.factor(model)
-        counts = self._count_all(transcript.history, names, model)
+        counts = self._count_all(transcript.history, transcript.plain_texts, names, model)
         history = accumulate((math.ceil(count * factor) for count in counts), initial=0)
         preamble = sum(self.calibrated_tokens(m, model) for m in transcript.preamble)
         return Measure(fixed, preamble, tuple(history))
@@ -218,7 +219,8 @@ class TokenCounter:
         """
         total, names = PER_REQUEST + self._count_schemas(body, model), names or {}
         digests = [names.get(id(m)) or digest_message(m) for m in messages]
-        return total + sum(self._count_all(messages, digests, model))
+        texts = [plain_text_of(m) for m in messages]
+        return total + sum(self._count_all(messages, texts, digests, model))
 
     def has_media(self, messages: Sequence[Message]) -> bool:
         """Tell whether images, audio or files are among the messages: their price is a rule of thumb."""
@@ -232,13 +234,19 @@ class TokenCounter:
     def _count_schemas(self, body: Mapping[str, Any], model: str) -> int:
         return sum(self.raw_tokens(text, model) for text in _serialize_schemas(body))
 
-    def _count_all(self, messages: Sequence[Message], digests: Sequence[bytes], model: str) -> Iterator[int]:
+    def _count_all(
+        self,
+        messages: Sequence[Message],
+        texts: Sequence[str | None],
+        digests: Sequence[bytes],
+        model: str,
+    ) -> list[int]:
         """Count messages: nearly all were counted before, and most have nothing beside their content."""
         known, way = self._cache.get, family_of(model).key
-        return (
-            (known((way, d)) if plain_text_of(m) is not None else None) or self._count(m, d, model)
-            for m, d in zip(messages, digests, strict=True)
-        )
+        return [
+            (known((way, digest)) if text is not None else None) or self._count(message, digest, model)
+            for message, text, digest in zip(messages, texts, digests, strict=True)
+        ]
 
     def _count(self, message: Message, digest: bytes, model: str) -> int:
         """Count a message by its digest; what it carries beside its content is no part of that."""
