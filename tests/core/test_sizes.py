@@ -151,3 +151,10 @@ class TestBound:
     def test_bodies_without_sense(self, endpoint: EndpointName, items: Any, beside: Any) -> None:
         field = "input" if endpoint == "responses" else "messages"
         check_bound(endpoint, {field: items, "instructions": beside, "system": beside, "tools": beside})
+
+
+def test_of_a_text_that_takes_long_to_encode_the_size_is_no_smaller() -> None:
+    long = of_user("가" * 1_000_001)
+    size = find_size("chat", long)
+    assert size is not None and size.bytes >= len(long["messages"][0]["content"].encode())
+    assert check_bound("chat", of_user("가" * 1_000))

@@ -6,8 +6,8 @@ import asyncio
 
 from tests.e2e.fleet import Fleet
 from tests.lab import Client, RedisServer, Summariser, Upstream
-from tests.soak.cancelled import cancel, find_left, settle
-from tests.soak.gateway import Gateway, find_noise, take_sample
+from tests.soak.cancelled import cancel, settle
+from tests.soak.gateway import Gateway, find_left, find_noise, take_sample
 
 KEYS = {"chat": "sk-a-1", "kept": "sk-kept"}
 CALLS = 90

@@ -19,7 +19,7 @@ import numpy as np
 
 from tests.lab.counting import encoding
 from tests.soak.clients import DOORS, Talker
-from tests.soak.gateway import Gateway, Sample, find_noise, gateway, take_sample
+from tests.soak.gateway import Gateway, Sample, find_left, find_noise, gateway, take_sample
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", "10"))
 CLIENTS = int(os.environ.get("SOAK_CLIENTS", "64"))
@@ -51,7 +51,7 @@ async def main(*, plugin: bool) -> int:
         after = await asyncio.to_thread(take_sample, gate)
         trimmed = await asyncio.to_thread(take_sample, gate, trim=True)
         noise = find_noise(gate.proxies, starts)
-        problems = [*judge(samples), *compare(before, after)]
+        problems = [*judge(samples), *find_left(before, after)]
         problems += [f"{times} times: {line}" for line, times in noise.most_common()]
     named = [(f"{seconds / 60:.1f}", sample) for seconds, sample in samples]
     for problem in problems:
@@ -132,17 +132,6 @@ def judge(samples: Sequence[Timed]) -> list[str]:
         for n, (slope, rss) in enumerate(zip(find_slopes(samples), last.rss, strict=True))
         if slope > MOST_SLOPE * rss
     ]
-
-
-def compare(before: Sample, after: Sample) -> list[str]:
-    """What is left of the calls after the last one."""
-    problems = []
-    for n, (tasks, earlier) in enumerate(zip(after.tasks, before.tasks, strict=True)):
-        left = Counter(tasks) - Counter(earlier)
-        problems += [f"proxy {n} still has {times} tasks of {name}" for name, times in left.items()]
-    if after.claims:
-        problems.append(f"{after.claims} claims are left")
-    return problems
 
 
 def describe(

@@ -23,9 +23,9 @@ from tests.lab import Client, Proxy
 from tests.lab.counting import encoding
 from tests.lab.endpoints import to_anthropic, to_responses
 from tests.soak.clients import KEYS
-from tests.soak.gateway import Gateway, Sample, find_noise, gateway, take_sample
+from tests.soak.gateway import Gateway, Sample, find_left, find_noise, gateway, take_sample
 
-__all__ = ["cancel", "find_left", "settle"]
+__all__ = ["cancel", "settle"]
 
 CALLS = int(os.environ.get("SOAK_CALLS", "10000"))
 AT_ONCE = 16
@@ -86,17 +86,6 @@ def _make_call(number: int, model: str) -> tuple[str, dict[str, Any], str]:
     if door == 3:
         return CHAT, body, "kept"
     return CHAT, {**body, "stream": door == 4}, "chat"
-
-
-def find_left(before: Sample, after: Sample) -> list[str]:
-    """What there is after the calls and was not before."""
-    left = []
-    for n, (tasks, earlier) in enumerate(zip(after.tasks, before.tasks, strict=True)):
-        more = Counter(tasks) - Counter(earlier)
-        left += [f"proxy {n}: {times} tasks of {name}" for name, times in more.items()]
-    if after.claims:
-        left.append(f"{after.claims} claims")
-    return left
 
 
 async def settle(gate: Gateway, before: Sample) -> Sample:

@@ -16,7 +16,7 @@ from tests.lab import Model, Proxy, RedisServer, Reply, Seen, Upstream
 from tests.lab.proxy import proxy_config, start_all
 from tests.soak.clients import KEYS, TTL_SECONDS, answer
 
-__all__ = ["Gateway", "Sample", "find_noise", "gateway", "read_counts", "take_sample"]
+__all__ = ["Gateway", "Sample", "find_left", "find_noise", "gateway", "read_counts", "take_sample"]
 
 WINDOW = 4_000
 POLICIES: Mapping[str, Any] = {
@@ -141,6 +141,17 @@ def take_sample(gate: Gateway, *, trim: bool = False) -> Sample:
         connections,
         used,
     )
+
+
+def find_left(before: Sample, after: Sample) -> list[str]:
+    """What there is after the calls and was not before."""
+    left = []
+    for n, (tasks, earlier) in enumerate(zip(after.tasks, before.tasks, strict=True)):
+        more = Counter(tasks) - Counter(earlier)
+        left += [f"proxy {n}: {times} tasks of {name}" for name, times in more.items()]
+    if after.claims:
+        left.append(f"{after.claims} claims")
+    return left
 
 
 def find_noise(proxies: Sequence[Proxy], starts: Sequence[int]) -> Counter[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gateway_compaction.core.conversation.messages import (
@@ -39,7 +40,7 @@ class Passage:
     start: int
     end: int
     text: str
-    terms: Counter[str]
+    terms: Mapping[str, int]
     words: int
     is_brought_in: bool = False
 
@@ -86,4 +87,6 @@ def _count_words(text: str, spans: list[tuple[int, int]]) -> int:
 
 def _to_passage(text: str, span: tuple[int, int], words: int, *, is_brought_in: bool) -> Passage:
     piece = text[slice(*span)]
-    return Passage(*span, piece, Counter(extract_terms(piece)), words, is_brought_in)
+    # Of a plain dictionary of texts and numbers the garbage collector looks at no entry. A full collection
+    # goes through the passages of all long conversations, and holds up all requests meanwhile.
+    return Passage(*span, piece, dict(Counter(extract_terms(piece))), words, is_brought_in)
