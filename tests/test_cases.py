@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -175,3 +176,22 @@ def test_a_field_of_every_assistant_message() -> None:
 def test_every_check_says_what_it_means() -> None:
     assert len(CHECKS) > 40
     assert not [name for name, function in CHECKS.items() if not function.__doc__]
+
+
+def test_each_report_of_the_field_has_a_test_of_its_kind() -> None:
+    page = (Path(__file__).parent / "cases" / "kinds.md").read_text("utf-8")
+    rows = [line.split("|") for line in page.splitlines() if line.startswith("| B")]
+    root = Path(__file__).resolve().parents[1]
+    gone = []
+    for row in rows:
+        named = re.findall(r"`([^`]+)`", row[3])
+        assert named, row[1]
+        for name in named:
+            file, _, function = name.partition("::")
+            there = name in CASES if not function else f"def {function}(" in (root / file).read_text("utf-8")
+            gone += [] if there else [name]
+    assert gone == []
+    log = SHARED.parent / "field-log.md"
+    if log.is_file():
+        told = re.findall(r"^- \*\*(\w+)\*\*", log.read_text("utf-8"), re.MULTILINE)
+        assert {*told} == {id for row in rows for id in row[1].strip().split(", ")}

@@ -10,9 +10,9 @@ import pytest
 
 from tests.e2e.doors import EVERY_DOOR, PATHS, body_of
 from tests.e2e.fleet import Fleet, served
-from tests.e2e.runs import LABEL_HEADER, SHORT_ANSWER
+from tests.e2e.runs import LABEL_HEADER, SHORT_ANSWER, Stage
 from tests.e2e.talks import TOOLS, chat, coding_agent, korean_chat, marker, support_agent
-from tests.lab import Answer, Client, Message, Reply, Summariser, Upstream, count_request, grow
+from tests.lab import Answer, Client, Message, RedisServer, Reply, Summariser, Upstream, count_request, grow
 from tests.lab.data import load
 from tests.lab.scripts import answer
 
@@ -152,3 +152,28 @@ async def test_recorded_shapes_are_passed_on_byte_for_byte(
         if with_plugin != without:
             differing.append((record["id"], told.status))
     assert differing == []
+
+
+async def test_what_a_call_asks_besides_is_for_its_own_model_alone(
+    client: Client, upstream: Upstream, redis_server: RedisServer, summariser: Summariser
+) -> None:
+    stage, mark = Stage(upstream, redis_server, summariser, "chat-4k"), marker()
+    stage.open()
+    besides: dict[str, Any] = {
+        **{name: value for name, value in SAMPLING.items() if name != "user"},
+        "tools": TOOLS,
+        "tool_choice": "required",
+        "n": 2,
+        "logprobs": True,
+        "seed": 7,
+        "prompt_cache_key": "of-the-chat",
+    }
+    history = stage.at(chat(mark, 60, system="Answer in JSON."), 0.8, **besides)
+    call = await stage.prepare(client, history, mark, **besides)
+    assert {name: call.sent.body.get(name) for name in besides} == besides
+    [asked] = summariser.about(mark)
+    assert [
+        name for name in besides if name in asked.body and name not in ("temperature", "max_tokens")
+    ] == []
+    assert asked.body.get("stream") is None
+    assert [message["role"] for message in asked.messages] == ["system", "user"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -62,6 +63,17 @@ class TestClaims:
         assert len(one.summarizer.requests) + len(other.summarizer.requests) == 25
         assert one.worker.counts["made"] + other.worker.counts["made"] == 25
         assert all(await asyncio.gather(*(stored(one, w) for w in wanted)))
+
+    async def test_none_is_lost_to_the_garbage_collector(self, rigs: Callable[..., Rig]) -> None:
+        rig = rigs()
+        wanted = [await task(rig, f"talk{n}") for n in range(20)]
+        for one in wanted:
+            # Nobody else holds what was started.
+            assert rig.worker.submit(one) is not None
+            await asyncio.sleep(0)
+            gc.collect()
+        await rig.worker.drain(20.0)
+        assert rig.worker.counts["made"] == 20
 
     async def test_a_longer_prefix_waits_for_the_shorter_one(self, rigs: Callable[..., Rig]) -> None:
         one = rigs()
