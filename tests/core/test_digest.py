@@ -380,6 +380,40 @@ class TestKnownCalls:
         forget_digests()
         assert {digest_message(plain), digest_message(plain), *named} == {named[0]}
 
+    @pytest.mark.parametrize("inner", [[1], {"b": 1}, (1,)])
+    def test_calls_with_objects_have_the_digests_that_their_fields_have(self, inner: Any) -> None:
+        """As Anthropic's endpoint has them; what is neither a text nor a number is told apart too."""
+        objects: list[Any] = [
+            {"a": 1},
+            {"a": True},
+            {"a": 1.0},
+            {"a": None},
+            {"a": "1"},
+            {"a": "True"},
+            {"a": "x", "b": "y"},
+            {"a": "x"},
+            {"a": inner},
+        ]
+
+        def calling(*arguments: Any, **more: Any) -> Json:
+            calls = [{"function": {"name": "look", "arguments": one}} for one in arguments]
+            return {"role": "assistant", "content": None, "tool_calls": calls, **more}
+
+        messages = [calling(one) for one in objects]
+        # The name of the second call might be taken for an argument of the first.
+        messages += [
+            calling({"look": "x"}),
+            calling({}, "x"),
+            calling("x", {}),
+            calling({"a": "x"}, {"a": "x"}),
+        ]
+        first = [digest_message(message) for message in messages]
+        assert first == [digest_message(message) for message in messages]
+        assert first == [digest_message({**message, "name": ""}) for message in messages]
+        assert len(set(first)) == len(first)
+        reordered = [digest_message(calling(one)) for one in ({"b": "y", "a": "x"}, {"a": "x", "b": "y"})]
+        assert reordered[0] == reordered[1]
+
     def test_what_differs_is_told_apart(self) -> None:
         def calling(*said: str, content: Any = None, role: str = "assistant") -> Json:
             functions = [{"name": n, "arguments": a} for n, a in zip(said[::2], said[1::2], strict=True)]

@@ -23,11 +23,14 @@ EVERY_DOOR = pytest.mark.parametrize("door", DOORS)
 """For a test whose stage has the fixture ``door``: it is played through each of them."""
 
 
-def body_of(door: str, model: str, messages: Sequence[Message], *, stream: bool) -> dict[str, Any]:
-    """What a client of a door sends for a history."""
+def body_of(
+    door: str, model: str, messages: Sequence[Message], *, stream: bool, reserve: int = 512
+) -> dict[str, Any]:
+    """What a client of a door sends for a history, with room for an answer of ``reserve`` tokens."""
     body: dict[str, Any] = {"messages": list(messages), "max_tokens": 512}
     if door != "chat":
         body = to_anthropic(messages) if door == "messages" else to_responses(messages)
+    body |= {name: reserve for name in body if name.startswith("max_")}
     return {**body, "model": model, **({"stream": True} if stream else {})}
 
 

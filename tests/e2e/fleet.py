@@ -33,7 +33,7 @@ BAD = (
 DOORS = ("chat", "messages", "responses")
 BAD_SUMMARISERS = (
     *(f"{how}-{which}" for how in BAD for which in (*DOORS, "own")),
-    *(f"hanging-waits-{door}" for door in DOORS),
+    *(f"{how}-{door}" for how in ("hanging-waits", "failing-back") for door in DOORS),
 )
 # LiteLLM falls back from these to another group; one for each door and policy, since a window is learnt.
 SMALLER_FIRST = tuple(f"smaller-first-{door}{kind}" for door in DOORS for kind in ("", "-compacts"))

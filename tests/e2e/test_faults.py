@@ -29,6 +29,8 @@ from tests.lab import (
 from tests.lab.scripts import tool_call
 
 RECOVERY_SECONDS = 30.0
+FOUR_THOUSAND = {"chat": "chat-4k", "messages": "doors-anthropic", "responses": "doors-chat"}
+"""For each door a model of 4,000 tokens."""
 BREAKER_SECONDS = 45.0
 
 
@@ -193,10 +195,18 @@ async def test_nobody_waits_for_a_summariser_that_hangs(
         await no_later(plain, client, large, [large.at(talk, share) for share in (0.8, 0.9, 1.1, 0.8, 1.2)])
 
 
-# The summariser is asked after the call, and does not know which door that came through.
 async def test_a_summariser_that_comes_back_is_used_again(fleet: Fleet, stage: Stage) -> None:
-    stage, bad = bad_summariser(stage, "failing", "own")
-    async with Client(fleet.first, "sk-failing-own") as client:
+    """Through each door at the same time, each to a model of its own: most of it is waiting."""
+    stages = [replace(stage, door=door, model=model) for door, model in FOUR_THOUSAND.items()]
+    for one in stages:
+        one.open()
+    await asyncio.gather(*(_come_back(fleet, one) for one in stages))
+
+
+async def _come_back(fleet: Fleet, stage: Stage) -> None:
+    which = f"back-{stage.door}"
+    stage, bad = bad_summariser(stage, "failing", which)
+    async with Client(fleet.first, f"sk-failing-{which}") as client:
         await stage.call(client, stage.at(chat(marker(), 60), 0.8))
         await until(lambda: bad.calls >= 1, "the summariser to be asked")
         bad.reply = None

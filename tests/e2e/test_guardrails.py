@@ -162,7 +162,7 @@ async def test_a_compacted_request_that_falls_back_is_fitted_again(client: Clien
     assert stage.summariser.mark(1) in received.text
 
 
-# Not through the other doors: LiteLLM's own guardrails of a model look at chats only.
+@EVERY_DOOR
 async def test_what_a_fallback_s_own_guardrail_masks_stays_masked(
     client: Client, stage: Stage, redis_server: RedisServer
 ) -> None:

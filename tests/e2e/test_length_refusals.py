@@ -90,12 +90,16 @@ async def test_no_client_sees_a_refusal_and_after_a_restart_there_is_none(
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_the_answer_shows_nothing_of_it(client: Client, upstream: Upstream, stream: bool) -> None:
+@EVERY_DOOR
+async def test_the_answer_shows_nothing_of_it(
+    client: Client, upstream: Upstream, door: str, stream: bool
+) -> None:
     # The first replica alone; what it has learned of this model by now holds for smaller requests only.
     model = Limited("bare")
     upstream.scripts[served("unknown-window")] = model
-    answer = await ask(client, "unknown-window", growing(60 + 30 * stream)[-1], stream=stream)
-    assert (answer.status, answer.text) == (200, "an answer")
+    history = growing(60 + 30 * (2 * [*DOORS].index(door) + stream))[-1]
+    answer = await client.ask(DOORS[door], body_of(door, "unknown-window", history, stream=stream))
+    assert answer.status == 200 and (stream or "an answer" in str(answer.body)), answer.body
     assert answer.headers.get("x-litellm-attempted-fallbacks", "0") == "0"
     assert answer.headers.get("x-litellm-attempted-retries", "0") == "0"
     assert answer.outcome == "fallback" and len(upstream.seen(served("unknown-window"))) >= 1
@@ -133,12 +137,13 @@ async def test_the_policy_says_whether_litellm_s_fallback_comes_first(
     ]
 
 
+@EVERY_DOOR
 async def test_what_nothing_makes_fit_ends_in_the_provider_s_refusal(
-    client: Client, upstream: Upstream
+    client: Client, upstream: Upstream, door: str
 ) -> None:
     model = Limited("told")
     upstream.scripts[served("wrong-8k")] = model
     paste = [{"role": "user", "content": "word " * 5_000}]
-    answer = await client.chat("wrong-8k", paste)
+    answer = await client.ask(DOORS[door], body_of(door, "wrong-8k", paste, stream=False))
     assert answer.status == 400 and "maximum context length" in str(answer.body)
     assert len(model.refused) <= 3

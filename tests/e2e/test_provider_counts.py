@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
+from tests.e2e.doors import EVERY_DOOR, PATHS, body_of
 from tests.e2e.fleet import Fleet, served
 from tests.e2e.talks import chat, marker
-from tests.lab import Client, Reply, Seen, Summariser, Upstream, grow
+from tests.lab import Client, Message, Reply, Seen, Summariser, Upstream, grow
 
 MODEL, WINDOW, TOOLS_BEHIND_US = "chat-4k", 4_000, 1_500
-LISTED: dict[str, Any] = {"stream_options": {"include_usage": True}}
+THOUGHT = "I should look at the ledger of the harbour first, then answer. " * 40
+Item = dict[str, Any]
 
 
+@EVERY_DOOR
 @pytest.mark.parametrize("streamed", [False, True])
 async def test_tools_that_are_added_behind_the_hook(
-    fleet: Fleet, summariser: Summariser, upstream: Upstream, *, streamed: bool
+    fleet: Fleet, summariser: Summariser, upstream: Upstream, *, door: str, streamed: bool
 ) -> None:
     weighed, other = marker(), marker()
 
@@ -29,37 +33,68 @@ async def test_tools_that_are_added_behind_the_hook(
     upstream.scripts[served(MODEL)] = provider
     async with Client(fleet.first, "sk-a-1") as client:
 
-        async def call(messages: list[Any]) -> str | None:
-            ask = client.stream(MODEL, messages, **LISTED) if streamed else client.chat(MODEL, messages)
-            answer = await ask
+        async def call(messages: Sequence[Message]) -> str | None:
+            body = body_of(door, MODEL, messages, stream=streamed)
+            if streamed and door == "chat":
+                body["stream_options"] = {"include_usage": True}
+            answer = await client.ask(PATHS[door], body)
             assert answer.status == 200, answer.body
             return answer.outcome
 
-        outcomes = {await call(list(messages)) for messages in grow(chat(weighed, 30))}
+        outcomes = {await call(messages) for messages in grow(chat(weighed, 30))}
         assert outcomes & {"applied", "fallback"}
-        # Half of the window, really.
-        assert await call(chat(other, 13)) == "none"
+        # Less than half of the window, really, with what is asked for an answer.
+        assert await call(chat(other, 10)) == "none"
 
 
-@pytest.mark.parametrize("field", ["reasoning", "reasoning_details"])
+def reasoning(message: Item) -> list[Item]:
+    return [{**message, "reasoning": THOUGHT}]
+
+
+def reasoning_details(message: Item) -> list[Item]:
+    return [{**message, "reasoning_details": [{"type": "reasoning.text", "text": THOUGHT}]}]
+
+
+def thinking(message: Item) -> list[Item]:
+    thought = {"type": "thinking", "thinking": THOUGHT, "signature": "c2lnbmVk" * 20}
+    return [{**message, "content": [thought, *message["content"]]}]
+
+
+def reasoning_item(message: Item) -> list[Item]:
+    told = [{"type": "summary_text", "text": THOUGHT}]
+    return [{"type": "reasoning", "id": "rs_1", "summary": told}, message]
+
+
+@pytest.mark.parametrize(
+    ("door", "model", "think"),
+    [
+        ("chat", MODEL, reasoning),
+        ("chat", MODEL, reasoning_details),
+        ("messages", "doors-anthropic", thinking),
+        ("responses", MODEL, reasoning_item),
+    ],
+)
 async def test_thoughts_that_reach_the_provider(
-    fleet: Fleet, summariser: Summariser, upstream: Upstream, field: str
+    fleet: Fleet,
+    summariser: Summariser,
+    upstream: Upstream,
+    door: str,
+    model: str,
+    think: Callable[[Item], list[Item]],
 ) -> None:
     """What the client sends back of them is counted as the provider counts it, before any report."""
 
     def provider(seen: Seen) -> Reply:
-        assert any(field in message for message in seen.messages), "LiteLLM passes it on"
+        assert THOUGHT in seen.raw.decode(), "LiteLLM passes it on"
         return Reply(text="Noted.", prompt_tokens=seen.tokens)
 
-    upstream.scripts[served(MODEL)] = provider
-    messages = [dict(message) for message in chat(marker(), 8)]
-    for message in messages:
-        if message["role"] == "assistant":
-            thought = "I should look at the ledger of the harbour first, then answer. " * 40
-            message[field] = (
-                thought if field == "reasoning" else [{"type": "reasoning.text", "text": thought}]
-            )
+    upstream.scripts[served(model)] = provider
+    body = body_of(door, model, chat(marker(), 8), stream=False)
+    field = "input" if door == "responses" else "messages"
+    body[field] = [
+        item for came in body[field] for item in (think(came) if came["role"] == "assistant" else [came])
+    ]
     async with Client(fleet.first, "sk-a-1") as client:
-        answer = await client.chat(MODEL, messages)
+        answer = await client.ask(PATHS[door], body)
     assert answer.status == 200 and answer.outcome in ("fallback", "applied")
     assert int(answer.told("tokens-before") or 0) > WINDOW

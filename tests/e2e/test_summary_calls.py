@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.e2e.doors import EVERY_DOOR, PATHS, body_of
+from tests.e2e.runs import SHORT_ANSWER
 from tests.e2e.talks import chat, marker
 from tests.lab import Client, Model, Proxy, Reply, Seen, Upstream, Window, until
 from tests.lab.proxy import proxy_config
@@ -62,19 +64,24 @@ def refusing(seen: Seen) -> Reply:
     return Reply(text="<summary>They counted lanterns in the harbour.</summary>")
 
 
+@EVERY_DOOR
 @pytest.mark.parametrize(("model", "asked"), [("chat", "thinker"), ("asked-strictly", "strict")])
-async def test_a_summary_is_made_and_used(proxy: Proxy, upstream: Upstream, model: str, asked: str) -> None:
+async def test_a_summary_is_made_and_used(
+    proxy: Proxy, upstream: Upstream, model: str, asked: str, door: str
+) -> None:
     upstream.reset()
     upstream.scripts["gpt-4o-thinker"], upstream.scripts["gpt-4o-strict"] = thinking, refusing
     upstream.scripts[f"gpt-4o-{model}"] = Window(4_000)
-    history = chat(marker(), 24)
+    body = body_of(door, model, chat(marker(), 24), stream=False, reserve=SHORT_ANSWER)
     async with Client(proxy) as client:
-        answer = await client.chat(model, history)
+        answer = await client.ask(PATHS[door], body)
         assert answer.status == 200, answer.body
-        await until(lambda: len(upstream.seen(f"gpt-4o-{asked}")) >= 2, "the summariser to be asked again")
+        # What was learnt of the model by a call through the first door holds for all.
+        times = 2 if door == "chat" else 1
+        await until(lambda: len(upstream.seen(f"gpt-4o-{asked}")) >= times, "the summariser to be asked")
 
         async def sends_the_summary() -> bool:
-            return (await client.chat(model, history)).told("reason") == "model"
+            return (await client.ask(PATHS[door], body)).told("reason") == "model"
 
         for _ in range(100):
             if await sends_the_summary():
@@ -82,11 +89,12 @@ async def test_a_summary_is_made_and_used(proxy: Proxy, upstream: Upstream, mode
         else:
             raise AssertionError("the summary is not used")
     assert "lanterns in the harbour" in upstream.seen(f"gpt-4o-{model}")[-1].text
-    first, second = upstream.seen(f"gpt-4o-{asked}")[:2]
-    assert first.body != second.body, "what was refused is not sent again as it was"
+    bodies = [seen.body for seen in upstream.seen(f"gpt-4o-{asked}")[:2]]
+    assert door != "chat" or bodies[0] != bodies[1], "what was refused is not sent again as it was"
 
 
-async def test_no_call_through_an_auto_router_is_refused(proxy: Proxy, upstream: Upstream) -> None:
+@EVERY_DOOR
+async def test_no_call_through_an_auto_router_is_refused(proxy: Proxy, upstream: Upstream, door: str) -> None:
     upstream.reset()
     upstream.scripts["gpt-4o-thinker"] = thinking
     upstream.scripts["gpt-4o-tier-small"], upstream.scripts["gpt-4o-tier-large"] = (
@@ -96,6 +104,6 @@ async def test_no_call_through_an_auto_router_is_refused(proxy: Proxy, upstream:
     whole = chat(marker(), 40)
     async with Client(proxy) as client:
         for turn in range(14, 40, 2):
-            answer = await client.chat("auto", whole[: 2 * turn])
+            answer = await client.ask(PATHS[door], body_of(door, "auto", whole[: 2 * turn], stream=False))
             assert answer.status == 200, answer.body
     assert answer.outcome in ("applied", "fallback")

@@ -17,7 +17,10 @@ __all__ = ["count_message", "count_request", "count_text", "dumps"]
 PER_MESSAGE = 3
 PER_REPLY = 3
 PER_IMAGE = 765
+# Of sound one provider asks 10 tokens a second and another one 32: the dearer, of 16,000 bytes.
+SOUND_BYTES_PER_TOKEN = 500
 MEDIA = ("image", "input_image", "document", "file", "input_file", "input_audio", "audio")
+SOUNDS = ("input_audio", "audio")
 # Thoughts that are sent back sealed: base64 of text of some four characters a token.
 TOKENS_OF_SEALED = 3 / 16
 
@@ -109,6 +112,8 @@ def _count_part(part: Any) -> int:
 
 
 def _count_medium(part: Mapping[str, Any]) -> int:
-    """A picture has a price; a short sound, or the id of a file, costs no more than its text."""
+    """A picture has a price, a sound one by its length; the id of a file costs no more than its text."""
     told = dumps(part)
+    if part.get("type") in SOUNDS or "data:audio/" in told:
+        return len(told) * 3 // 4 // SOUND_BYTES_PER_TOKEN + 1
     return PER_IMAGE if len(told) > PER_IMAGE else min(PER_IMAGE, count_text(told))

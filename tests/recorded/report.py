@@ -28,10 +28,10 @@ SETS = ("set", "conversations played", "of", "calls played, of each lane", "of")
 Way = tuple[str, str]
 
 
-def tell_progress(accounts: Sequence[Account], expected: int, seconds: float) -> str:
-    """One line."""
+def tell_progress(accounts: Sequence[Account], expected: int, earlier: int, seconds: float) -> str:
+    """One line; so many of the calls are of earlier runs."""
     calls, faults = sum(a.calls for a in accounts), sum(len(a.faults) for a in accounts)
-    pace = calls / max(seconds, 1.0)
+    pace = (calls - earlier) / max(seconds, 1.0)
     left = max(0, expected - calls) / max(pace, 0.01) / 60
     told = f"{calls:,} of about {expected:,} calls, {pace:.1f} a second, {left:.0f} minutes left"
     return f"{told}, {faults} faults"

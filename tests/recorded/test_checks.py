@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.lab import Answer, Seen, count_request
 from tests.recorded.checks import PlayedCall, find_faults, find_new_faults
+from tests.recorded.lanes import Account
+from tests.recorded.ledger import Ledger
 from tests.recorded.material import Recording, choose
 
 LONG = "Where does the ship lie? " * 40
@@ -85,3 +88,16 @@ def test_calls_are_chosen_evenly_with_the_first_and_the_last() -> None:
     talk = [{"role": role, "content": str(n)} for n in range(40) for role in ("user", "assistant")]
     lengths = [len(history) for history in Recording("r", "s", "chat", talk, most=7).histories]
     assert lengths[0] == 1 and lengths[-3:] == [75, 77, 79] and len(lengths) == 7
+
+
+def test_a_run_goes_on_where_the_one_before_it_ended(tmp_path: Path) -> None:
+    one, other = (Recording(name, "set", "chat", [{"role": "user", "content": "Hi."}]) for name in "ab")
+    path, way = tmp_path / "played.json", ("chat", "OpenAI")
+    account = Account(faults=["a fault"], accepted=[one], alike=3)
+    account.outcomes["none"] += 3
+    Ledger(path, [one, other]).note(way, one, account)
+    again = Ledger(path, [one, other])
+    assert again.has_played(way, one) and not again.has_played(way, other)
+    assert not again.has_played(("messages", "OpenAI"), one)
+    assert again.account_of(way) == account and again.account_of(("messages", "OpenAI")) == Account()
+    assert Ledger(None, [one]).account_of(way) == Account()

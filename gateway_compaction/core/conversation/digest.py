@@ -25,6 +25,10 @@ SIZE = 16
 KEPT_CHARACTERS, ENTRY_CHARACTERS = 16_000_000, 200
 # What an entry of calls begins with: it is longer than that of a plain message, and named apart besides.
 CALLING = "calls"
+# What an argument of a call may be, to be told in an entry as it is.
+TOLD_BY_TYPE = (bool, float, type(None))
+Said = tuple[Any, ...]
+"""All that counts of a message, as a key: no two messages of different meaning have the same."""
 # A session is found by the digest of so many messages: fewer are alike in too many conversations.
 OPENING = 4
 
@@ -47,14 +51,14 @@ class KnownDigests:
 
     def __init__(self, limit: int = KEPT_CHARACTERS) -> None:
         self._limit = limit
-        self._digests: dict[tuple[str, ...], bytes] = {}
+        self._digests: dict[Said, bytes] = {}
         self._characters = 0
 
     def find(self, role: str, text: str) -> bytes:
         """Return the digest of a message that has this role and text, and nothing else that counts."""
         return self._digests.get((role, text)) or self._make_plain(role, text)
 
-    def find_calls(self, said: tuple[str, ...], message: Message) -> bytes:
+    def find_calls(self, said: Said, message: Message) -> bytes:
         """Return the digest of a message that calls functions, and says nothing else than ``said``."""
         return self._digests.get(said) or self._keep(said, _hash(_list_fields(message)))
 
@@ -68,7 +72,7 @@ class KnownDigests:
             _add_field(fields, b"t", text)
         return self._keep((role, text), _hash(fields))
 
-    def _keep(self, said: tuple[str, ...], digest: bytes) -> bytes:
+    def _keep(self, said: Said, digest: bytes) -> bytes:
         size = _measure_entry(said)
         if size <= self._limit // 4:
             if self._characters + size > self._limit:
@@ -105,29 +109,50 @@ def digest_message(message: Message) -> bytes:
     return _hash(_list_fields(message)) if said is None else _known_digests.find_calls(said, message)
 
 
-def _read_plain_calls(message: Message) -> tuple[str, ...] | None:
+def _read_plain_calls(message: Message) -> Said | None:
     """Return all that counts of a message of calls and perhaps a text; None where it holds anything else.
 
-    To read its arguments as JSON takes six times as long as to know it again.
+    To read its arguments as JSON, or to encode them where they are an object, takes six times as long as to
+    know it again.
     """
     calls, content, role = message.get("tool_calls"), message.get("content"), message.get("role")
     is_plain = len(message) == 3 + (ORIGIN in message) and "content" in message and type(role) is str
     if not is_plain or type(calls) is not list or not (content is None or type(content) is str):
         return None
-    said = [CALLING, str(role), content or ""]
+    said: list[Any] = [CALLING, role, content or ""]
     for call in calls:
         function = call.get("function") if type(call) is dict else None
         if type(function) is not dict:
             return None
         name, arguments = function.get("name"), function.get("arguments")
-        if type(name) is not str or type(arguments) is not str:
+        if type(name) is not str:
             return None
-        said += (name, arguments)
+        if type(arguments) is str:
+            said += (name, arguments)
+        elif type(arguments) is not dict or not _tell_object(said, name, arguments):
+            return None
     return tuple(said)
 
 
-def _measure_entry(said: tuple[str, ...]) -> int:
-    return sum(map(len, said[1:])) + ENTRY_CHARACTERS
+def _tell_object(said: list[Any], name: str, arguments: Mapping[Any, Any]) -> bool:
+    """Add a call with an object that holds no other ones; tell whether it is such.
+
+    Behind the name stands a number, where a call in JSON has a text; so many names and values follow. What is
+    no text or whole number stands in a tuple: Python takes True for 1.
+    """
+    said += (name, len(arguments))
+    for key, value in arguments.items():
+        kind = type(value)
+        if kind in TOLD_BY_TYPE:
+            value = (repr(value),)
+        elif kind is not str and kind is not int:
+            return False
+        said += (key, value)
+    return True
+
+
+def _measure_entry(said: Said) -> int:
+    return sum([len(value) for value in said[1:] if type(value) is str]) + ENTRY_CHARACTERS
 
 
 def _list_fields(message: Message) -> list[bytes]:

@@ -43,7 +43,17 @@ class Mask(CustomGuardrail):
 
 
 class MaskPrivate(CustomGuardrail):
-    """Masks other words, for the models that name it."""
+    """Masks other words, for the models that name it: of chats by LiteLLM's hook, else by its own."""
+
+    async def async_pre_call_deployment_hook(
+        self, kwargs: dict[str, Any], call_type: Any
+    ) -> dict[str, Any] | None:
+        """Replace the messages; LiteLLM's own hook of a guardrail does nothing but for chats."""
+        if "chat" in str(call_type) or "completion" in str(call_type):
+            return await super().async_pre_call_deployment_hook(kwargs, call_type)
+        if self.guardrail_name not in (kwargs.get("guardrails") or ()):
+            return kwargs
+        return await self.async_pre_call_hook(None, None, kwargs, call_type)
 
     async def async_pre_call_hook(
         self, user_api_key_dict: Any, cache: Any, data: dict[str, Any], call_type: Any
