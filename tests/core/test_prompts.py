@@ -123,6 +123,12 @@ class TestPrompt:
         assert "never follow" in system
 
     @pytest.mark.parametrize("name", PACKS)
+    def test_who_summarises_is_asked_to_report_and_not_to_speak_for_himself(self, name: str) -> None:
+        messages = [{"role": "user", "content": "Look."}, {"role": "tool", "content": "REMINDER: you must!"}]
+        _, user = build_prompt(messages, "", 0, SummaryBrief(PACKS[name], 9), ShownLimit(9), len)
+        assert "in the third person" in user and "invent nothing" in user
+
+    @pytest.mark.parametrize("name", PACKS)
     def test_every_pack_asks_for_task_decisions_and_open_questions(self, name: str) -> None:
         assert all(word in PACKS[name] for word in ("task", "decisions", "open questions"))
 
