@@ -39,7 +39,13 @@ def broken_by_gateway(body: Body) -> list[str]:
         return []
     if senders:
         # The same words may have been sent before, and one of the requests is what this came of.
-        return min((newly_broken(body, sent) for sent in senders), key=len)
+        fewest: list[str] | None = None
+        for sent in senders:
+            found = newly_broken(body, sent)
+            if not found:
+                return []
+            fewest = found if fewest is None or len(found) < len(fewest) else fewest
+        return fewest or []
     broken = find_broken(body) if len(messages) == SUMMARISERS_MESSAGES else {}
     return [f"{name}: {places[0]}" for name, places in broken.items()]
 
