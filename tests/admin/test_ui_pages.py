@@ -689,7 +689,7 @@ class TestLooks:
         for words in (
             "v3 messages 1–28 in use",
             "turns 1–14 · summary by a model",
-            "15.3k → 1.08k tokens · rate 7.1 %",
+            "15.3k → 1.08k tokens · rate 0.07",
             "94 %",
             "with the quotes of the last call",
             "messages 1–28, turns 1–14",

@@ -66,6 +66,8 @@ class TestOverview:
             assert "pass without being recorded" in tiles[name].hint
         assert tiles["Tokens saved"].figure.endswith("M") and "of" in tiles["Tokens saved"].note
         assert "no price is known" in tiles["Money saved"].note
+        unpriced = make_overview_view(make_overview(0, 6, hours(), lambda _: None), 24, NOW)
+        assert next(t.figure for t in unpriced.tiles if t.name == "Money saved") == "–"
         assert tiles["Failures"].tone == "bad"
         assert (view.shadow, view.mixed) == (False, True)
         assert [group.name for group in view.teams] == ["research", "support", "legal & compliance"]
@@ -227,7 +229,7 @@ class TestHistory:
             "1.08k",
         )
         assert (newest.rate, newest.model, newest.parent, newest.when) == (
-            "7.1 %",
+            "0.07",
             "gpt-4o-mini",
             "v2",
             "15 min ago",

@@ -273,7 +273,7 @@ def _make_card(
         named,
         format_compact(found.tokens_before),
         format_compact(found.tokens_after),
-        format_percent(share),
+        f"{share:.2f}",
         max(1, min(100, round(share * 100))),
         shorten_line(found.model or "no model"),
         format_age(found.created_at, now),

@@ -149,7 +149,7 @@ def _make_tiles(found: Overview, shadow: bool) -> tuple[Tile, ...]:
         ),
         Tile(
             f"Money {would}",
-            format_money(dollars),
+            "–" if sums.unpriced and not dollars else format_money(dollars),
             _describe_worth(sums, dollars),
             "good" if dollars > sums.cost else "",
             MONEY_HINT,
