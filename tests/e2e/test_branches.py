@@ -39,7 +39,7 @@ def applies(text: str, stage: Stage) -> list[int]:
 async def two_summaries(client: Client, stage: Stage, mark: str) -> list[Message]:
     """A conversation with one summary of its beginning and a longer one."""
     talk = chat(mark, 80)
-    await stage.prepare(client, stage.at(talk, 0.8), mark)
+    await stage.prepare(client, stage.at(talk, 0.82), mark)
     for turns in range(30, 80, 2):
         call = await stage.call(client, talk[: 2 * turns])
         await stage.at_rest(call)
@@ -55,7 +55,7 @@ async def two_summaries(client: Client, stage: Stage, mark: str) -> list[Message
 async def test_an_edited_beginning_uses_no_summary(client: Client, stage: Stage) -> None:
     mark = marker()
     talk = chat(mark, 40)
-    await stage.prepare(client, stage.at(talk, 0.8), mark)
+    await stage.prepare(client, stage.at(talk, 0.82), mark)
     used = await stage.call(client, stage.at(talk, 0.9))
     assert applies(used.sent.text, stage) == [1]
     call = await stage.call(client, edited(stage.at(talk, 0.9), 4))
@@ -80,7 +80,7 @@ async def test_an_edit_goes_back_to_the_newest_summary_that_fits(client: Client,
 async def test_a_regenerated_answer_keeps_the_summary(client: Client, stage: Stage) -> None:
     mark = marker()
     talk = chat(mark, 40)
-    await stage.prepare(client, stage.at(talk, 0.8), mark)
+    await stage.prepare(client, stage.at(talk, 0.82), mark)
     history = stage.at(talk, 0.95)
     call = await stage.call(client, edited(history, len(history) - 2))
     assert applies(call.sent.text, stage) == [1]
@@ -116,7 +116,7 @@ async def test_tenants_with_one_label_and_one_opening_share_nothing(
 ) -> None:
     mark, label = marker(), {"x-session-id": "the-same"}
     talk = chat(mark, 40)
-    await stage.prepare(client, stage.at(talk, 0.8), mark, headers=label)
+    await stage.prepare(client, stage.at(talk, 0.82), mark, headers=label)
     history = stage.at(talk, 0.95)
     async with Client(fleet.first, "sk-b-1") as foreign, Client(fleet.first, "sk-a-2") as colleague:
         theirs = await stage.call(foreign, history, headers=label)
@@ -137,7 +137,7 @@ async def test_one_label_on_two_conversations_mixes_nothing(client: Client, stag
     label = {"x-session-id": "one-for-all"}
     one, other = marker(), marker()
     for mark in (one, other):
-        await stage.prepare(client, stage.at(chat(mark, 40), 0.8), mark, headers=label)
+        await stage.prepare(client, stage.at(chat(mark, 40), 0.82), mark, headers=label)
     for mark, number in ((one, 1), (other, 2)):
         call = await stage.call(client, stage.at(chat(mark, 40), 0.95), headers=label)
         assert applies(call.sent.text, stage) == [number]
@@ -147,7 +147,7 @@ async def test_one_label_on_two_conversations_mixes_nothing(client: Client, stag
 async def test_a_larger_window_gets_the_whole_history_back(client: Client, stage: Stage) -> None:
     mark = marker()
     talk = chat(mark, 40)
-    await stage.prepare(client, stage.at(talk, 0.8), mark)
+    await stage.prepare(client, stage.at(talk, 0.82), mark)
     history = [*stage.at(talk, 1.1)]
     assert (await stage.call(client, history)).answer.outcome in ("applied", "fallback")
     large = replace(stage, model="chat-100k")

@@ -48,7 +48,7 @@ async def started(client: Client, stage: Stage) -> tuple[str, list[Any], Call]:
     """The mark of a stored summary, its conversation, and the latest call, which used it."""
     mark = marker()
     talk = chat(mark, 60)
-    await stage.prepare(client, stage.at(talk, 0.8), mark, headers=HEADERS)
+    await stage.prepare(client, stage.at(talk, 0.82), mark, headers=HEADERS)
     call = await stage.call(client, stage.at(talk, 0.9), headers=HEADERS)
     assert call.answer.outcome == "applied"
     await stage.at_rest(call)

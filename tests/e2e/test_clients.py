@@ -61,7 +61,7 @@ def test_the_sdk_gets_tool_calls(fleet: Fleet, stage: Stage) -> None:
 async def test_a_long_conversation_is_compacted_alike_streamed_and_not(client: Client, stage: Stage) -> None:
     mark = marker()
     talk = chat(mark, 40)
-    await stage.prepare(client, stage.at(talk, 0.8), mark)
+    await stage.prepare(client, stage.at(talk, 0.82), mark)
     talk = stage.at(talk, 0.95)
     whole = await stage.call(client, talk)
     streamed = await client.stream("chat-4k", talk)
@@ -88,7 +88,7 @@ async def test_a_conversation_that_asks_for_no_log_keeps_its_prefix_and_leaves_n
     assert second.sent.messages[: len(first.sent.messages)] == first.sent.messages
     # Another conversation's summary shows that the background had its turn.
     other = marker()
-    await stage.prepare(client, stage.at(chat(other, 60), 0.8), other)
+    await stage.prepare(client, stage.at(chat(other, 60), 0.82), other)
     session = first.answer.told("session")
     assert session is not None and not any(session in key for key in redis_server.dump())
     assert stage.summariser.about(mark) == [] and mark not in redis_server.text()

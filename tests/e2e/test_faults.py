@@ -103,7 +103,7 @@ async def test_redis_broken(
 ) -> None:
     mark = marker()
     talk = chat(mark, 60)
-    await stage.prepare(client, stage.at(talk, 0.8), mark)
+    await stage.prepare(client, stage.at(talk, 0.82), mark)
     large = replace(stage, model="chat-8k")
     stage.upstream.scripts[served("chat-8k")] = lambda seen: Reply(text="Noted.")
     new = chat(marker(), 120, words=50)
@@ -112,10 +112,10 @@ async def test_redis_broken(
         assert first.sent.tokens <= stage.window
         again = await stage.call(client, stage.at(talk, 1.15))
         assert again.sent.items[: len(first.sent.items)] == first.sent.items
-        histories = [large.at(new, share) for share in (0.3, 0.8, 0.88, 1.1, 0.9, 0.3, 1.1, 0.8)]
+        histories = [large.at(new, share) for share in (0.3, 0.8, 0.88, 1.1, 0.9, 0.3, 1.1, 0.82)]
         await no_later(plain, client, large, histories, waits=REDIS_SECONDS)
     recovered = marker()
-    fresh = stage.at(chat(recovered, 60), 0.8)
+    fresh = stage.at(chat(recovered, 60), 0.82)
     deadline = asyncio.get_running_loop().time() + RECOVERY_SECONDS
     while not stage.summariser.about(recovered):
         await stage.call(client, fresh)
@@ -161,7 +161,7 @@ async def test_a_summariser_that_gives_no_summary(fleet: Fleet, stage: Stage, ho
     talk = chat(mark, 60)
     stage, bad = bad_summariser(stage, how, door)
     async with Client(fleet.first, f"sk-{how}-{door}") as client:
-        await stage.call(client, stage.at(talk, 0.8))
+        await stage.call(client, stage.at(talk, 0.82))
         await until(lambda: bad.about(mark), "the summariser to be asked")
         for share in (0.83, 0.9, 1.1, 1.2):
             call = await stage.call(client, stage.at(talk, share))
@@ -180,7 +180,7 @@ async def test_a_limited_summariser_is_not_asked_again(fleet: Fleet, stage: Stag
     stage, bad = bad_summariser(stage, "limited", which)
     async with Client(fleet.first, f"sk-limited-{which}") as client:
         for _ in range(4):
-            await stage.at_rest(await stage.call(client, stage.at(chat(mark, 60), 0.8)))
+            await stage.at_rest(await stage.call(client, stage.at(chat(mark, 60), 0.82)))
     assert len(bad.about(mark)) == 1
 
 
@@ -192,7 +192,7 @@ async def test_nobody_waits_for_a_summariser_that_hangs(
     large = replace(bad_summariser(stage, "hanging", f"waits-{door}")[0], model="chat-8k")
     talk = chat(marker(), 120, words=50)
     async with Client(fleet.first, f"sk-hanging-waits-{door}") as client:
-        await no_later(plain, client, large, [large.at(talk, share) for share in (0.8, 0.9, 1.1, 0.8, 1.2)])
+        await no_later(plain, client, large, [large.at(talk, share) for share in (0.8, 0.9, 1.1, 0.82, 1.2)])
 
 
 async def test_a_summariser_that_comes_back_is_used_again(fleet: Fleet, stage: Stage) -> None:
@@ -207,7 +207,7 @@ async def _come_back(fleet: Fleet, stage: Stage) -> None:
     which = f"back-{stage.door}"
     stage, bad = bad_summariser(stage, "failing", which)
     async with Client(fleet.first, f"sk-failing-{which}") as client:
-        await stage.call(client, stage.at(chat(marker(), 60), 0.8))
+        await stage.call(client, stage.at(chat(marker(), 60), 0.82))
         await until(lambda: bad.calls >= 1, "the summariser to be asked")
         bad.reply = None
         deadline = time.monotonic() + BREAKER_SECONDS
@@ -217,7 +217,7 @@ async def _come_back(fleet: Fleet, stage: Stage) -> None:
             await asyncio.sleep(0.5)
             talk = chat(marker(), 60)
             # A summary that is made takes its time on a busy machine, and the next talk has none.
-            await stage.at_rest(await stage.call(client, stage.at(talk, 0.8)))
+            await stage.at_rest(await stage.call(client, stage.at(talk, 0.82)))
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ async def test_a_rewriting_that_the_provider_refuses_costs_one_call(
 ) -> None:
     mark = marker()
     talk = chat(mark, 60)
-    await stage.prepare(client, stage.at(talk, 0.8), mark)
+    await stage.prepare(client, stage.at(talk, 0.82), mark)
 
     def picky(seen: Seen) -> Reply:
         refusal = Reply.failing(status, "I do not like summaries.", kind="invalid_request_error")

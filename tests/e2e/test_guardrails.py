@@ -60,7 +60,7 @@ async def test_what_is_masked_is_neither_stored_nor_summarised(
     mark = marker()
     talk = chat(mark, 60)
     async with Client(guarded, "sk-a-1") as client:
-        await stage.prepare(client, with_secrets(stage.at(talk, 0.8)), mark)
+        await stage.prepare(client, with_secrets(stage.at(talk, 0.82)), mark)
         for share in (0.9, 1.1, 1.4):
             call = await stage.call(client, with_secrets(stage.at(talk, share)))
             assert "SECRET-" not in call.sent.text and "[MASKED]" in call.sent.text
@@ -98,7 +98,7 @@ async def test_what_is_blocked_leaves_nothing(
         assert answer.status == 400 and "blocked" in str(answer.body)
         assert (await stage.ask(client, blocked, stream=True)).status == 400
         # Another conversation's summary shows that the background had its turn.
-        await stage.prepare(client, stage.at(chat(other, 60), 0.8), other)
+        await stage.prepare(client, stage.at(chat(other, 60), 0.82), other)
         stored = redis_server.dump()
         assert stage.summariser.about(mark) == []
         assert topic == "FORBIDDEN-MEANWHILE" or stage.upstream.seen(containing=mark) == []
@@ -151,7 +151,7 @@ async def test_a_compacted_request_that_falls_back_is_fitted_again(client: Clien
     talk = chat(mark, 160)
     large = replace(stage, model="primary-12k")
     large.open()
-    await large.prepare(client, large.at(talk, 0.8), mark)
+    await large.prepare(client, large.at(talk, 0.82), mark)
     stage.upstream.scripts[served("primary-12k")] = lambda seen: Reply.server_error()
     stage.upstream.scripts[served("third-4k")] = Window(4000)
     history = large.at(talk, 1.1)

@@ -103,7 +103,7 @@ async def test_no_call_waits_for_a_summariser_that_takes_thirty_seconds(
     stage.upstream.scripts[served("chat-4k")] = lambda seen: Reply(text="Noted.")
     stage.summariser.delay = 30.0
     talk = chat(mark, 60)
-    light, medium = stage.at(talk, 0.8), stage.at(talk, 0.88)
+    light, medium = stage.at(talk, 0.82), stage.at(talk, 0.88)
     await client.chat("chat-4k", light)
     await until(lambda: stage.summariser.about(mark), "the summariser to be asked")
     histories = [light, medium, stage.at(talk, 1.0), medium, stage.at(talk, 1.2), light, medium]
@@ -118,7 +118,7 @@ async def test_no_call_waits_for_a_summariser_that_takes_thirty_seconds(
 async def test_a_system_prompt_that_changes_keeps_its_summaries(client: Client, stage: Stage) -> None:
     mark, stage = marker(), on(stage, "chat-4k")
     talk = chat(mark, 40)
-    await stage.prepare(client, stage.at(talk, 0.8), mark)
+    await stage.prepare(client, stage.at(talk, 0.82), mark)
     clock: Message = {"role": "system", "content": "You are concise. It is 12:31:07 now."}
     call = await stage.call(client, [clock, *stage.at(talk, 0.95)[1:]])
     assert call.answer.outcome == "applied"

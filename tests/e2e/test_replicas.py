@@ -72,7 +72,7 @@ async def test_what_one_replica_prepared_the_other_uses(fleet: Fleet, second: Pr
     mark = marker()
     talk = chat(mark, 60)
     async with Client(fleet.first, "sk-a-1") as one, Client(second, "sk-a-1") as two:
-        await stage.prepare(one, stage.at(talk, 0.8), mark)
+        await stage.prepare(one, stage.at(talk, 0.82), mark)
         sent = [(await stage.call(client, stage.at(talk, 0.95))) for client in (two, one)]
     assert [call.answer.outcome for call in sent] == ["applied", "applied"]
     assert sent[0].sent.raw == sent[1].sent.raw
@@ -85,7 +85,7 @@ async def test_a_proxy_killed_in_the_middle_of_a_summary_is_replaced(
     talk = chat(mark, 60)
     stage.summariser.reply = lambda number, seen: Reply(hang=True)
     async with Client(second, "sk-a-1") as doomed, Client(fleet.first, "sk-a-1") as client:
-        await stage.call(doomed, stage.at(talk, 0.8))
+        await stage.call(doomed, stage.at(talk, 0.82))
         await until(lambda: stage.summariser.about(mark), "the summariser to be asked")
         await asyncio.sleep(1.5 * LEASE_SECONDS)
         await stage.call(client, stage.at(talk, 0.82))

@@ -97,7 +97,7 @@ async def test_light_changes_nothing(
     plain: Client, client: Client, upstream: Upstream, summariser: Summariser, door: str
 ) -> None:
     upstream.scripts[served("chat-4k")] = answer(Reply(text="Noted."))
-    talk = next(h for h in grow(chat(marker(), 40)) if count_request({"messages": h}) > 0.78 * 4000)
+    talk = next(h for h in grow(chat(marker(), 40)) if count_request({"messages": h}) > 0.82 * 4000)
     without, with_plugin, told = await both(plain, client, upstream, "chat-4k", talk, door=door)
     assert with_plugin == without
     assert told.told("level") == "light" and told.outcome in ("prepared", "none")
@@ -168,7 +168,7 @@ async def test_what_a_call_asks_besides_is_for_its_own_model_alone(
         "seed": 7,
         "prompt_cache_key": "of-the-chat",
     }
-    history = stage.at(chat(mark, 60, system="Answer in JSON."), 0.8, **besides)
+    history = stage.at(chat(mark, 60, system="Answer in JSON."), 0.82, **besides)
     call = await stage.prepare(client, history, mark, **besides)
     assert {name: call.sent.body.get(name) for name in besides} == besides
     [asked] = summariser.about(mark)
