@@ -36,8 +36,9 @@ ABSENT = ("goose",)
 
 
 def rows() -> list[list[str]]:
-    """The cells of the table of clients."""
-    lines = [line for line in PAGE.splitlines() if line.startswith("|")][2:]
+    """The cells of the table of clients, which is the page's first."""
+    table = PAGE[PAGE.index("\n|") :].partition("\n\n")[0]
+    lines = table.strip().splitlines()[2:]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 

@@ -207,7 +207,7 @@ async def _come_back(fleet: Fleet, stage: Stage) -> None:
     which = f"back-{stage.door}"
     stage, bad = bad_summariser(stage, "failing", which)
     async with Client(fleet.first, f"sk-failing-{which}") as client:
-        await stage.call(client, stage.at(chat(marker(), 60), 0.82))
+        await stage.call(client, stage.at(chat(marker(), 60), 0.86))
         await until(lambda: bad.calls >= 1, "the summariser to be asked")
         bad.reply = None
         deadline = time.monotonic() + BREAKER_SECONDS
@@ -217,7 +217,7 @@ async def _come_back(fleet: Fleet, stage: Stage) -> None:
             await asyncio.sleep(0.5)
             talk = chat(marker(), 60)
             # A summary that is made takes its time on a busy machine, and the next talk has none.
-            await stage.at_rest(await stage.call(client, stage.at(talk, 0.82)))
+            await stage.at_rest(await stage.call(client, stage.at(talk, 0.86)))
 
 
 @pytest.mark.parametrize(

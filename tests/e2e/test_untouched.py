@@ -97,7 +97,7 @@ async def test_light_changes_nothing(
     plain: Client, client: Client, upstream: Upstream, summariser: Summariser, door: str
 ) -> None:
     upstream.scripts[served("chat-4k")] = answer(Reply(text="Noted."))
-    talk = next(h for h in grow(chat(marker(), 40)) if count_request({"messages": h}) > 0.82 * 4000)
+    talk = next(h for h in grow(chat(marker(), 40)) if count_request({"messages": h}) > 0.78 * 4000)
     without, with_plugin, told = await both(plain, client, upstream, "chat-4k", talk, door=door)
     assert with_plugin == without
     assert told.told("level") == "light" and told.outcome in ("prepared", "none")
