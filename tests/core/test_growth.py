@@ -32,14 +32,18 @@ CALLS = 6
 def told(case: Case, late: int | None = None) -> Iterator[tuple[RequestContext, Plan, list[Message]]]:
     """The last calls of a conversation; what a plan makes is stored for the next.
 
-    A summary that it asks for is there after ``late`` more calls, or never.
+    A summary that it asks for is there after ``late`` more calls, or never. One that covers less than what is
+    sent by then does not come: a session has one summary made at a time, whoever asks for it.
     """
     made: list[Compaction] = []
     coming: list[tuple[int, Compaction]] = []
+    in_use = 0
     for number, end in enumerate(case.talk.points[-CALLS:]):
-        context = case.context(end, [*made, *(one for when, one in coming if when < number)])
+        made += [one for when, one in coming if when == number - 1 and one.covers >= in_use]
+        context = case.context(end, made)
         plan = make_plan(context)
         yield context, plan, sent_by(plan, context)
+        in_use = plan.view.compaction.covers if plan.view.compaction else 0
         made += [plan.made] if plan.made is not None else []
         if plan.job is not None and late is not None:
             kind = "model" if can_ask_model(case.bench.policy) else "extractive"
@@ -84,7 +88,7 @@ def test_a_compaction_stays_in_use_until_it_no_longer_fits(case: Case, late: int
     medium = case.bench.policy.levels.medium.at * case.bench.window
     used: Compaction | None = None
     for context, plan, _ in told(case, late):
-        kept = next((c for c in context.session.compactions if used and said(c) == said(used)), None)
+        kept = next((c for c in context.fitting_compactions if used and said(c) == said(used)), None)
         stays = kept is not None and (kept.kind == "model" or kept.sent_with is not None)
         if kept is not None and stays and case.bench.policy.triggers.then == "prepare":
             raw = context.measure.total
