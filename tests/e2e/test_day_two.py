@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 
 from tests.e2e.fleet import Fleet, served
+from tests.e2e.runs import queued
 from tests.lab import Client, Proxy, Reply, Summariser, Upstream
 from tests.lab.proxy import MASTER_KEY
 from tests.lab.waiting import until
@@ -68,24 +69,28 @@ def talk() -> list[dict[str, str]]:
 
 
 async def play_day_one(client: Client, url: str) -> None:
-    """All calls of day one, of which the first tells another plan; until the last one is recorded."""
+    """All calls of day one, of which the first tells another plan.
+
+    Each is sent when all that follows the one before is done, as by somebody who writes its text: which
+    summary is there at a call is no matter of how busy the machine is.
+    """
     said = talk()
     ends = [4, *range(6, len(said) + 1, 2)]
-    for end in ends:
-        told = {"session_state": FIRST_PLAN if end <= 6 else PLAN}
-        answer = await client.chat(DAY_ONE, said[:end], headers=LABEL, metadata=told)
-        assert answer.status == 200, answer.body
-    # The first call is of three messages, by which no conversation is known yet.
-    assert answer.headers["x-session-state"] == "kept" and answer.outcome in ("applied", "fallback")
     key = {"Authorization": f"Bearer {MASTER_KEY}"}
     async with httpx.AsyncClient(base_url=url, headers=key, trust_env=False) as http:
 
-        async def is_recorded() -> bool:
+        async def is_done() -> bool:
             found = await http.get("/compaction/sessions", params={"text": LABEL["x-session-id"]})
             rows = found.json()["rows"]
-            return bool(rows) and rows[0]["calls"] == len(ends) - 1
+            # The first call is of three messages, by which no conversation is known yet.
+            return (rows[0]["calls"] if rows else 0) == number and await queued(url) == 0
 
-        await until(is_recorded, "day one to be recorded")
+        for number, end in enumerate(ends):
+            told = {"session_state": FIRST_PLAN if end <= 6 else PLAN}
+            answer = await client.chat(DAY_ONE, said[:end], headers=LABEL, metadata=told)
+            assert answer.status == 200, answer.body
+            await until(is_done, f"call {number} of day one to be recorded, and its summary to be made")
+    assert answer.headers["x-session-state"] == "kept" and answer.outcome in ("applied", "fallback")
 
 
 def show(body: dict[str, Any]) -> str:
