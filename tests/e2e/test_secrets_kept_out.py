@@ -153,14 +153,19 @@ def conversation_of(team: str, *, stream: bool) -> list[Message]:
     return [system, {**first, "content": f"{team} {stream}: {first['content']}"}, *rest]
 
 
+async def converse_as(team: str, proxy: Proxy, upstream: Upstream, *, stream: bool) -> str:
+    """Send a team's conversation, with all secrets in it; return its session."""
+    upstream.scripts |= {"gpt-4o-guide": lambda seen: Reply(text="Noted."), "gpt-4o-notes": summarise}
+    async with Client(proxy, f"sk-{team}") as client:
+        return await converse(client, upstream, conversation_of(team, stream=stream), stream=stream)
+
+
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 async def test_what_a_client_sends_reaches_its_own_model_alone(
     proxy: Proxy, upstream: Upstream, redis_server: RedisServer, stream: bool
 ) -> None:
-    upstream.scripts |= {"gpt-4o-guide": lambda seen: Reply(text="Noted."), "gpt-4o-notes": summarise}
+    session = await converse_as("told", proxy, upstream, stream=stream)
     messages = conversation_of("told", stream=stream)
-    async with Client(proxy, "sk-told") as client:
-        session = await converse(client, upstream, messages, stream=stream)
     sent = upstream.seen("gpt-4o-guide")[-1].messages
     assert sent[0] == messages[0] and sent[-1]["content"].endswith(messages[-1]["content"])
     await nothing_is_told(proxy, upstream, redis_server, session)
@@ -186,9 +191,7 @@ async def nothing_is_told(
 async def test_what_the_gateway_keeps_for_a_client_is_told_nobody_else(
     proxy: Proxy, upstream: Upstream, redis_server: RedisServer
 ) -> None:
-    upstream.scripts |= {"gpt-4o-guide": lambda seen: Reply(text="Noted."), "gpt-4o-notes": summarise}
-    async with Client(proxy, "sk-kept") as client:
-        session = await converse(client, upstream, conversation_of("kept", stream=False), stream=False)
+    session = await converse_as("kept", proxy, upstream, stream=False)
     # What is kept is what the model is sent with the next call: docs/conversations.md says so.
     await nothing_is_told(proxy, upstream, redis_server, session, "kept")
     assert kept_in(stored(redis_server, session)) != []
@@ -197,9 +200,7 @@ async def test_what_the_gateway_keeps_for_a_client_is_told_nobody_else(
 async def test_the_scan_finds_what_is_not_masked(
     proxy: Proxy, upstream: Upstream, redis_server: RedisServer
 ) -> None:
-    upstream.scripts |= {"gpt-4o-guide": lambda seen: Reply(text="Noted."), "gpt-4o-notes": summarise}
-    async with Client(proxy, "sk-open") as client:
-        session = await converse(client, upstream, conversation_of("open", stream=False), stream=False)
+    session = await converse_as("open", proxy, upstream, stream=False)
     everything = {*(shape.name for shape in CAUGHT), "KEY"}
     assert {*kept_in(stored(redis_server, session))} == everything
     asked = "".join(spelled_out(seen.body) for seen in upstream.seen("gpt-4o-notes"))
