@@ -57,9 +57,10 @@ class ForkServer:
 
     def close(self) -> None:
         """End it, and with it whatever it has started and nobody has stopped."""
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()
-            self._process.wait(30)
+        if self._process is not None:
+            # To close the pipes ends its input.
+            with self._process:
+                pass
             self._process = None
 
     def _ask(self, question: Mapping[str, Any], env: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -26,6 +28,7 @@ from tests.lab import (
     until,
     violations,
 )
+from tests.lab.fork_server import ROOT, ForkServer
 from tests.lab.proxy import proxy_config
 from tests.lab.rules import SENT, broken_by_gateway, remember
 from tests.lab.scripts import tool_call
@@ -98,6 +101,18 @@ async def test_the_summariser_numbers_its_answers(upstream: Upstream, direct: Cl
     texts = [(await direct.chat("lab-summary", HELLO)).text for _ in range(2)]
     assert summariser.calls == 2 and len(summariser.about("Hello")) == 2
     assert all(summariser.mark(n) in text for n, text in enumerate(texts, 1))
+
+
+def test_a_forked_process_says_how_it_ended(tmp_path: Path) -> None:
+    log, server = tmp_path / "log", ForkServer()
+    wanted = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONPATH": str(ROOT)}
+    try:
+        told = server.start_proxy(["--version"], wanted, tmp_path, log)
+        assert told.wait(60) == 0 and "LiteLLM" in log.read_text()
+        refused = server.start_proxy(["--no-such-option"], wanted, tmp_path, log)
+        assert refused.wait(60) == 2 and "no-such-option" in log.read_text()
+    finally:
+        server.close()
 
 
 async def test_waiting_gives_up_and_says_what_for() -> None:

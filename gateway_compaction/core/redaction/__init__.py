@@ -11,8 +11,8 @@ Words: a *finding* is a secret in a text, with its kind. A *format* is told by h
 long and mixed that it means the secret wherever it stands; others are masked only where they were found.
 
 From bottom to top: ``formats``, ``assignments``, ``checksums``, ``escapes`` (JSON in a text), ``detector``
-(one text), ``marks`` (one conversation). A mark's number is the order of first appearance in the history. It depends on no later message
-and on nothing that a digest leaves out, so every replica writes the same bytes.
+(one text), ``marks`` (one conversation). A mark's number is the order of first appearance in the history. It
+depends on no later message and on nothing that a digest leaves out, so every replica writes the same bytes.
 
 To add a format: a line in ``FORMATS``, and an example with a near miss in tests/core/redaction/shapes.py.
 Imports ``conversation``.
