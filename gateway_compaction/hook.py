@@ -385,8 +385,8 @@ class CompactionHook(CustomLogger):
         """Tell whether another hook left something else for this deployment than what was decided about."""
         if not has_decision_for(state, value):
             return True
-        front = self._runtime.executors[0]
-        return await asyncio.get_running_loop().run_in_executor(front, is_edited, state)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._runtime.executors[0], is_edited, state)
 
     async def _decide(self, state: CallState, data: dict[str, Any]) -> None:
         """Let the compactor decide about the messages in ``data``, and put in what it makes of them."""
@@ -464,8 +464,7 @@ class CompactionHook(CustomLogger):
         self, decision: Decision, facts: ModelFacts, kwargs: Mapping[str, Any]
     ) -> ModelFacts | None:
         """Return the facts of the deployment that is asked, if its window is smaller than the one fitted."""
-        group = metadata_of(kwargs).get("model_group")
-        own_group = group in (None, decision.request.model)
+        own_group = metadata_of(kwargs).get("model_group") in (None, decision.request.model)
         window = self._runtime.compactor.find_window(facts, decision.policy, own_group=own_group)
         known = decision.model.window if decision.model else None
         if window is None or (known is not None and window >= known):
@@ -498,3 +497,4 @@ handler = _build_hook()
 async def startup() -> None:
     """Start before the first request rather than with it; for ``LITELLM_WORKER_STARTUP_HOOKS``."""
     handler.start()
+    await handler._runtime.windows.wait_start()

@@ -121,6 +121,17 @@ class TestReading:
         with pytest.raises(DemoError, match="does not load the plugin"):
             read_call(2, {}, USAGE, "http://gateway:4000")
 
+    def test_in_shadow_mode_the_model_got_what_came(self) -> None:
+        told = {"": "observed", "-reason": "would be sent short", "-tokens-before": "3000"}
+        told |= {"-tokens-after": "1200", "-session": "t.s"}
+        call = read_call(30, {f"x-compaction{name}": value for name, value in told.items()}, USAGE, "")
+        assert (call.sent, call.received, call.would, call.is_compacted) == (3000, 3000, 1200, False)
+        shown = format_call(15, call)
+        assert "observed (would be sent short): 1,200 tokens" in shown and "60%" not in shown
+        first, enforced = describe_savings([call])
+        assert "the model got 3,000; 0% saved" in first
+        assert "Enforced, it would have got 1,200 tokens, 60% less" in enforced
+
     def test_the_sums(self) -> None:
         calls = [Call(2, 100, 100, "none", ""), Call(4, 300, 100, "applied", "model")]
         assert list(describe_savings(calls)) == [

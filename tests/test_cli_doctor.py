@@ -150,6 +150,13 @@ class TestConfig:
         assert found["result"] == result and told in found["found"]
         assert not key or key not in found["found"]
 
+    def test_what_make_run_does_without_a_key_is_no_contradiction(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.delenv("LITELLM_MASTER_KEY")
+        [found] = run("--config", written())["master key"]
+        assert "needs none with --no-auth (so does make run)" in found["found"]
+
     def test_doing_without_a_key_must_be_permitted(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("LITELLM_MASTER_KEY")
         monkeypatch.setenv("LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY", "true")

@@ -5,11 +5,14 @@ theirs.
 from __future__ import annotations
 
 import inspect
+import logging
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Request, Security
+from litellm._logging import verbose_proxy_logger
 from litellm.proxy._types import (
     UI_TEAM_ID,
     LiteLLMRoutes,
@@ -50,6 +53,10 @@ LOOK_ONLY = "This key may look, and change nothing."
 ADMINS_ONLY = "This is for proxy admins."
 LONGEST_NAME = 100
 ANYBODY = "anybody (no key is asked for)"
+KEYLESS_ERROR = "No api key passed in"
+"""What LiteLLM logs with a traceback where a request brings no key."""
+
+_is_keyless: ContextVar[bool] = ContextVar("is_keyless", default=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +157,13 @@ def declare_routes() -> None:
     """
     own = LiteLLMRoutes.self_managed_routes.value
     own += [route for route in (PATH, f"{PATH}/*") if route not in own]
+    if _is_worth_logging not in verbose_proxy_logger.filters:
+        verbose_proxy_logger.addFilter(_is_worth_logging)
+
+
+def _is_worth_logging(record: logging.LogRecord) -> bool:
+    """Tell whether a record of LiteLLM's is news: that who opens the page has not signed in yet is none."""
+    return not (_is_keyless.get() and KEYLESS_ERROR in record.getMessage())
 
 
 async def _ask_litellm(bare: Request) -> UserAPIKeyAuth:
@@ -159,10 +173,13 @@ async def _ask_litellm(bare: Request) -> UserAPIKeyAuth:
         Problem: LiteLLM refuses it.
     """
     keys: dict[str, Any] = {name: await header(bare) for name, header in KEY_HEADERS.items()}
+    quiet = _is_keyless.set(not any(keys.values()))
     try:
         auth: UserAPIKeyAuth = await user_api_key_auth(bare, **keys)
     except (ProxyException, HTTPException) as error:
         raise _refusal_problem(error) from error
+    finally:
+        _is_keyless.reset(quiet)
     if auth.blocked or auth.team_blocked or _has_expired(auth):
         # Custom authentication hands these on without looking at them.
         raise Problem(401, NO_KEY)

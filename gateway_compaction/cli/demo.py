@@ -15,6 +15,7 @@ from gateway_compaction.cli.demo_talk import EVIDENCE, QUESTION, RULE, SYSTEM, T
 from gateway_compaction.cli.launch import program_name
 
 HEADER = "x-compaction"
+OBSERVED = "observed"
 LABEL_HEADER = "x-session-id"
 URL_VARIABLE = "GATEWAY_COMPACTION_URL"
 USUAL_PORT = 4000
@@ -55,6 +56,7 @@ class Call:
         messages: the number of messages that were sent.
         sent: tokens of what the client sent.
         received: tokens of what the model got.
+        would: tokens that it would have got, where the call was only observed.
     """
 
     messages: int
@@ -66,6 +68,7 @@ class Call:
     version: str | None = None
     session: str | None = None
     answer: str = ""
+    would: int | None = None
 
     @property
     def is_compacted(self) -> bool:
@@ -254,7 +257,7 @@ def play(gateway: Gateway, pause: float) -> None:
         typer.echo("\n" + "\n".join(describe_evidence(gateway.load_last_call(last.session))))
     typer.echo("\n" + "\n".join(describe_places(gateway, last)))
     if not any(call.is_compacted for call in calls):
-        raise DemoError(TOO_WIDE if last.outcome != "observed" else f"Nothing was changed: {last.reason}.")
+        raise DemoError(TOO_WIDE if last.outcome != OBSERVED else f"Nothing was changed: {last.reason}.")
 
 
 def read_call(messages: int, headers: Mapping[str, str], document: Any, url: str) -> Call:
@@ -271,19 +274,21 @@ def read_call(messages: int, headers: Mapping[str, str], document: Any, url: str
     body = document if isinstance(document, dict) else {}
     reported = (body.get("usage") or {}).get("prompt_tokens") or 0
     choices = body.get("choices") or [{}]
+    sent = _to_number(headers.get(f"{HEADER}-tokens-before"), reported)
+    after = _to_number(headers.get(f"{HEADER}-tokens-after"), sent)
+    # In shadow mode the header tells what would have been sent; the model got what came.
+    observed = headers[HEADER] == OBSERVED
     return Call(
         messages,
-        sent=_to_number(headers.get(f"{HEADER}-tokens-before"), reported),
-        received=_to_number(
-            headers.get(f"{HEADER}-tokens-after"),
-            _to_number(headers.get(f"{HEADER}-tokens-before"), reported),
-        ),
+        sent=sent,
+        received=sent if observed else after,
         outcome=headers[HEADER],
         reason=headers.get(f"{HEADER}-reason", ""),
         level=headers.get(f"{HEADER}-level"),
         version=headers.get(f"{HEADER}-version"),
         session=headers.get(f"{HEADER}-session"),
         answer=str((choices[0].get("message") or {}).get("content") or ""),
+        would=after if observed else None,
     )
 
 
@@ -291,6 +296,7 @@ def format_call(number: int, call: Call) -> str:
     """Return a call as one line of the table."""
     told = f"{call.outcome} ({call.reason})" if call.reason else call.outcome
     told += f", version {call.version}" if call.version else ""
+    told += f": {call.would:,} tokens" if call.would is not None and call.would != call.sent else ""
     saved = f"{(call.sent - call.received) / call.sent:.0%}" if call.sent > call.received else "–"
     cells = (number, call.messages, f"{call.sent:,}", f"{call.received:,}", saved, call.level or "–")
     return COLUMNS.format(*cells, format_cell(told, 120)).rstrip()
@@ -307,6 +313,12 @@ def describe_savings(calls: Sequence[Call]) -> Iterator[str]:
     if compacted:
         verb = "was" if len(compacted) == 1 else "were"
         yield f"{len(compacted)} of them {verb} compacted, from call {compacted[0]} on."
+    if any(call.would is not None for call in calls):
+        would = sum(c.received if c.would is None else c.would for c in calls)
+        yield (
+            f"In shadow mode the model gets what came. Enforced, it would have got {would:,} tokens,"
+            f" {(sent - would) / sent if sent else 0:.0%} less."
+        )
 
 
 def describe_evidence(last_call: Mapping[str, Any]) -> Iterator[str]:

@@ -114,7 +114,10 @@ def check_master_key(key: str | None, place: str, refused: str | None) -> Findin
     """Tell whether LiteLLM starts with the key; ``refused`` is its own reason not to."""
     remedy = f"Set {place} to a long random value"
     if refused == "not set":
-        found = f"{place} is not set: LiteLLM does not start without it; serve makes one for each run"
+        found = (
+            f"{place} is not set: serve makes one for each run, and needs none with --no-auth (so does make"
+            " run); LiteLLM started in another way does not start without it"
+        )
         return Finding("master key", "warn", found, remedy)
     if refused is not None:
         return Finding("master key", "fail", f"{place} is {refused}: LiteLLM refuses it", remedy)

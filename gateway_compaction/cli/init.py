@@ -113,7 +113,9 @@ def init(
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from error
     missing = [one.name for one in groups if one.window is None and not one.is_pattern]
-    typer.echo(f"Wrote {target}: shadow mode, {len(groups)} models, {len(missing)} of them without a window.")
+    models = f"{len(groups)} model{'' if len(groups) == 1 else 's'}"
+    unknown = f"no window is known of {len(missing)}" if missing else "the window of each is known"
+    typer.echo(f"Wrote {target}: shadow mode, {models}, {unknown if groups else 'none is listed'}.")
     typer.echo(_describe_store(redis))
     for line in describe_next_steps(config, target, raw, loaded.has_plugin):
         typer.echo(line)

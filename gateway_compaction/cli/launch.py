@@ -90,7 +90,7 @@ def read_config(path: Path) -> ProxyConfig:
         raw = yaml.safe_load(path.read_text("utf-8"))
     except OSError as error:
         raise LaunchError(
-            f"The config {path} cannot be read ({error.strerror}); name one with --config."
+            f"The config {path} cannot be read ({error.strerror}); --config names LiteLLM's config file."
         ) from error
     except UnicodeDecodeError as error:
         raise LaunchError(f"The config {path} is not UTF-8 at byte {error.start}.") from error

@@ -18,6 +18,9 @@ FIRST_WAITS = 5
 first question to it also connects. They are waited one by one: a process that is busy with its start stands
 still for longer than all of them, and what it waits for is there when it goes on."""
 
+START_SECONDS = 2.0
+"""Seconds that a process that starts waits for them at most, as where the store is down."""
+
 RETRY_SECONDS = 1.0
 """Seconds at most until the store is asked again, where nothing was read since the start. At first it is
 asked sooner: a process that stands still takes its own delay for the store's."""
@@ -49,6 +52,16 @@ class LessonPoller:
                 log.debug("windows and factors not read: %s", error)
                 retry = None if retry is None else min(2 * retry, RETRY_SECONDS)
             await asyncio.sleep(self._seconds if retry is None else retry)
+
+    async def wait_start(self) -> None:
+        """Wait at the start of a process, before it takes requests, until they were read or for two seconds.
+
+        What a request may be held up for is far less than a busy start can take to connect to a store.
+        """
+        self._first = self._first or asyncio.Event()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(START_SECONDS):
+                await self._first.wait()
 
     async def wait_first(self) -> None:
         """Wait until they were read once since the start, or until that takes too long.

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+
 import httpx
 import pytest
+from litellm._logging import verbose_proxy_logger
+from litellm.proxy import proxy_server
 
 from tests.admin.conftest import REFUSED_WITH, bearer
 from tests.admin.memory_archive import MemoryArchive
@@ -67,6 +71,22 @@ async def test_without_a_valid_key_there_is_a_problem_document(
     assert answer.status_code == 401
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["status"] == 401 and "Authorization" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("path", ["/compaction/ui", "/compaction/sessions"])
+async def test_who_has_not_signed_in_yet_is_no_error_in_the_log(
+    client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    told: list[str] = []
+    keeper = logging.Handler()
+    keeper.emit = lambda record: told.append(record.getMessage())  # type: ignore[method-assign]
+    monkeypatch.setattr(proxy_server, "user_custom_auth", None)
+    monkeypatch.setattr(verbose_proxy_logger, "handlers", [keeper])
+    assert (await client.get(path)).status_code in (303, 401)
+    assert told == []
+    # A key that is wrong is still told of.
+    assert (await client.get(path, headers=bearer("sk-wrong"))).status_code in (303, 401)
+    assert told
 
 
 @pytest.mark.parametrize(

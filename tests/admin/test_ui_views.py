@@ -214,7 +214,7 @@ class TestCharts:
 class TestHistory:
     """The cards and what they come to."""
 
-    def test_cards_newest_first_then_those_taken_back(self) -> None:
+    def test_cards_newest_first_by_number(self) -> None:
         found = make_cards(long_talk(), NOW)
         assert [(c.version, c.retired, c.current) for c in found] == [
             (3, False, True),
@@ -242,9 +242,10 @@ class TestHistory:
         assert [(c.current, c.ready) for c in make_cards(earlier, NOW)[:2]] == [(False, True), (True, False)]
         taken_back = replace(earlier, compactions=detail.compactions[1:], retired=detail.compactions[:1])
         latest = replace(taken_back, last_call=replace(detail.last_call, version=3))
+        # After a rollback the later ones stand where they stood, or they would look deleted.
         assert [(c.version, c.ready, c.retired) for c in make_cards(latest, NOW)] == [
-            (2, True, False),
             (3, False, True),
+            (2, True, False),
         ]
 
     def test_statistics_count_the_beginning_once(self) -> None:
@@ -253,6 +254,14 @@ class TestHistory:
         assert (found.number, found.covered) == ("2 versions", "messages 1–28, turns 1–14")
         assert (found.before, found.after, found.saving, found.retired) == ("19,322", "1,080", "94 %", 1)
         assert make_statistics(EMPTY) is None
+
+    def test_each_saving_says_what_it_is_of(self) -> None:
+        sums, records = make_statistics(long_talk()), make_records_view(long_talk(), NOW)
+        unused = make_statistics(replace(long_talk(), last_call=None))
+        [saved] = [tile for tile in make_session_view(long_talk(), NOW).tiles if tile.name == "Saved"]
+        assert sums is not None and unused is not None and records is not None
+        hints = {sums.hint, unused.hint, records.saving_hint, saved.hint}
+        assert len(hints) == 4 and all("less" in hint for hint in hints)
 
     def test_a_record_for_each_part_in_order_and_what_they_come_to(self) -> None:
         found = make_records_view(long_talk(), NOW)
@@ -445,8 +454,8 @@ class TestList:
         ]
         assert found.next == "cursor=50" and found.first is None
         assert [column.order for column in found.columns if column.order != "none"] == ["descending"]
-        [calls] = [column for column in found.columns if column.hint]
-        assert calls.name == "Calls" and "near their window" in calls.hint
+        hints = {column.name: column.hint for column in found.columns if column.hint}
+        assert hints.keys() == {"Calls", "Saved"} and "near their window" in hints["Calls"]
 
 
 class TestDeeds:

@@ -8,7 +8,10 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+import pytest
+
 from gateway_compaction.core.tokens.windows import LearnedWindow
+from gateway_compaction.engine import lesson_poller
 from gateway_compaction.engine.lesson_poller import FIRST_WAITS, LessonPoller
 from gateway_compaction.engine.parts import EngineParts
 from gateway_compaction.errors import StoreError
@@ -97,3 +100,20 @@ async def test_a_store_that_failed_later_is_asked_again_after_the_usual_pause() 
         await poller.wait_first()
         store.failing = store.asked + 2
         await until(lambda: store.asked > store.failing, "looks after the failed ones")
+
+
+async def test_a_process_that_starts_waits_longer_than_any_request() -> None:
+    late = 2 * FIRST_WAITS * WAIT
+    async with running(Lessons(late=late)) as (parts, poller):
+        await poller.wait_start()
+        assert window(parts) == 3_000
+
+
+async def test_a_store_that_is_down_delays_the_start_by_a_bounded_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lesson_poller, "START_SECONDS", WAIT)
+    async with running(Lessons(late=60)) as (parts, poller):
+        async with asyncio.timeout(20 * WAIT):
+            await poller.wait_start()
+        assert window(parts) == 8_000

@@ -30,6 +30,18 @@ KINDS = {
     "cleared": "old tool results cleared",
 }
 PIECE_CHARS = 4000
+LAST_CALL_SAVING = (
+    "Of the covered messages alone, at the last call: the tokens they had, less those of all that stood in"
+    " their place. Messages that were sent as they came are not in it."
+)
+LONGEST_SAVING = (
+    "Of the covered messages alone, by the longest version: the tokens they had, less those of the summary"
+    " with its note and pins. Quotes come with a call, and none was sent with it yet."
+)
+RECORDS_SAVING = (
+    "Of the messages that this version covers: their tokens, less those of its text with note and pins."
+    " Quotes are not in it, since they differ from call to call."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +69,10 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """The sums of the versions in use; ``covered`` in words. ``note`` says what ``after`` counts."""
+    """The sums of the versions in use; ``covered`` in words.
+
+    ``note`` says what ``after`` counts, ``hint`` what the saving is of.
+    """
 
     number: str
     covered: str
@@ -65,6 +80,7 @@ class Statistics:
     after: str
     saving: str
     note: str
+    hint: str
     retired: int
 
 
@@ -91,6 +107,7 @@ class RecordsView:
     version: int
     cards: tuple[RecordCard, ...]
     totals: tuple[tuple[str, str], ...]
+    saving_hint: str = RECORDS_SAVING
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +154,13 @@ def describe_range(start: int, end: int, turns: Sequence[int]) -> tuple[str, str
 
 
 def make_cards(detail: SessionDetail, now: float) -> tuple[Card, ...]:
-    """Return the versions in use, newest first, then those taken back."""
+    """Return all versions by number, newest first: one that was taken back stands where it stood."""
     turns = number_turns(detail.last_call)
     current = _current_version(detail)
     known = {c.digest: c.version for c in (*detail.retired, *detail.compactions)}
     newest = max((c.version for c in detail.compactions), default=None)
     found = [(c, False) for c in detail.compactions] + [(c, True) for c in detail.retired]
+    found.sort(key=lambda one: one[0].version, reverse=True)
     return tuple(
         _make_card(c, turns, known, now, _version_status(c.version, retired, current, newest))
         for c, retired in found
@@ -170,6 +188,7 @@ def make_statistics(detail: SessionDetail) -> Statistics | None:
         format_thousands(after),
         format_percent(1 - after / before if before else 0.0),
         "with the quotes of the last call" if sizes else "without quotes",
+        LAST_CALL_SAVING if sizes else LONGEST_SAVING,
         len(detail.retired),
     )
 

@@ -31,7 +31,7 @@ from gateway_compaction.admin.ui.history import (
     preamble_length,
 )
 from gateway_compaction.admin.ui.overview import Tile
-from gateway_compaction.admin.ui.sessions import CALLS_HINT, Line, make_line
+from gateway_compaction.admin.ui.sessions import CALLS_HINT, SESSION_SAVED_HINT, Line, make_line
 from gateway_compaction.admin.ui.text import (
     format_age,
     format_compact,
@@ -203,6 +203,7 @@ def _make_tiles(detail: SessionDetail) -> tuple[Tile, ...]:
     cost = sum(event.cost or 0.0 for event in detail.events)
     named = "Would have saved" if would else "Saved"
     paid = f"{format_money(cost)} paid lately" if cost else "at no cost"
+    kept = f"in use, {format_thousands(len(detail.retired))} taken back; " if detail.retired else ""
     return (
         Tile("Calls", format_thousands(row.calls), _describe_outcome(row.outcome), hint=CALLS_HINT),
         Tile(
@@ -215,8 +216,14 @@ def _make_tiles(detail: SessionDetail) -> tuple[Tile, ...]:
             format_compact(row.tokens_after),
             f"{got}{of}".strip(" ·"),
         ),
-        Tile(named, format_compact(saved), "tokens, over all calls; an estimate", "good" if saved else ""),
-        Tile("Summaries", format_thousands(len(detail.compactions)), paid),
+        Tile(
+            named,
+            format_compact(saved),
+            "tokens, over all calls; an estimate",
+            "good" if saved else "",
+            SESSION_SAVED_HINT,
+        ),
+        Tile("Summaries", format_thousands(len(detail.compactions)), f"{kept}{paid}"),
     )
 
 

@@ -28,6 +28,10 @@ SORTS: tuple[Sort, ...] = get_args(Sort)
 PAGE = 50
 FILTER_CHARS = 200
 CALLS_HINT = "Those near their window; smaller ones pass without being recorded"
+SESSION_SAVED_HINT = (
+    "An estimate, added up over these calls: what the client sent, by our count, less all that was sent in"
+    " its place: summary, note, pins and quotes. In shadow mode: what would have been saved."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,5 +225,5 @@ def _make_columns(form: SessionFilter) -> tuple[Column, ...]:
         ordered("Last seen", "seen"),
         ordered("Calls", "calls", CALLS_HINT),
         ordered("Sent → got", "tokens"),
-        ordered("Saved", "saved"),
+        ordered("Saved", "saved", SESSION_SAVED_HINT),
     )
