@@ -11,7 +11,7 @@ from typing import Any
 
 from gateway_compaction.archive import Owner
 from gateway_compaction.client_metadata import METADATA_FIELDS, NOTHING_TOLD, ToldState
-from gateway_compaction.core.conversation.digest import digest_history, fingerprint
+from gateway_compaction.core.conversation.digest import fingerprint
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.endpoints.logged_answer import read_logged_answer
@@ -305,7 +305,7 @@ def is_edited(state: CallState) -> bool:
     except TranscriptError:
         return True
     same = now.preamble == context.transcript.preamble
-    return not same or tuple(digest_history(now.history)) != context.digests
+    return not same or now.digests != context.digests
 
 
 def ending_of(kwargs: Mapping[str, Any], response: Any) -> Ending:

@@ -465,7 +465,7 @@ class CompactionHook(CustomLogger):
     ) -> ModelFacts | None:
         """Return the facts of the deployment that is asked, if its window is smaller than the one fitted."""
         own_group = metadata_of(kwargs).get("model_group") in (None, decision.request.model)
-        window = self._runtime.compactor.find_window(facts, decision.policy, own_group=own_group)
+        window = self._runtime.compactor.windows.find_window(facts, decision.policy, own_group=own_group)
         known = decision.model.window if decision.model else None
         if window is None or (known is not None and window >= known):
             return None

@@ -34,11 +34,10 @@ from gateway_compaction.core.redaction.detector import Detector
 from gateway_compaction.core.tokens.counter import TokenCounter
 from gateway_compaction.engine.compactor import Compactor, CompactorSettings
 from gateway_compaction.engine.kept_conversations import KeptConversations
-from gateway_compaction.engine.learned_models import LearnedModels
 from gateway_compaction.engine.length_refusals import LengthRefusals
-from gateway_compaction.engine.lesson_poller import LessonPoller
-from gateway_compaction.engine.notices import NoticePoller
+from gateway_compaction.engine.model_windows import LearnedModels
 from gateway_compaction.engine.parts import EngineParts
+from gateway_compaction.engine.polling import LessonPoller, NoticePoller
 from gateway_compaction.engine.post_call import PostCall
 from gateway_compaction.engine.restoring import ConversationRestorer
 from gateway_compaction.engine.summary_pipeline import SummaryPipeline
@@ -174,7 +173,7 @@ def build(
     compactor_settings = CompactorSettings(settings.enabled, settings.recall_cold_tokens)
     compactor = Compactor(parts, worker, policies, models, front, compactor_settings)
     archive = RedisArchive(connection, find_detector=partial(find_detector, policies))
-    restorer = ConversationRestorer(parts, archive, compactor.find_group_window, front)
+    restorer = ConversationRestorer(parts, archive, compactor.windows.find_group_window, front)
     notice_poller = NoticePoller(store, worker, compactor, parts.local, [archive.clear])
     notice_poller.serve(restorer)
     return Runtime(

@@ -128,7 +128,8 @@ class LengthRefusals:
         if refused.asked_again + 1 >= MOST_ASKED_AGAIN:
             return [LEAST_WINDOW]
         facts, policy = refused.deployment, refused.decision.policy
-        window = self._compactor.find_window(facts, policy) or learned.window(self._clock()) or size.total
+        known = self._compactor.windows.find_window(facts, policy)
+        window = known or learned.window(self._clock()) or size.total
         counted = refused.refusal.counted
         if counted is not None and counted > size.prompt:
             window = window * size.prompt // counted

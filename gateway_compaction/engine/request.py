@@ -9,16 +9,18 @@ is one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 from gateway_compaction.core.conversation.body import PlainSize
-from gateway_compaction.core.conversation.digest import OPENING
-from gateway_compaction.core.conversation.messages import Message, declared_role
+from gateway_compaction.core.conversation.messages import Message
+from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.endpoints.wire import EndpointName
 from gateway_compaction.core.planning.context import LevelName, RequestContext, build_detector
 from gateway_compaction.core.planning.plan import Plan
 from gateway_compaction.core.planning.single_message import lay_out
+from gateway_compaction.core.planning.views import render
 from gateway_compaction.core.policy.book import Identity
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.client_state import ClientState
@@ -204,20 +206,36 @@ class Measured(DecisionBase):
         return self.arrange(self.request.messages)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Planned(DecisionBase):
-    """A request whose session was loaded, and whose plan says what is sent and what is to be done afterwards.
-
-    ``messages`` is None where the plan leaves the request as it came.
-    """
+    """A request whose session was loaded, and whose plan says what is sent and what is done afterwards."""
 
     model: SizedModel
-    session: SessionRef
     context: RequestContext
     plan: Plan
-    messages: list[Message] | None
 
     stage: ClassVar[Stage] = "planned"
+
+    @classmethod
+    def from_plan(cls, request: Request, model: SizedModel, context: RequestContext, plan: Plan) -> Self:
+        """Return the decision that a plan makes; in shadow mode its reason says what would be sent."""
+        outcome, reason = plan.outcome, plan.reason
+        if context.policy.mode == "observe":
+            outcome, reason = "observed", f"{WOULD[outcome]}: {reason}"
+        return cls(request, context.policy, outcome, reason, model, context, plan)
+
+    @cached_property
+    def messages(self) -> list[Message] | None:
+        """The messages that are sent in place of the client's; None where these are sent as they came."""
+        view = self.plan.view
+        if view.compaction is None or self.policy.mode == "observe":
+            return None
+        return render(view, self.context)
+
+    @cached_property
+    def session(self) -> SessionRef:
+        """The session of the conversation."""
+        return find_session(self.request, self.context.transcript)
 
     @property
     def level(self) -> LevelName | None:
@@ -278,22 +296,21 @@ def read_wish(request: Request, policy: Policy) -> str:
     return wish if wish in ("off", "now") else ""
 
 
-def find_session(request: Request, chain: Sequence[str]) -> SessionRef:
+def find_session(request: Request, transcript: Transcript) -> SessionRef:
     """Return the session of a request: of one tenant, and named by how its conversation opens.
 
     A conversation that the gateway keeps has a name of its own, whatever it opens with.
 
     Args:
         request: two tenants never share a session.
-        chain: the digest chain of the history; entry k names its first k messages.
+        transcript: its messages, divided.
     """
-    return SessionRef(request.tenant, request.conversation or chain[min(OPENING, len(chain) - 1)])
+    return SessionRef(request.tenant, request.conversation or transcript.opening)
 
 
 def lineage_of(context: RequestContext, covers: int | None = None) -> Lineage:
     """Return what the model answered in a history, or in its first ``covers`` messages."""
-    roles = [declared_role(message) for message in context.transcript.history[:covers]]
-    return Lineage.from_messages(roles, context.digests, context.chain)
+    return Lineage.from_messages(context.transcript.roles[:covers], context.digests, context.chain)
 
 
 def list_sizes(decision: Decision) -> tuple[int, ...]:
@@ -308,8 +325,3 @@ def list_sizes(decision: Decision) -> tuple[int, ...]:
     total = decision.tokens_after if was_changed else decision.tokens_before
     rule, body = decision.policy.output_reserve, decision.request.body
     return () if total is None else (total, total - output_reserve(body, decision.model.window, rule))
-
-
-def describe_observed(planned: Planned) -> Planned:
-    """Return a decision of shadow mode: nothing is rewritten, and the reason says what would be."""
-    return replace(planned, outcome="observed", reason=f"{WOULD[planned.outcome]}: {planned.reason}")

@@ -12,7 +12,6 @@ from concurrent.futures import Executor
 from dataclasses import replace
 
 from gateway_compaction.core.conversation.body import requested_output
-from gateway_compaction.core.conversation.digest import OPENING, build_digest_chain, digest_history
 from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.planning.context import reserved_tokens
 from gateway_compaction.core.records.compaction import SessionRef
@@ -82,13 +81,12 @@ class UsageReports:
         request, counter = decision.request, self._parts.counter
         names: dict[int, bytes] = {}
         if isinstance(decision, Untouched):
-            opening = parse_transcript(request.messages).history[:OPENING]
-            chain = build_digest_chain(digest_history(opening))
+            transcript = parse_transcript(request.messages)
         else:
-            chain, history = decision.context.chain, decision.context.transcript.history
+            transcript = decision.context.transcript
             # The transcript keeps its messages alive, so that an id names one of them and nothing else. What
             # somebody edited in place since is not followed.
-            names = dict(zip(map(id, history), decision.context.digests, strict=True))
+            names = dict(zip(map(id, transcript.history), decision.context.digests, strict=True))
         room = model.window - reserved_tokens(request.body, model.window, decision.policy)
         report = Report(
             reported=reported or room,
@@ -97,4 +95,4 @@ class UsageReports:
             compacted=decision.messages is not None,
             at_least=not reported,
         )
-        return find_session(request, chain), report
+        return find_session(request, transcript), report

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway_compaction.core.conversation.digest import build_digest_chain, digest_history
 from gateway_compaction.core.conversation.messages import Message
 from gateway_compaction.core.conversation.transcript import parse_transcript
 from gateway_compaction.core.planning.caches import DerivedCaches
@@ -76,13 +75,13 @@ class Bench:
     ) -> RequestContext:
         """The context of a request with these messages."""
         transcript = parse_transcript(messages)
-        digests = digest_history(transcript.history, transcript.plain_texts)
+        digests = transcript.digests
         reserve = self.reserve + self.quotes
         measure = self.counter.measure(transcript, self.body, self.model, reserve, digests)
         return RequestContext(
             transcript=transcript,
-            chain=build_digest_chain(digests),
-            digests=tuple(digests),
+            chain=transcript.chain,
+            digests=digests,
             measure=measure,
             window=self.window,
             policy=self.policy,

@@ -9,12 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway_compaction.core.planning.context import SessionState
-from gateway_compaction.core.planning.plan import (
-    lowest_threshold,
-    make_plan,
-    plan_without_store,
-)
+from gateway_compaction.core.planning.context import SessionState, lowest_threshold
+from gateway_compaction.core.planning.plan import make_plan, plan_without_store
 from gateway_compaction.core.planning.views import ViewBuilder
 from gateway_compaction.core.records.compaction import Clip
 from tests.core.builders import Bench, policy, sent_by, stored

@@ -18,8 +18,8 @@ from gateway_compaction.core.text import identifiers, terms
 from gateway_compaction.engine.compactor import Compactor
 from gateway_compaction.engine.length_refusals import LengthRefusals
 from gateway_compaction.engine.local_buffer import LocalBuffer
-from gateway_compaction.engine.notices import NoticePoller
 from gateway_compaction.engine.parts import EngineParts
+from gateway_compaction.engine.polling import NoticePoller
 from gateway_compaction.engine.post_call import Ending, PostCall
 from gateway_compaction.engine.request import Decision, Request
 from gateway_compaction.engine.summary_pipeline import SummaryPipeline

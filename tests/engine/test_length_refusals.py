@@ -16,8 +16,8 @@ from litellm.integrations.custom_logger import CustomLogger
 from gateway_compaction.adapters.litellm.ask_again import FUNCTIONS, MARK
 from gateway_compaction.core.tokens.refusal import LengthRefusal
 from gateway_compaction.core.tokens.windows import LearnedWindow
-from gateway_compaction.engine.learned_models import LearnedModels
 from gateway_compaction.engine.length_refusals import RefusedCall
+from gateway_compaction.engine.model_windows import LearnedModels
 from gateway_compaction.ports import ModelFacts
 from tests.engine.calls import Gateway, deployment
 from tests.engine.histories import chat
@@ -409,7 +409,7 @@ class TestWindowsAndCounts:
         policy = rig.book.resolve(rig.request([]).identity)
         for deployment_of, window in (("d-9000", 2_000), ("d-9000", 1_500)):
             rig.parts.windows.refuse(deployment_of, window, None, rig.parts.clock(), LearnedWindow())
-            found = rig.compactor.find_model("g", policy)
+            found = rig.compactor.windows.find_model("g", policy)
             assert found is not None and found.window == min(2_000, window)
 
 

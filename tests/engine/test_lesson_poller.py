@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from gateway_compaction.core.tokens.windows import LearnedWindow
-from gateway_compaction.engine import lesson_poller
-from gateway_compaction.engine.lesson_poller import FIRST_WAITS, LessonPoller
+from gateway_compaction.engine import polling
 from gateway_compaction.engine.parts import EngineParts
+from gateway_compaction.engine.polling import FIRST_WAITS, LessonPoller
 from gateway_compaction.errors import StoreError
 from tests.lab import until
 
@@ -112,7 +112,7 @@ async def test_a_process_that_starts_waits_longer_than_any_request() -> None:
 async def test_a_store_that_is_down_delays_the_start_by_a_bounded_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(lesson_poller, "START_SECONDS", WAIT)
+    monkeypatch.setattr(polling, "START_SECONDS", WAIT)
     async with running(Lessons(late=60)) as (parts, poller):
         async with asyncio.timeout(20 * WAIT):
             await poller.wait_start()

@@ -29,7 +29,7 @@ from gateway_compaction.call_state import LONGEST_HEADER, _to_header
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.records.event import CompactionEvent
 from gateway_compaction.core.tokens.windows import LearnedWindow
-from gateway_compaction.engine.compactor import MODELS_KEPT
+from gateway_compaction.engine.measuring import MODELS_KEPT
 from gateway_compaction.engine.post_call import MOST_APART, PostCall
 from gateway_compaction.engine.session_surpluses import SessionSurpluses
 from gateway_compaction.engine.summary_pipeline import MOST_ROOMY
@@ -186,8 +186,8 @@ def test_facts_and_prices_of_models_are_remembered_up_to_a_thousand() -> None:
 
 def test_caches_are_kept_for_fifty_models(rig: Rig) -> None:
     for number in range(MODELS_KEPT + 5):
-        rig.compactor._get_caches(f"invented-{number}")
-    assert 0 < len(rig.compactor._caches) <= MODELS_KEPT
+        rig.compactor._meter._get_caches(f"invented-{number}")
+    assert 0 < len(rig.compactor._meter._caches) <= MODELS_KEPT
 
 
 def test_what_is_remembered_of_sessions_is_bounded() -> None:

@@ -12,7 +12,7 @@ import pytest
 from gateway_compaction.archive import Query, Scope
 from gateway_compaction.core.text.identifiers import find_identifiers
 from gateway_compaction.core.text.terms import extract_terms
-from gateway_compaction.engine.notices import POLL_SECONDS, NoticePoller
+from gateway_compaction.engine.polling import POLL_SECONDS, NoticePoller
 from gateway_compaction.errors import StoreError
 from gateway_compaction.ports import Notices
 from tests.engine.histories import chat, grown

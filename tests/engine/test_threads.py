@@ -47,7 +47,7 @@ async def test_below_the_bound_no_thread_is_used(rigs: Callable[..., Rig], threa
 async def test_what_is_quickly_named_is_named_at_once(rigs: Callable[..., Rig], thread: Recording) -> None:
     decision = await rigs(4_000, executor=thread).decide([photo(100_000), *chat(20)[1:]])
     assert not isinstance(decision, Untouched)
-    assert "digest_history" not in thread.given
+    assert "_name_messages" not in thread.given
 
 
 @pytest.mark.parametrize("many", [False, True])
@@ -57,7 +57,7 @@ async def test_what_takes_long_to_name_is_named_apart(
     messages = chat(1_200) if many else [photo(2_000_000), *chat(20)[1:]]
     decision = await rigs(4_000, executor=thread).decide(messages)
     assert not isinstance(decision, Untouched)
-    assert thread.given[: 1 + many] == ["parse_transcript"] * many + ["digest_history"]
+    assert thread.given[: 1 + many] == ["parse_transcript"] * many + ["_name_messages"]
     assert thread.given[1 + many] == "_count_messages"
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from gateway_compaction.core.conversation import transcript
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.tokens.session_surplus import Report, SessionSurplus
-from gateway_compaction.engine import compactor
 from gateway_compaction.engine.post_call import Ending
 from gateway_compaction.engine.request import Decision
 from gateway_compaction.engine.session_surpluses import SessionSurpluses
@@ -119,7 +119,7 @@ class TestFloor:
         def refuse(*_: Any) -> Any:
             raise AssertionError("hashed")
 
-        monkeypatch.setattr(compactor, "digest_history", refuse)
+        monkeypatch.setattr(transcript, "digest_history", refuse)
         assert (await rig.decide(chat(7, words=4), tenant="u" * 32)).stage == "quiet"
 
     async def test_a_refusal_that_tells_a_number(self, rig: Rig) -> None:

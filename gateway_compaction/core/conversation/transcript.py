@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
+from gateway_compaction.core.conversation.digest import OPENING, build_digest_chain, digest_history
+from gateway_compaction.core.conversation.known_histories import Beginning, KnownHistories, KnownHistory
 from gateway_compaction.core.conversation.messages import (
     PREAMBLE_ROLES,
     Message,
@@ -21,6 +24,7 @@ from gateway_compaction.core.conversation.messages import (
     has_calls,
     has_thinking,
     is_by,
+    is_message,
     plain_role_of,
     plain_text_of,
     role_of,
@@ -30,8 +34,15 @@ from gateway_compaction.errors import TranscriptError
 
 T = TypeVar("T")
 
+_known_histories = KnownHistories()
 
-@dataclass(frozen=True, slots=True)
+
+def forget_histories() -> None:
+    """Drop the messages that are kept with what was read of them: something was erased."""
+    _known_histories.forget()
+
+
+@dataclass(frozen=True)
 class Transcript:
     """The messages of one request, divided.
 
@@ -46,6 +57,8 @@ class Transcript:
         turn_starts: The indexes of the user messages, each of which opens a turn.
         plain_texts: For each message of the history its text if it is plain, else None. What looks at all
             messages of a call asks this, since to look into each message takes longer.
+        roles: The part that each message of the history plays; see ``role_of``.
+        beginning: What is known of its beginning from an earlier call. No fact: None gives the same, later.
     """
 
     preamble: tuple[Message, ...]
@@ -54,11 +67,45 @@ class Transcript:
     openers: Mapping[int, int | None]
     turn_starts: tuple[int, ...]
     plain_texts: tuple[str | None, ...]
+    roles: tuple[str, ...]
+    beginning: Beginning | None = field(default=None, repr=False, compare=False)
 
     @property
     def last_user(self) -> int | None:
         """The index of the last user message, or None."""
         return self.turn_starts[-1] if self.turn_starts else None
+
+    @cached_property
+    def opening(self) -> str:
+        """The name of the messages that the conversation opens with, by which it is found again."""
+        return build_digest_chain(digest_history(self.history[:OPENING]))[-1]
+
+    @cached_property
+    def digests(self) -> tuple[bytes, ...]:
+        """One name for each message of the history."""
+        if self.beginning is None:
+            return tuple(digest_history(self.history))
+        known, length = self.beginning
+        # Results are named by the place of their call, so the message with the calls is named once more.
+        start = _find_last(known.roles, "assistant", length) or 0
+        return known.digests[:start] + tuple(digest_history(self.history[start:]))
+
+    @cached_property
+    def chain(self) -> tuple[str, ...]:
+        """Names of the beginnings of the history: entry k is of its first k messages.
+
+        The history is kept for the next call of its conversation: whoever asks for this has use for it.
+        """
+        chain = self._build_chain()
+        read = KnownHistory((), 0, self.plain_texts, self.roles, self.openers, self.digests, chain)
+        _known_histories.keep(self.history, read, self.beginning)
+        return chain
+
+    def _build_chain(self) -> tuple[str, ...]:
+        if self.beginning is None:
+            return build_digest_chain(self.digests)
+        known, length = self.beginning
+        return known.chain[:length] + build_digest_chain(self.digests[length:], known.chain[length])
 
 
 def parse_transcript(messages: Sequence[Any]) -> Transcript:
@@ -67,18 +114,28 @@ def parse_transcript(messages: Sequence[Any]) -> Transcript:
     Raises:
         TranscriptError: An entry is not a message object with a role.
     """
-    for index, message in enumerate(messages):
+    start = 0
+    while start < len(messages) and is_message(messages[start]) and messages[start]["role"] in PREAMBLE_ROLES:
+        start += 1
+    history = tuple(messages[start:])
+    beginning = _known_histories.find(history)
+    texts: tuple[str | None, ...] = ()
+    roles: tuple[str, ...] = ()
+    if beginning is not None:
+        known, length = beginning
+        texts, roles = known.texts[:length], known.roles[:length]
+    new = history[len(texts) :]
+    for index, message in enumerate(new, start + len(texts)):
         # The type itself is asked first: what else is a mapping takes longer to be told.
         is_object = type(message) is dict or isinstance(message, Mapping)
         if not is_object or not isinstance(message.get("role"), str):
             raise TranscriptError(f"messages[{index}] is not a message with a role")
-    start = 0
-    while start < len(messages) and messages[start]["role"] in PREAMBLE_ROLES:
-        start += 1
-    history = tuple(messages[start:])
-    texts = tuple([plain_text_of(message) for message in history])
-    roles = [role_of(m) if text is None else plain_role_of(m) for m, text in zip(history, texts, strict=True)]
-    openers = _find_cuts(history, roles, texts)
+    new_texts = tuple([plain_text_of(message) for message in new])
+    texts += new_texts
+    roles += tuple(
+        [role_of(m) if text is None else plain_role_of(m) for m, text in zip(new, new_texts, strict=True)]
+    )
+    openers = _find_cuts(history, roles, texts, beginning)
     return Transcript(
         preamble=tuple(messages[:start]),
         history=history,
@@ -86,6 +143,8 @@ def parse_transcript(messages: Sequence[Any]) -> Transcript:
         openers=openers,
         turn_starts=tuple([index for index, role in enumerate(roles) if role == "user"]),
         plain_texts=texts,
+        roles=roles,
+        beginning=beginning,
     )
 
 
@@ -95,7 +154,10 @@ def find_turn_starts(messages: Sequence[Message]) -> list[int]:
 
 
 def _find_cuts(
-    history: tuple[Message, ...], roles: Sequence[str], texts: Sequence[str | None]
+    history: tuple[Message, ...],
+    roles: Sequence[str],
+    texts: Sequence[str | None],
+    beginning: Beginning | None,
 ) -> dict[int, int | None]:
     """Return the cuts of a history, each with the opener that has to be repeated before it.
 
@@ -103,13 +165,15 @@ def _find_cuts(
     assistant message; and a turn in which the model thinks aloud is divided only where the thinking starts
     anew, since providers want all of it back or none.
     """
-    cuts: dict[int, int | None] = {}
-    group_ends = _find_group_ends(history, roles, texts)
+    first = _find_settled(history, roles, beginning)
+    cuts = {} if beginning is None else _take_before(beginning.known.openers, first)
+    group_ends = _find_group_ends(history, roles, texts, first)
     # The end of the last group of calls and results, the current turn's opener, and whether it thinks aloud.
-    closed = 0
+    closed = first
     opener: int | None = None
     thinking = False
-    for index, role in enumerate(roles):
+    for index in range(first, len(history)):
+        role = roles[index]
         # Nearly all messages are plain: these neither think nor call.
         thinks = texts[index] is None and has_thinking(history[index])
         if index >= closed and index > 0:
@@ -124,23 +188,61 @@ def _find_cuts(
     return cuts
 
 
+def _find_settled(history: tuple[Message, ...], roles: Sequence[str], beginning: Beginning | None) -> int:
+    """Return the index of a user message before which no later message changes a cut any more; 0 for none.
+
+    What follows it is divided as if the history began there. A model's message stands between it and what is
+    new, so that no new result belongs to a call before it. But what a provider has run itself may answer
+    any call.
+    """
+    if beginning is None:
+        return 0
+    known, length = beginning
+    last = _find_last(roles, "assistant", length)
+    settled = None if last is None else _find_last(roles, "user", last)
+    while settled and known.openers.get(settled, settled) is not None:
+        settled = _find_last(roles, "user", settled)
+    # Of the known history what is not in this one may have answered such a call as well.
+    others = (*history[settled or 0 :], *known.messages[length:])
+    if any(is_by(one, "assistant") and answered_in_parts(one) for one in others):
+        return 0
+    return settled or 0
+
+
+def _find_last(roles: Sequence[str], role: str, end: int) -> int | None:
+    """Return the index of the last message before ``end`` that plays a role, or None."""
+    return next((index for index in range(end - 1, -1, -1) if roles[index] == role), None)
+
+
+def _take_before(openers: Mapping[int, int | None], end: int) -> dict[int, int | None]:
+    """Return the cuts before ``end`` of all, which are in their order."""
+    taken = dict(openers)
+    while taken and next(reversed(taken)) >= end:
+        taken.popitem()
+    return taken
+
+
 def _is_worth_dividing(index: int, opener: int | None) -> bool:
     # Directly behind its opener a cut would cover only what has to be repeated.
     return opener is None or index > opener + 1
 
 
 def _find_group_ends(
-    history: tuple[Message, ...], roles: Sequence[str], texts: Sequence[str | None]
+    history: tuple[Message, ...], roles: Sequence[str], texts: Sequence[str | None], first: int
 ) -> dict[int, int]:
     """Return for each assistant message with calls the index behind the last result before the next one.
 
     Results are paired by adjacency: call ids repeat within a conversation (in a quarter of the recorded ones
     of tau-bench), and some clients put a user message between a call and its result. Only what a provider has
     run itself is found by its id, since it may come several messages later.
+
+    Args:
+        first: the index from which on it is told.
     """
     ends: dict[int, int] = {}
     caller: int | None = None
-    for index, role in enumerate(roles):
+    for index in range(first, len(roles)):
+        role = roles[index]
         if role == "assistant" and texts[index] is not None:
             caller = None
         elif role == "assistant":

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, Literal
 
-from gateway_compaction.core.conversation.messages import Message, count_written_characters, declared_role
+from gateway_compaction.core.conversation.messages import Message, count_written_characters
 from gateway_compaction.core.conversation.transcript import Transcript
 from gateway_compaction.core.planning.caches import DerivedCaches
 from gateway_compaction.core.policy.model import Policy
@@ -151,15 +151,20 @@ class RequestContext:
     def largest_growth(self) -> int:
         """The most tokens that one of the last calls came with; the next may come with as many."""
         # Every assistant message marks a call: what lies between two of them came with one.
-        history = enumerate(self.transcript.history)
-        calls = [i for i, message in history if declared_role(message) == "assistant"][-RECENT_CALLS:]
-        return max((self.measure.between(a, b) for a, b in pairwise(calls)), default=0)
+        roles = self.transcript.roles
+        answers = (i for i in range(len(roles) - 1, -1, -1) if roles[i] == "assistant")
+        latest = islice(answers, RECENT_CALLS)
+        return max((self.measure.between(a, b) for b, a in pairwise(latest)), default=0)
 
     @cached_property
     def redactor(self) -> Redactor:
         """Masks secrets in whatever is kept or summarised; what is sent of the request keeps them."""
         return Redactor(
-            build_detector(self.policy), self.transcript.history, self.digests, self.caches.findings
+            build_detector(self.policy),
+            self.transcript.history,
+            self.digests,
+            self.caches.findings,
+            self.chain,
         )
 
     @property
@@ -302,3 +307,21 @@ def reserved_tokens(body: Mapping[str, Any], window: int, policy: Policy) -> int
     recall = policy.recall
     quotes = quote_reserve(recall.max_tokens, recall.priority, window, level_gap(policy, window))
     return output_reserve(body, window, policy.output_reserve) + quotes
+
+
+def lowest_threshold(policy: Policy, turns: int, window: int) -> int:
+    """Return the tokens below which a request of so many turns needs nothing, whatever its messages are."""
+    triggers, levels = policy.triggers, policy.levels
+    if triggers.turns is not None and turns > triggers.turns:
+        return 0
+    earliest = int(min(levels.light.at, EARLIEST_LIGHT * levels.medium.at) * window)
+    return min(earliest, triggers.tokens or earliest)
+
+
+def find_least_tokens(policy: Policy, window: int, body: Mapping[str, Any], turns: int) -> int:
+    """Return the tokens of messages and schemas below which a request of so many turns needs nothing.
+
+    Most requests are small: a bound of their bytes is compared with this, and they are sent as they came
+    before anything is counted.
+    """
+    return lowest_threshold(policy, turns, window) - reserved_tokens(body, window, policy)

@@ -9,16 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from gateway_compaction.core.planning.context import (
-    EARLIEST_LIGHT,
-    LevelName,
-    RequestContext,
-    applies_at_once,
-)
+from gateway_compaction.core.planning.context import LevelName, RequestContext, applies_at_once
 from gateway_compaction.core.planning.fit import clear_results, compact_early, fit
 from gateway_compaction.core.planning.summary_job import SummaryJob, is_replaceable, plan_summary_job
 from gateway_compaction.core.planning.views import View, ViewBuilder
-from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.records.compaction import KIND_RANK, Compaction
 from gateway_compaction.core.records.event import Outcome
 
@@ -50,19 +44,6 @@ class Plan:
     made: Compaction | None = None
     job: SummaryJob | None = None
     wait_seconds: float = 0.0
-
-
-def lowest_threshold(policy: Policy, turns: int, window: int) -> int:
-    """Return the tokens below which a request of so many turns can need nothing, whatever its messages are.
-
-    Most requests are small: a bound of their bytes is compared with this, and they are sent as they came
-    before anything is counted.
-    """
-    triggers, levels = policy.triggers, policy.levels
-    if triggers.turns is not None and turns > triggers.turns:
-        return 0
-    earliest = int(min(levels.light.at, EARLIEST_LIGHT * levels.medium.at) * window)
-    return min(earliest, triggers.tokens or earliest)
 
 
 def plan_without_store(context: RequestContext) -> Plan | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from gateway_compaction.core.conversation.digest import digest_history
 from gateway_compaction.core.conversation.messages import Message, declared_role
@@ -103,8 +104,11 @@ def _describe_sent(context: RequestContext, view: View) -> tuple[tuple[str, int,
     count, transcript, compaction = context.calibrated_tokens, context.transcript, view.compaction
     quoted = {int(index) for text in view.recalls.values() for index in QUOTED.findall(text)}
     described = [(declared_role(m), count(m), "preamble") for m in transcript.preamble]
+    if compaction is None:
+        sizes = zip(transcript.history, pairwise(context.measure.history), strict=True)
+        return (*described, *[(declared_role(m), end - start, "verbatim") for m, (start, end) in sizes])
     for index, message in enumerate(transcript.history):
-        if compaction is None or index == view.opener:
+        if index == view.opener:
             fate = "verbatim"
         elif view.summary_message is not None and index < compaction.covers:
             fate = "recalled" if index in quoted else "covered"

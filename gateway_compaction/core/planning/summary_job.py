@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 from gateway_compaction.core.planning.context import RequestContext, applies_at_once
@@ -124,7 +125,9 @@ def _find_cut(views: ViewBuilder, lead: int) -> int | None:
     cuts, target = context.coverable_cuts, context.policy.levels.medium.target * context.window
     # What operators want rebuilt may be far below the target.
     if not (context.session.controls.rebuild and context.measure.total <= target):
-        for cut in cuts:
+        # What stays behind a cut is less from cut to cut: those that leave too much of it come first.
+        first = bisect_left(cuts, True, key=lambda cut: views.tokens_behind(cut) + lead <= target)
+        for cut in cuts[first:]:
             if views.tokens_with_full_block(cut) + lead <= target:
                 return cut
     return cuts[-1] if cuts else None

@@ -135,6 +135,11 @@ class ViewBuilder:
             tokens = min(window // 4, tokens * 5 // 4 + NOTE_AND_PINS_TOKENS)
         return tokens
 
+    def tokens_behind(self, cut: int) -> int:
+        """Return the tokens of the fixed part and of all that follows the first ``cut`` messages."""
+        context = self.context
+        return context.measure.overhead + context.measure.between(cut, len(context.transcript.history))
+
     def tokens_beside_block(self, cut: int) -> int:
         """Return the tokens of everything but the summary block, when the first ``cut`` messages are covered.
 
@@ -142,7 +147,7 @@ class ViewBuilder:
         """
         context = self.context
         opener = context.transcript.openers.get(cut)
-        total = context.measure.overhead + context.measure.between(cut, len(context.transcript.history))
+        total = self.tokens_behind(cut)
         if opener is not None:
             total += context.measure.between(opener, opener + 1)
         fields = self._acknowledgement_fields(cut)
@@ -206,7 +211,7 @@ class ViewBuilder:
         """
         history = self.context.transcript.history
         ends: dict[str, int] = {}
-        answers = [i for i, message in enumerate(history) if declared_role(message) == "assistant"]
+        answers = [i for i, role in enumerate(self.context.transcript.roles) if role == "assistant"]
         if answers:
             ends[""] = answers[0]
             for field in thinking_fields_of(history[answers[0]]):

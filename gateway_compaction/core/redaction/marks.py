@@ -28,11 +28,16 @@ LEAST_TELLING = 8
 # searched for in all of it, and a dump may hold a hundred thousand.
 MOST_TELLING = 1_000
 
+# Messages that a call may be longer than the one whose marks it goes on with.
+RECENT = 16
+
 DEFAULT = Detector()
 
 
 class Cache(Protocol):
     """Keeps results that depend on nothing but their key."""
+
+    def __contains__(self, key: Hashable) -> bool: ...
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the result for a key; it is made if it is not there."""
@@ -75,21 +80,41 @@ class Redactor:
         history: the messages after the preamble.
         digests: one name for each of them.
         cache: keeps what was found in a message for the next request.
+        chain: names of the beginnings of the history, by which their marks are kept; none keeps none.
     """
 
     detector: Detector
     history: Sequence[Message]
     digests: Sequence[bytes]
     cache: Cache
+    chain: Sequence[str] = ()
 
     def marks(self, end: int | None = None) -> Marks:
         """Return the marks of what is found in the first ``end`` messages of the history, or in all."""
-        marks: dict[str, str] = {}
-        if self.detector:
-            for digest, message in zip(self.digests[:end], self.history[:end], strict=True):
-                for secret in self._find_secrets(digest, message):
-                    marks.setdefault(secret.value, f"[secret: {secret.kind} #{len(marks) + 1}]")
-        return Marks(marks) if marks else NO_MARKS
+        if not self.detector:
+            return NO_MARKS
+        end = len(self.history) if end is None else min(end, len(self.history))
+        if not self.chain:
+            return self._number_secrets(0, end, NO_MARKS)
+        # An earlier call had most of these messages, and its marks stand.
+        recent = range(end, max(0, end - RECENT), -1)
+        start = next((index for index in recent if self._name_marks(index) in self.cache), 0)
+        known = self._keep_marks(0, start, NO_MARKS) if start else NO_MARKS
+        return known if start == end else self._keep_marks(start, end, known)
+
+    def _keep_marks(self, start: int, end: int, known: Marks) -> Marks:
+        return self.cache.get(self._name_marks(end), lambda: self._number_secrets(start, end, known))
+
+    def _name_marks(self, end: int) -> tuple[object, ...]:
+        return ("marks", self.chain[end], self.detector)
+
+    def _number_secrets(self, start: int, end: int, known: Marks) -> Marks:
+        """Return the known marks of the first ``start`` messages, and those of what comes up to ``end``."""
+        marks = dict(known.by_value)
+        for digest, message in zip(self.digests[start:end], self.history[start:end], strict=True):
+            for secret in self._find_secrets(digest, message):
+                marks.setdefault(secret.value, f"[secret: {secret.kind} #{len(marks) + 1}]")
+        return known if len(marks) == len(known.by_value) else Marks(marks)
 
     def mask_history(self, start: int, end: int, marks: Marks | None = None) -> tuple[Message, ...]:
         """Return messages of the history as they may be kept; those without a secret are the same objects.
