@@ -1,4 +1,4 @@
-"""What every process takes over from the others: what operators did, and what refusals and reports taught.
+"""Taking over from other replicas what operators did there, and what refusals and reports taught them.
 
 Requests remember what the store told them last. Without this, a process that did not carry out an operator's
 action itself would go on using what was erased elsewhere; and after a restart it would learn each model's
