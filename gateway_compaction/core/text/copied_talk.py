@@ -19,6 +19,7 @@ LINES_BETWEEN = 4
 
 _NAME = r"\p{Lu}[\p{L}.'’\-]{0,20}(?:,? \p{Lu}[\p{L}.'’\-]{0,20}){0,2}"
 _CLOCK = r"\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?: ?[AaPp]\.?[Mm]\.?| Uhr| h)?"
+_DATED = r"\d{1,4}[./\-]\d{1,2}[./\-]\d{2,4}"
 _DAY = (
     r"(?:\p{L}{3,9}\.? \d{1,2},? (?:at )?|\d{1,2}\.? \p{L}{3,9}\.?,? (?:at )?|\p{L}+[., ]+(?:at )?"
     r"|\d{1,4}[./\-]\d{1,2}(?:[./\-]\d{2,4})?,? (?:at )?)"
@@ -39,7 +40,8 @@ SPEAKS = regex.compile(
 COPIED = regex.compile(
     rf"[ \t]*(?:({_NAME})(?:(?: {{2,}}|\t+)[\[(]?{_DAY}?|[ \t]+[\[(]{_DAY}?|(?:,|,? ?[—–-]) [\[(]?{_DAY})"
     rf"{_CLOCK}[\])]?:?[ \t]*$"
-    rf"|\[{_DAY}{{0,2}}{_CLOCK}\] ({_NAME})(?:[ \t]*$|: \S)|({_NAME})[ \t]+\d{{1,2}}:\d\d:\d\d[ \t]*$)"
+    rf"|\[(?:{_DAY}{{0,2}}{_CLOCK}|{_CLOCK}, {_DATED})\] ({_NAME})(?:[ \t]*$|: \S)"
+    rf"|{_DATED},? {_CLOCK} - ({_NAME}): \S|({_NAME})[ \t]+\d{{1,2}}:\d\d:\d\d[ \t]*$)"
 )
 # The head of a post on a page: who, and when, with what was done or a sign between them: "octocat commented
 # 3 days ago", "Anna Berg @anna · 2 hours ago", "Anna added a comment - 03/Nov/25 10:02 AM".

@@ -32,11 +32,15 @@ from gateway_compaction.core.text.pasted_blocks import (
     find_ruled_end,
 )
 from gateway_compaction.core.text.printed_lines import find_printed, to_spans
+from gateway_compaction.core.text.printed_objects import find_objects
 from gateway_compaction.core.text.retrieval_prompts import find_material
 from gateway_compaction.core.text.source_words import (
     ALONE,
     ALONE_ON_LINE,
+    AUTHORED,
+    BEHIND_SAYING,
     BESIDE,
+    BODIES,
     CAME,
     FIRST,
     FROM,
@@ -48,6 +52,7 @@ from gateway_compaction.core.text.source_words import (
     RESULTS,
     SAYS,
     SELF,
+    SENDS,
     SOURCES,
     TEMPLATE_WORDS,
     WRITTEN,
@@ -73,13 +78,13 @@ MOST_IN_FRONT = 4
 
 FRAME_MARKS, FRAME_ENDS = frozenset("[=-#*<~"), frozenset("]=-#*>~")
 # Every label holds one of these; most lines hold none, and are not looked at further.
-HINT = regex.compile(f"(?i){'|'.join(sorted(RESULTS | WRITTEN | MATERIAL | SAYS))}")
+HINT = regex.compile(f"(?i){'|'.join(sorted(RESULTS | WRITTEN | MATERIAL | SAYS | SENDS))}")
 WORD = regex.compile(r"[\p{L}]+|\d+")
 CAMEL = regex.compile(r"(?<=\p{Ll})(?=\p{Lu})")
 # Names, paths and quotations in a label. What they say does not count, only that something is named.
 NAMED = regex.compile(
-    r"`[^`\n]++`|'[^'\n]++'|\"[^\"\n]++\"|\([^()\n]*+\)|(?<!\w)\[[^\[\]\n]++\]|[^\s/\\]*+[/\\]\S++"
-    r"|\w+=\S++|[^\W_]++(?:[_.][^\W_]++)++"
+    r"“[^“”\n]++”|«[^«»\n]++»|「[^「」\n]++」|„[^„“”\n]++[“”]|`[^`\n]++`|'[^'\n]++'|\"[^\"\n]++\"|\([^()\n]*+\)|(?<!\w)\[[^\[\]\n]++\]|[^\s/\\]*+[/\\]\S++"
+    r"|\w+=\S++|[^\W_]++(?:[_.]++[^\W_]++)++|(?<=\b(?:by|from) )\p{Latin}++\d++(?!\w)"
 )
 IN_PARENTHESES = regex.compile(r"\([^()\n]*+\)")
 # Marks of headings, lists and quotations before a label's first word.
@@ -122,10 +127,14 @@ TOKEN_WORD = regex.compile(r"\p{L}+")
 # The object of a program as it prints it: ToolMessage(content='...'), CompletedProcess(args=...).
 PRINTED = regex.compile(r"[ \t]*\[?[A-Z]\w*\(\w+=")
 LOCAL_LABEL = regex.compile(rf"(?i)[#*>\[\s]*+(?:{pattern_of('source_labels')})[^:：\n]{{0,60}}[:：]")
+# In other languages the name of the tool may stand in the middle: "工具 read_file 的返回结果：".
+NAME_WITHIN = regex.compile(rf"\s*(?:{NAMED.pattern})\s*")
+# What was fetched, and nothing else: "Fetched https://x.example/a (200 OK)".
+FETCHED = regex.compile(
+    r"(?i)[#*>\-\s]*+(?:\p{L}+ed|read|got)(?: \p{L}+)? [`'\"(<]?\w+://\S+(?: \([^()\n]{1,40}\))?[:.]?[ \t]*$"
+)
 ELEMENT = regex.compile(r"<([A-Za-z][\w:-]{1,40})(?:\s[^<>\n]{0,200})?>")
 OPEN_TAG = regex.compile(r"[ \t]*<([A-Za-z][\w:-]{1,40})(?:\s[^<>\n]{0,200})?>[ \t]*$")
-OPENING = ("{", "[")
-JSON_START = regex.compile(r"[ \t]*(?:\{\s*(?:\"|$)|\[\s*(?:[{\"\[]|$))")
 
 
 def find_brought_in(text: str) -> list[Span]:
@@ -139,7 +148,7 @@ def find_brought_in(text: str) -> list[Span]:
     first = min(first, _find_left_open(text, shown, lines))
     first, material = find_material(text, shown, lines, first)
     limit = lines[first][0] if first < len(lines) else len(text)
-    spans = [*blocks, *material, *_find_objects(text, lines, first)]
+    spans = [*blocks, *material, *find_objects(text, lines, first, LONGEST_LABEL)]
     spans += find_conversations(shown, lines, first)
     spans += to_spans(find_printed(shown, first), lines)
     spans += _find_wrapper(text)
@@ -303,7 +312,8 @@ def _is_source(lines: Sequence[str], i: int) -> bool:
     return (
         _is_label(line)
         or ROLE.match(line) is not None
-        or LOCAL_LABEL.match(line) is not None
+        or _is_local_label(line)
+        or ("://" in line and FETCHED.match(line) is not None)
         or PATH_LABEL.match(line) is not None
         or PATH_HEADING.match(line) is not None
         or is_terminal_line(lines, i)
@@ -312,6 +322,17 @@ def _is_source(lines: Sequence[str], i: int) -> bool:
         or (first in FRAME_MARKS and _is_frame(line, BEGINS))
         or is_mail_line(lines, i)
     )
+
+
+def _is_local_label(line: str) -> bool:
+    """Tell whether a line is a label of a tool in another language, with or without the tool's name in it."""
+    if LOCAL_LABEL.match(line) is not None:
+        return True
+    label = line.rstrip()
+    if not label.endswith((":", "：")) or NAME_WITHIN.search(label) is None:
+        return False
+    # What is written without spaces stands together again, what is written with them apart.
+    return any(LOCAL_LABEL.match(NAME_WITHIN.sub(gap, label).lstrip()) for gap in ("", " "))
 
 
 def _is_label(line: str) -> bool:
@@ -331,7 +352,11 @@ def _is_label(line: str) -> bool:
         if kinds and len({name for name in names if name.isdigit()}) == 1 and MATERIAL.issuperset(kinds):
             # "[Document 1]", "[chunk 3 / a.md]"
             return True
-        says = len(label) > 1 and not RESULTS.isdisjoint(_find_words(label[0]))
+        said = _find_words(label[0]) if len(label) > 1 else []
+        says = not RESULTS.isdisjoint(said) or (
+            # "[browser] page text:"
+            bool(said) and MATERIAL.issuperset(said) and not SOURCES.isdisjoint(kinds)
+        )
         return says or _are_label_words(names, is_named=NAMED.search(inside) is not None)
     parts = COLON.split(line, 2)
     if len(parts) == 1:
@@ -362,7 +387,7 @@ def _is_label_text(label: str, *, is_alone: bool) -> bool:
     named = {word for word in words if not word.isdigit()}
     if len(named) == 1 and named <= (ALONE_ON_LINE if is_alone else ALONE):
         return True
-    if words[-1] in SAYS and 1 < len(words) <= MOST_SPEAKER_WORDS and SELF.isdisjoint(words):
+    if _ends_in_saying(words, is_alone=is_alone):
         return True
     if is_alone and len(words) > len(named) > 0 and named <= PIECES:
         # "Chunk 1:"
@@ -373,6 +398,20 @@ def _is_label_text(label: str, *, is_alone: bool) -> bool:
     return _are_label_words(words, is_named=NAMED.search(label) is not None)
 
 
+def _ends_in_saying(words: Sequence[str], *, is_alone: bool) -> bool:
+    """Tell whether words name who says what follows: "The planner said", "Here is what they wrote back"."""
+    spoken, told = list(words), 1
+    while is_alone and spoken and spoken[-1] in BEHIND_SAYING:
+        spoken.pop()
+    if is_alone and len(spoken) > 1 and spoken[0] in FIRST and "what" in spoken[1:3]:
+        told, spoken = 0, spoken[spoken.index("what") + 1 :]
+    return (
+        told < len(spoken) <= MOST_SPEAKER_WORDS
+        and spoken[-1] in (SAYS | SENDS if is_alone else SAYS)
+        and SELF.isdisjoint(spoken)
+    )
+
+
 def _are_label_words(words: Sequence[str], *, is_named: bool) -> bool:
     """Tell whether the words of a label say both what stands behind it and where that comes from."""
     if not words or not OWN.isdisjoint(words):
@@ -381,6 +420,13 @@ def _are_label_words(words: Sequence[str], *, is_named: bool) -> bool:
     if not any(first in known for known in (FIRST, SOURCES, CAME, RESULTS, WRITTEN, MATERIAL)):
         return False
     if not CAME.isdisjoint(words) and not MATERIAL.isdisjoint(words):
+        return True
+    if _has_author(words) or (
+        words[-1] in BODIES
+        and not WRITTEN.isdisjoint(words[:2])
+        and (is_named or any(word.isdigit() for word in words))
+    ):
+        # "Comment by @ann on issue #12", "Issue OPS-12 description"
         return True
     for place in range(len(words) - 1, -1, -1):
         if words[place] in RESULTS or words[place] in WRITTEN:
@@ -396,6 +442,16 @@ def _are_label_words(words: Sequence[str], *, is_named: bool) -> bool:
         return False
     others = {word for n, word in enumerate(words) if n != place}
     return is_named or not others.isdisjoint(SOURCES | CAME | MATERIAL)
+
+
+def _has_author(words: Sequence[str]) -> bool:
+    """Tell whether words name the author of something written, who is not the one who speaks."""
+    return any(
+        word in WRITTEN
+        and words[n + 1] in AUTHORED
+        and not (NO_SOURCE | SELF).intersection(words[n + 2 : n + 3])
+        for n, word in enumerate(words[:-1])
+    )
 
 
 def _find_words(label: str, *, names: bool = False) -> list[str]:
@@ -422,35 +478,6 @@ def _find_left_open(text: str, shown: Sequence[str], lines: Sequence[Span]) -> i
         if is_of_program:
             return i if text.find(f"</{tag[1]}", lines[i][1]) < 0 else len(lines)
     return len(lines)
-
-
-def _find_objects(text: str, lines: Sequence[Span], limit: int) -> list[Span]:
-    """Return objects and lists in JSON that begin and end a line."""
-    spans: list[Span] = []
-    i = 0
-    while i < limit:
-        a, b = lines[i]
-        if text[a:b].lstrip()[:1] in OPENING and JSON_START.match(text, a, min(b, a + LONGEST_LABEL)):
-            end = _find_object_end(text, lines, i)
-            if end is None:
-                # What does not end would be looked through again from each line.
-                break
-            spans.append((a, lines[end][1]))
-            i = end
-        i += 1
-    return spans
-
-
-def _find_object_end(text: str, lines: Sequence[Span], i: int) -> int | None:
-    """Return the line on which the brackets that open on a line are closed again."""
-    depth = 0
-    for number in range(i, len(lines)):
-        a, b = lines[number]
-        line = text[a:b]
-        depth += line.count("{") + line.count("[") - line.count("}") - line.count("]")
-        if depth <= 0:
-            return number if line.rstrip().endswith(("}", "]", "},", "],")) else None
-    return None
 
 
 def merge_spans(spans: Sequence[Span]) -> list[Span]:

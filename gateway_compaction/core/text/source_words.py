@@ -13,7 +13,12 @@ RESULTS = frozenset(
     " transcript reply replied replies said says printed produced snapshot excerpt dump listing".split()
 )
 # The same for a text with an author: "message from", "comment by". Alone they label nothing.
-WRITTEN = frozenset("message mail email letter comment notification issue ticket post review".split())
+WRITTEN = frozenset(
+    "message mail email letter comment notification issue ticket post review sms voicemail memo".split()
+)
+# What names the author behind such a word, and what calls the text of one: "issue description".
+AUTHORED = frozenset("from by".split())
+BODIES = frozenset("description body text contents".split())
 # Words for a text that was written for no one conversation, as tags and labels name it: <document>.
 MATERIAL = frozenset(
     "file files document documents notification context data page pages webpage info text passage passages"
@@ -40,6 +45,13 @@ TEMPLATE_WORDS = frozenset(
 PIECES = frozenset("chunk document source passage context result snippet excerpt".split())
 # What somebody does whose words follow, and those of whom a user tells in his own words.
 SAYS = frozenset("said says replied answered responded reported wrote writes".split())
+# What it may be called where the words follow on the next line, and what may stand behind that word.
+SENDS = frozenset(
+    "returned printed produced sent texted messaged emailed mailed posted commented told".split()
+)
+BEHIND_SAYING = frozenset(
+    "with back the following as follows this that earlier today yesterday me us".split()
+)
 SELF = frozenset("i we you he she they it as like my our me us your who already just always never".split())
 # Words that label a source without saying which: nothing else is called so.
 ALONE = frozenset("observation observations stdout stderr".split())
@@ -61,7 +73,7 @@ FROM = frozenset("from of by".split())
 NO_SOURCE = frozenset("now here today then me us my our this that it".split())
 # Words that a label may begin with, besides those above.
 FIRST = frozenset(
-    "the a an this these here heres that last latest previous next and i raw full your sub".split()
+    "the a an this these here heres that last latest previous next new and i raw full your sub".split()
 )
 # A label that names the user labels what the user said.
 OWN = frozenset(

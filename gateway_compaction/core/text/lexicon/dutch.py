@@ -47,6 +47,7 @@ DUTCH = Lexicon(
         ),
     ),
     file_labels=(Entry(r"(?:bestand|document|pad|bron|bijlage)\b|inhoud van\b", "Inhoud van", "Bestanden"),),
+    mail_headers=(Entry(r"Van|Aan|CC|Verzonden|Onderwerp", "Onderwerp", "De haven"),),
     source_labels=(
         Entry(
             r"(?:resulta(?:at|ten)|uitvoer|antwoord|inhoud|rapport)\b[^:\n]{1,30}\b(?:tool"

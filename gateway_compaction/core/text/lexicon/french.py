@@ -114,7 +114,7 @@ FRENCH = Lexicon(
     appeals=(Entry(r"merci de", "merci de", "Le bureau du port ouvre à neuf heures."),),
     rule_headings=(Entry(r"règles", "règles", "Le bureau du port ouvre à neuf heures."),),
     cases=(Entry(r"quand|si", "quand", "Le bureau du port ouvre à neuf heures."),),
-    mail_headers=(Entry(r"De|Objet", "Objet", "Le bureau du port ouvre à neuf heures."),),
+    mail_headers=(Entry(r"De|À|Cc|Envoyé|Objet", "Envoyé", "Le port ouvre tôt."),),
     clause_numbers=(Entry(r"Art|Article|Section", "Article", "Le bureau du port ouvre à neuf heures."),),
     ages=(
         Entry(

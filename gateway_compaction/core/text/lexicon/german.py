@@ -153,7 +153,7 @@ GERMAN = Lexicon(
         Entry(
             r"(?:ergebnis(?:se)?|ausgabe|rückgabe|antwort|inhalt"
             r"|bericht)\b[^:\n]{1,30}\b(?:werkzeugs?|tools?|befehls?|kommandos?|funktion|datei"
-            r"|programms?|agenten|suche)\b|(?:werkzeug|tool|befehls|funktions|such"
+            r"|programms?|(?:unter|sub)?-?agenten|suche)\b|(?:werkzeug|tool|befehls|funktions|such"
             r"|programm)-?(?:ergebnis(?:se)?|ausgabe|antwort)\b|beobachtung\b",
             "Ergebnis des Werkzeugs",
             "Ergebnis",

@@ -46,6 +46,7 @@ ITALIAN = Lexicon(
     file_labels=(
         Entry(r"(?:file|documento|percorso|fonte|allegato)\b|contenuto d[ei]", "Contenuto di", "Documenti"),
     ),
+    mail_headers=(Entry(r"Da|A|Cc|Inviato|Oggetto", "Inviato", "Il molo"),),
     source_labels=(
         Entry(
             r"(?:risultat[oi]|output|risposta|contenuto|rapporto)\b[^:\n]{1,30}\b(?:strumento"

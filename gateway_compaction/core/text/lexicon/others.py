@@ -23,10 +23,11 @@ TURKISH = Lexicon(
     file_labels=(
         Entry(r"(?:dosya|belge|yol|kaynak|ek)\b|\S{0,4} ?(?:dosyasının )?içeriği", "Dosya", "Belgeler"),
     ),
+    mail_headers=(Entry(r"Kimden|Gönderen|Kime|Alıcı|Bilgi|Gönderildi|Tarih|Konu", "Kimden", "Liman"),),
     source_labels=(
         Entry(
-            r"(?:araç|komut|fonksiyon|işlev|dosya|arama|ajan)(?:ın|in|un|ün)? (?:çıktısı|sonucu"
-            r"|sonuçları|yanıtı|içeriği)\b|gözlem\b",
+            r"(?:ara[çc]|komut|fonksiyon|işlev|dosya|arama|ajan)(?:ı)?(?:nın|nin|ın|in|un|ün)? (?:çıktısı"
+            r"|sonucu|sonuçları|yanıtı|içeriği)\b|gözlem\b",
             "Araç çıktısı",
             "Sonuç",
         ),
@@ -60,6 +61,7 @@ POLISH = Lexicon(
     file_labels=(
         Entry(r"(?:plik|dokument|ścieżka|źródło|załącznik)\b|(?:zawartość|treść)\b", "Plik", "Pliki"),
     ),
+    mail_headers=(Entry(r"Od|Do|DW|Wysłano|Data|Temat", "Temat", "Port"),),
     source_labels=(
         Entry(
             r"(?:wyniki?|wyjście|odpowiedź|zawartość|raport)\s(?:[^:\n]{0,20}\s)?(?:narzędzia"
@@ -120,9 +122,13 @@ RUSSIAN = Lexicon(
         ),
     ),
     file_labels=(Entry(r"(?:файл|документ|путь|источник|вложение)\b|содержимое\b", "Файл", "Файлы"),),
+    mail_headers=(Entry(r"От|От кого|Кому|Копия|Отправлено|Дата|Тема", "Кому", "Порт"),),
     source_labels=(
         Entry(
-            r"(?:результаты?|вывод|ответ|содержимое|отч[её]т)\s(?:[^:\n]{0,20}\s)?(?:инструмента"
+            # Ukrainian ones too: its rules are told by this grammar.
+            r"(?:результати?|вивід|відповідь|вміст|звіт)\s(?:[^:\n]{0,20}\s)?(?:інструмент[ау]"
+            r"|команди|функції|файлу|програми|агента|пошуку)\b"
+            r"|(?:результаты?|вывод|ответ|содержимое|отч[её]т)\s(?:[^:\n]{0,20}\s)?(?:инструмента"
             r"|команды|функции|файла|программы|агента|поиска)\b|наблюдение\b",
             "Результат инструмента",
             "Результат",
@@ -173,6 +179,7 @@ ARABIC = Lexicon(
         ),
     ),
     file_labels=(Entry(r"(?:الملف|ملف|المستند|مستند|المسار|المصدر|المرفق)|محتوى", "ملف", "رسالة"),),
+    mail_headers=(Entry(r"من|إلى|نسخة|تاريخ الإرسال|التاريخ|الموضوع", "الموضوع", "الميناء"),),
     source_labels=(
         Entry(
             r"(?:نتيجة|نتائج|مخرجات|محتوى|رد) (?:الأداة|الأمر|الدالة|الملف|البرنامج|الوكيل|البحث)"

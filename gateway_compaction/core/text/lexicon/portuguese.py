@@ -53,6 +53,7 @@ PORTUGUESE = Lexicon(
             r"(?:arquivo|ficheiro|documento|caminho|fonte|anexo)\b|conteúdo d[eo]", "Conteúdo de", "Arquivos"
         ),
     ),
+    mail_headers=(Entry(r"De|Para|Cc|Enviad[ao](?: em)?|Assunto", "Assunto", "A porta"),),
     source_labels=(
         Entry(
             r"(?:resultados?|saída|resposta|conteúdo|relatório)\b[^:\n]{1,30}\b(?:ferramenta"

@@ -111,7 +111,7 @@ SPANISH = Lexicon(
     appeals=(Entry(r"por favor", "por favor", "La oficina del puerto abre a las nueve."),),
     rule_headings=(Entry(r"reglas", "reglas", "La oficina del puerto abre a las nueve."),),
     cases=(Entry(r"si|cuando", "cuando", "La oficina del puerto abre a las nueve."),),
-    mail_headers=(Entry(r"De|Asunto", "Asunto", "Nordlicht 7"),),
+    mail_headers=(Entry(r"De|Para|CC|Enviado(?: el)?|Asunto", "Asunto", "Nordlicht 7"),),
     ages=(
         Entry(
             r"hace (?:\d{1,3}|una?) \p{L}+|ayer",
