@@ -25,8 +25,8 @@ from tests.lab.endpoints import to_anthropic, to_responses
 
 MOST_GROWTH, MOST_SHRINKAGE = 1.2, 0.6
 MESSAGES = 200
-# Calls of Python functions for a history of two hundred messages, by path. Only "unseen" is read for the first
-# time; of the others an earlier call has brought the history.
+# Calls of Python functions for a history of two hundred messages, by path. Only "unseen" is read for the
+# first time; of the others an earlier call has brought the history.
 CALLS = {
     "bound": 1710,
     "unseen": 5274,

@@ -394,3 +394,46 @@ FRESH: list[tuple[str, int | None]] = [
 def test_of_words_that_nobody_knew_the_limit_is_read(text: str, limit: int | None) -> None:
     refusal = read_refusal(400, text)
     assert refusal is not None and refusal.limit == limit
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The conversation no longer fits the model.",
+        "Conversation history too big to process; start a new chat.",
+        "prompt does not fit (4100/3000)",
+        "The prompt won't fit in this slot",
+        "Failed to fit 4100 tokens into the context",
+        "chat history exceeds what the model accepts",
+        "This conversation is too long for the selected model.",
+        '{"code":"prompt_too_large"}',
+        '{"error":{"code":"PromptTooLong"}}',
+        "ContextOverflow",
+        "input_tokens_exceeded",
+        "code=conversation_too_long",
+    ],
+)
+def test_what_does_not_fit_and_codes_are_read_as_words(text: str) -> None:
+    assert read_refusal(400, text, sizes=[4_000]) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The messages do not fit the schema.",
+        "tool input does not fit the declared type",
+        "request does not fit the API version",
+        "The chat title is too long",
+        "The chat template is too long",
+        "Conversation id too long",
+        "conversation name exceeds 64 characters",
+        "output_too_long",
+        "image_too_large",
+        "max_tokens_exceeded: completion",
+        "tokens_per_minute_exceeded",
+        "context_canceled",
+        "ContextWindowFallbackMissing",
+    ],
+)
+def test_what_only_sounds_like_it_is_about_something_else(text: str) -> None:
+    assert read_refusal(400, text, sizes=[4_000]) is None

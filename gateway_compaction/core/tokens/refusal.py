@@ -48,6 +48,13 @@ NEARLY = 0.8
 """Two counts of one request differ by no more than that: the smaller one as a share of the larger one."""
 
 _EXCESS = r"(?:exceed|too (?:long|large|many|big)|(?:longer|larger|greater) than|over the|overflow|reduce)"
+# What does not fit does so into something, or that is all that is said: a schema is not fitted so.
+_UNFIT = (
+    r"(?:\bnot|n['’]t|\bno longer|\bcannot|\bunable to|\bfail\w* to) (?:be )?(?:made to )?fit(?:s|ted)?\b"
+    r"(?: \d[\d,.]* tokens)?"
+    r"(?= (?:in\w*|within|(?:the|this|a) (?:model|context|window|prompt|cache|slot))\b|\s?[.,;:!()]|\s?$)"
+)
+_WHOLE = r"(?:context|prompt|inputs?|messages|tokens|conversation|history|chat|dialogue?|thread)"
 _SUBJECT = r"(?:context|prompt|sequence|inputs?|messages|tokens|token (?:count|limit|length|number)|request)"
 _ABOUT_LENGTH = (
     # The context itself is what was exceeded, or has a maximum; error codes say so with underscores.
@@ -64,9 +71,24 @@ _ABOUT_LENGTH = (
         r"\binputs?\b.{0,40}(?:must (?:be|have)|should be|length)\b.{0,20}(?:<|less|\[|\d)", re.I | re.S
     ),
     re.compile(r"\bcurrent length\b.{0,40}\blimit\b|\bmaximum (?:prompt|input) length\b", re.I | re.S),
+    # What does not fit, and the whole of a conversation that is too much.
+    re.compile(rf"\b{_WHOLE}\b.{{0,60}}?{_UNFIT}|{_UNFIT}.{{0,40}}?\bcontext\b", re.I | re.S),
+    # Of a conversation nothing else is told than that it is too much: its title and id may be so as well.
+    re.compile(
+        rf"\b(?:conversation|chat|history|dialogue?) (?:(?:is|was|has|got|became|grew|now|far) )*+{_EXCESS}",
+        re.I,
+    ),
     # A validator of a JSON schema, where the whole prompt is one string.
     re.compile(r"\bexpected maxLength\b"),
     re.compile(rf"(?:{SUBJECT}).{{0,60}}?(?:{TOO_LONG})|(?:{TOO_LONG}).{{0,60}}?(?:{SUBJECT})", re.I | re.S),
+)
+# Codes write one word: "prompt_too_large", "ContextTooLong". They are read as the words in them.
+_CODE = re.compile(r"\b[a-z]+(?:[_-][a-z]+){1,5}\b|\b[A-Z][a-z]+(?:[A-Z][a-z]+){1,5}\b")
+_HUMP = re.compile(r"[_-]|(?<=[a-z])(?=[A-Z])")
+_CODE_TOO_LONG = re.compile(
+    rf"(?<!max )(?<!output )(?<!completion )\b{_WHOLE}(?: (?:length|window|size|limit|tokens))? (?:is )?"
+    r"(?:too (?:long|large|big|many)|overflow|exceeded)\b|\btoo many (?:input )?tokens\b",
+    re.I,
 )
 _OF_WHAT_IS_LONG = re.compile(WHAT_IS_LONG, re.I)
 _OF_ANSWER = re.compile(
@@ -206,7 +228,9 @@ def _is_about_length(text: str, reading: _Reading) -> bool:
         return False
     if reading.is_ours or (reading.is_exceeded and _OF_WHAT_IS_LONG.search(text)):
         return True
-    return any(pattern.search(text) for pattern in _ABOUT_LENGTH)
+    if any(pattern.search(text) for pattern in _ABOUT_LENGTH):
+        return True
+    return any(_CODE_TOO_LONG.search(_HUMP.sub(" ", code)) for code in _CODE.findall(text))
 
 
 def _read_numbers(told: Sequence[Told], sizes: Collection[int]) -> _Reading:
