@@ -19,6 +19,7 @@ from gateway_compaction.adapters.redis.store import RedisStore
 from tests.lab.redis_server import RedisServer
 from tests.lab.skips import REASONS
 from tests.lab.upstream import Upstream
+from tests.served import Gateway, served
 
 
 @pytest.fixture(scope="session")
@@ -52,6 +53,13 @@ async def store(store_url: str | None) -> AsyncIterator[RedisStore]:
     store = RedisStore(connect(store_url), timeout_seconds=2.0)
     yield store
     await store.aclose()
+
+
+@pytest.fixture(scope="session")
+def open_gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    """What ``make run`` starts; it takes ten seconds of CPU to start."""
+    with served(tmp_path_factory.mktemp("open"), "--no-auth") as gateway:
+        yield gateway
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +26,8 @@ from gateway_compaction.cli.main import app
 from gateway_compaction.core.conversation.digest import digest_history
 from tests.lab import Upstream
 from tests.lab.ports import HOST, free_port
+from tests.served import Gateway
 from tests.test_cli_launch import COMMAND, ROOT, clean_environment
-from tests.test_cli_serve import Gateway, served
 
 README = (ROOT / "README.md").read_text("utf-8")
 UNSET = dict.fromkeys(
@@ -169,17 +168,10 @@ class TestEvidence:
 
 
 @pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
-    """What ``make run`` starts."""
-    with served(tmp_path_factory.mktemp("demo"), "--no-auth") as gateway:
-        yield gateway
-
-
-@pytest.fixture(scope="module")
-def printed(gateway: Gateway, tmp_path_factory: pytest.TempPathFactory) -> str:
+def printed(open_gateway: Gateway, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The whole output of one run."""
     home = tmp_path_factory.mktemp("home")
-    command = [*COMMAND, "demo", "--port", str(gateway.port), "--label", "demo-e2e"]
+    command = [*COMMAND, "demo", "--port", str(open_gateway.port), "--label", "demo-e2e"]
     done = subprocess.run(
         command, cwd=home, env=clean_environment(home), capture_output=True, text=True, check=False
     )
@@ -211,22 +203,22 @@ class TestRunning:
         assert f'"{RULE}": the model saw it' in printed
 
     def test_the_page_is_that_of_this_session_and_shows_what_the_model_saw(
-        self, printed: str, gateway: Gateway
+        self, printed: str, open_gateway: Gateway
     ) -> None:
         address = re.search(r"http://\S+/compaction/ui/sessions/\S+", printed)
-        assert address is not None and address[0].startswith(gateway.url)
+        assert address is not None and address[0].startswith(open_gateway.url)
         page = httpx.get(address[0], timeout=30, trust_env=False)
         assert page.status_code == 200 and "demo-e2e" in page.text
         assert EVIDENCE[0] in page.text and "conversation_summary" in page.text
 
-    def test_the_label_finds_it(self, printed: str, gateway: Gateway) -> None:
-        arguments = ["buffers", "show", "demo-e2e", "--url", gateway.url, "--json"]
+    def test_the_label_finds_it(self, printed: str, open_gateway: Gateway) -> None:
+        arguments = ["buffers", "show", "demo-e2e", "--url", open_gateway.url, "--json"]
         result = CliRunner().invoke(app, arguments, env=UNSET)
         assert result.exit_code == 0, result.output
         assert json.loads(result.stdout)["row"]["labels"] == ["demo-e2e"]
 
-    def test_a_model_that_is_not_offered(self, gateway: Gateway) -> None:
-        said = refusal("--url", gateway.url, "--model", "elsewhere", code=1)
+    def test_a_model_that_is_not_offered(self, open_gateway: Gateway) -> None:
+        said = refusal("--url", open_gateway.url, "--model", "elsewhere", code=1)
         assert "answered 400" in said and "It has no model elsewhere: name one with --model (demo" in said
 
     def test_readme_shows_what_is_printed(self, printed: str) -> None:

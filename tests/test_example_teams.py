@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.served import Gateway, served
 from tests.test_cli_launch import ROOT
-from tests.test_cli_serve import Gateway, served
 
 CONFIG = ROOT / "config" / "examples" / "teams" / "litellm.yaml"
 PAGE = (ROOT / "docs" / "policies.md").read_text(encoding="utf-8")

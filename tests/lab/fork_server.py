@@ -28,9 +28,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ForkServer", "ForkedProcess"]
+__all__ = ["ForkServer", "ForkedProcess", "collect_between_steps"]
 
 MODULE = "litellm.proxy.proxy_cli"
+COLLECTS_WHILE_SETTING = sys.version_info < (3, 12)
 # The plugin reads its settings in ``gateway_compaction.hook``, which each proxy imports itself.
 IMPORTED = ("litellm.proxy.proxy_server", "gateway_compaction.runtime")
 ROOT = Path(__file__).resolve().parents[2]
@@ -166,6 +167,25 @@ def _become_proxy(wanted: Mapping[str, Any]) -> None:
     os.environ.update(wanted["env"])
     os.chdir(wanted["directory"])
     faulthandler.enable()
+    if COLLECTS_WHILE_SETTING:
+        collect_between_steps()
     sys.path[0] = wanted["directory"]
     sys.argv = [MODULE, *wanted["arguments"]]
     runpy.run_module(MODULE, run_name="__main__", alter_sys=True)
+
+
+def collect_between_steps() -> None:
+    """Collect garbage once a second in a thread, so only between two steps of Python, as Python 3.12 does.
+
+    Before 3.12 it may be collected in the middle of setting a ``ContextVar``, which crashes the interpreter
+    (``tests.faults.contextvar_crash``). After ``gc.freeze`` that would be more likely than in any other
+    proxy: the fewer old objects Python counts, the more often it collects all.
+    """
+    gc.disable()
+
+    def collect() -> None:
+        while True:
+            time.sleep(1)
+            gc.collect()
+
+    threading.Thread(target=collect, name="collector", daemon=True).start()

@@ -90,8 +90,8 @@ def proxy_config(
 class Proxy:
     """``python -m litellm.proxy.proxy_cli`` on a free port, with a config directory of its own.
 
-    With ``LAB_FORK=1`` in the environment it comes from the process that has LiteLLM imported, in a tenth of
-    the time, unless ``env`` sets what is read at the start.
+    It comes from the process that has LiteLLM imported, in a tenth of the time, unless ``env`` sets what is
+    read at the start, or the environment has ``LAB_FORK=0``.
 
     Args:
         config: as ``proxy_config`` makes it, or any LiteLLM config.
@@ -118,10 +118,9 @@ class Proxy:
         self._process: subprocess.Popen[bytes] | ForkedProcess | None = None
         self._write(config, policies, keys or {})
         self._env = self._environment(redis_url, policies is not None, env or {})
-        # What LiteLLM or Python itself reads of its environment it reads at its start. Forked processes meet
-        # the crash of Python 3.11 in docs/reliability.md more often, so forking must be asked for.
-        is_asked_for = os.environ.get("LAB_FORK") == "1"
-        self._is_forked = is_asked_for and all(variable.startswith(PREFIX) for variable in env or {})
+        # What LiteLLM or Python itself reads of its environment it reads at its start.
+        is_allowed = os.environ.get("LAB_FORK") != "0"
+        self._is_forked = is_allowed and all(variable.startswith(PREFIX) for variable in env or {})
 
     @property
     def url(self) -> str:

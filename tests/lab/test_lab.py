@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -28,8 +30,8 @@ from tests.lab import (
     until,
     violations,
 )
-from tests.lab.fork_server import ROOT, ForkServer
-from tests.lab.proxy import proxy_config
+from tests.lab.fork_server import ROOT
+from tests.lab.proxy import FORK_SERVER, proxy_config
 from tests.lab.rules import SENT, broken_by_gateway, remember
 from tests.lab.scripts import tool_call
 
@@ -104,15 +106,34 @@ async def test_the_summariser_numbers_its_answers(upstream: Upstream, direct: Cl
 
 
 def test_a_forked_process_says_how_it_ended(tmp_path: Path) -> None:
-    log, server = tmp_path / "log", ForkServer()
+    log = tmp_path / "log"
     wanted = {**os.environ, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONPATH": str(ROOT)}
-    try:
-        told = server.start_proxy(["--version"], wanted, tmp_path, log)
-        assert told.wait(60) == 0 and "LiteLLM" in log.read_text()
-        refused = server.start_proxy(["--no-such-option"], wanted, tmp_path, log)
-        assert refused.wait(60) == 2 and "no-such-option" in log.read_text()
-    finally:
-        server.close()
+    told = FORK_SERVER.start_proxy(["--version"], wanted, tmp_path, log)
+    assert told.wait(120) == 0 and "LiteLLM" in log.read_text()
+    refused = FORK_SERVER.start_proxy(["--no-such-option"], wanted, tmp_path, log)
+    assert refused.wait(60) == 2 and "no-such-option" in log.read_text()
+
+
+def test_garbage_is_collected_between_steps_alone() -> None:
+    script = """
+import gc, time, weakref
+from tests.lab.fork_server import collect_between_steps
+
+class Circle:
+    pass
+
+collect_between_steps()
+circles = [Circle() for _ in range(100_000)]
+gone = []
+for circle in circles:
+    circle.itself = circle
+weakref.finalize(circles[0], gone.append, 1)
+del circle, circles
+assert not gc.isenabled() and not gone
+time.sleep(3)
+assert gone
+"""
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
 
 
 async def test_waiting_gives_up_and_says_what_for() -> None:
