@@ -21,7 +21,8 @@ async def test_the_prompt_that_the_provider_has_cached_is_asked_with(
         return Reply(text=f"<summary>{SHORT}</summary>" if asks else "Noted.")
 
     upstream.scripts[served(MODEL)] = own
-    history = stage.at(chat(marker(), 40), 0.82, tools=TOOLS)
+    # Short turns: whatever number of tokens the marker has, the history stays below medium, which is 0.85.
+    history = stage.at(chat(marker(), 80, words=25), 0.82, tools=TOOLS)
     async with Client(fleet.first, "sk-own") as client:
         answer = await client.chat(MODEL, history, tools=TOOLS)
     assert (answer.status, answer.outcome) == (200, "prepared")
