@@ -19,7 +19,8 @@ __all__ = ["main"]
 
 ROOT = Path(__file__).resolve().parents[1]
 COMPUTING = ("tests/admin", "tests/engine", "tests/test_cases.py", "tests/test_replay.py")
-WAITING = ("tests/clients/test_fast.py", "tests/e2e", "tests/lab")
+WAITING = ("tests/clients/test_fast.py", "tests/e2e", "tests/lab", "tests/test_cli_buffers_terminal.py")
+WAITING += ("tests/test_cli_demo.py", "tests/test_cli_serve.py", "tests/test_example_teams.py")
 REST = tuple(f"--ignore={path}" for path in (*COMPUTING, *WAITING))
 EXAMPLES = "30"
 """Of each property of ``tests/core``; pytest alone and ``make coverage`` try 60, ``make fuzz`` more."""
