@@ -1,8 +1,8 @@
 """Carries a request through the pure core: what is decided, what follows the call, and what runs behind it.
 
 ``Compactor`` takes a ``Request`` from the host, has it measured by ``RequestMeter``, and returns a decision:
-``Untouched``, ``Measured`` or ``Planned``. ``PostCall`` is told how the call ended and starts what is to be done; ``UsageReports`` learns
-from what the provider said of the prompt's length; ``Worker`` does it in the
+``Untouched``, ``Measured`` or ``Planned``. ``PostCall`` is told how the call ended and starts what is to be
+done; ``UsageReports`` learns from what the provider said of the prompt's length; ``Worker`` does it in the
 background, with ``SummaryPipeline`` asking the models. ``NoticePoller`` lets a process know what operators
 did elsewhere.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from gateway_compaction.core.conversation.body import wants_json
 from gateway_compaction.core.conversation.digest import OPENING
 from gateway_compaction.core.conversation.transcript import Transcript, forget_histories, parse_transcript
+from gateway_compaction.core.endpoints.read import forget_items
 from gateway_compaction.core.planning.caches import DerivedCaches
 from gateway_compaction.core.planning.context import RequestContext, find_least_tokens, reserved_tokens
 from gateway_compaction.core.planning.plan import Plan, plan_without_store
@@ -110,6 +111,7 @@ class RequestMeter:
         forget_terms()
         forget_identifiers()
         forget_histories()
+        forget_items()
 
     # Parts of the steps.
 

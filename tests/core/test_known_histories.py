@@ -16,7 +16,6 @@ from gateway_compaction.core.conversation.known_histories import (
     BRANCHES,
     MESSAGE_CHARACTERS,
     KnownHistories,
-    KnownHistory,
 )
 from gateway_compaction.core.conversation.messages import ORIGIN
 from gateway_compaction.core.conversation.transcript import Transcript, forget_histories, parse_transcript
@@ -167,15 +166,13 @@ class TestRoom:
     """The room that histories take."""
 
     @staticmethod
-    def keep(kept: KnownHistories, messages: list[Any]) -> None:
+    def keep(kept: KnownHistories[None], messages: list[Any]) -> None:
         found = parse_transcript(messages)
-        texts, roles = found.plain_texts, found.roles
-        whole = KnownHistory((), 0, texts, roles, found.openers, found.digests, found.chain)
-        kept.keep(found.history, whole, kept.find(found.history))
+        kept.keep(found.history, None, kept.find(found.history))
 
     def test_the_oldest_conversation_goes_where_it_is_full(self) -> None:
         one = 8 * (MESSAGE_CHARACTERS + 20)
-        kept = KnownHistories(limit=5 * one)
+        kept = KnownHistories[None](limit=5 * one)
         for number in range(9):
             self.keep(kept, talk_of(8, f"{number} "))
         found = [bool(kept.find(talk_of(8, f"{number} "))) for number in range(9)]
@@ -183,7 +180,7 @@ class TestRoom:
         assert kept._size <= 5 * one
 
     def test_what_threads_have_counted_wrongly_is_added_up_anew(self) -> None:
-        kept = KnownHistories()
+        kept = KnownHistories[None]()
         self.keep(kept, talk_of(8))
         kept._size = 10**9
         self.keep(kept, talk_of(8, "other "))
@@ -191,21 +188,21 @@ class TestRoom:
         assert kept._size == sum(one.size for many in kept._kept.values() for one in many)
 
     def test_going_on_takes_the_place_of_what_it_goes_on_from(self) -> None:
-        kept = KnownHistories()
+        kept = KnownHistories[None]()
         for length in range(OPENING, 30):
             self.keep(kept, talk_of(length))
         assert [len(known.messages) for many in kept._kept.values() for known in many] == [29]
-        alone = KnownHistories()
+        alone = KnownHistories[None]()
         self.keep(alone, talk_of(29))
         assert kept._size == alone._size > 29 * MESSAGE_CHARACTERS
 
     def test_one_that_would_take_a_quarter_of_it_is_not_kept(self) -> None:
-        kept = KnownHistories(limit=20 * MESSAGE_CHARACTERS)
+        kept = KnownHistories[None](limit=20 * MESSAGE_CHARACTERS)
         self.keep(kept, talk_of(6))
         assert kept.find(talk_of(6)) is None and not kept._size
 
     def test_lists_and_numbers_take_room_as_well(self) -> None:
-        kept = KnownHistories()
+        kept = KnownHistories[None]()
         self.keep(kept, [{"role": "user", "content": [{"type": "text", "text": "x" * 1_000}], "n": 1}])
         assert kept._size == 3 * MESSAGE_CHARACTERS + len("user") + len("text") + 1_000
 

@@ -7,57 +7,54 @@ else can edit, and only what compares equal in all that it holds is taken as rea
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from gateway_compaction.core.conversation.digest import OPENING
-from gateway_compaction.core.conversation.messages import ORIGIN, Message
+from gateway_compaction.core.conversation.messages import ORIGIN
 
 KEPT_CHARACTERS, MESSAGE_CHARACTERS = 16_000_000, 400
-"""Characters of messages that are kept in one process, in 16 to 64 MB: some thirty conversations of 100,000
-tokens. Each message takes the room of some more."""
+"""Characters of messages that are kept in one process of each form, in 16 to 64 MB: some thirty conversations
+of 100,000 tokens. Each message takes the room of some more. The forms of one conversation share texts."""
 
 BRANCHES = 8
 """Histories with the same opening that are kept: branches of one conversation, or chats that begin alike."""
 
+NAMED_CHARACTERS = 100
+"""Characters of a text in an opening by which conversations are told apart before they are compared."""
+
+Read = TypeVar("Read")
+
 
 @dataclass(frozen=True, slots=True)
-class KnownHistory:
+class KnownHistory(Generic[Read]):
     """A history that was read, with all that was read of it.
 
     Attributes:
         messages: copies of its messages.
         size: the room that they take, in characters.
-        texts: for each message its text if it is plain, else None.
-        roles: the part that each message plays.
-        openers: the history's cuts; see ``Transcript``.
-        digests: one name for each message.
-        chain: names of its beginnings.
+        read: what was read of them.
     """
 
     messages: tuple[Any, ...]
     size: int
-    texts: tuple[str | None, ...]
-    roles: tuple[str, ...]
-    openers: Mapping[int, int | None]
-    digests: tuple[bytes, ...]
-    chain: tuple[str, ...]
+    read: Read
 
 
-class Beginning(NamedTuple):
+class Beginning(NamedTuple, Generic[Read]):
     """The messages at the beginning of a history that a known one begins with too.
 
     Attributes:
         length: how many they are.
     """
 
-    known: KnownHistory
+    known: KnownHistory[Read]
     length: int
 
 
-class KnownHistories:
-    """The histories of one process; those that nobody went on with for longest go first.
+class KnownHistories(Generic[Read]):
+    """The histories of one process in one form; those that nobody went on with for longest go first.
 
     Threads may share it. Of two that keep a branch of one conversation in the same moment one may be lost,
     and is read anew.
@@ -65,12 +62,12 @@ class KnownHistories:
 
     def __init__(self, limit: int = KEPT_CHARACTERS) -> None:
         self._limit = limit
-        self._kept: dict[tuple[Any, ...], tuple[KnownHistory, ...]] = {}
+        self._kept: dict[tuple[Any, ...], tuple[KnownHistory[Read], ...]] = {}
         self._size = 0
 
-    def find(self, history: Sequence[Any]) -> Beginning | None:
+    def find(self, history: Sequence[Any]) -> Beginning[Read] | None:
         """Return the longest beginning of a history that is known, None where there is none."""
-        found: Beginning | None = None
+        found: Beginning[Read] | None = None
         for known in self._kept.get(_name_opening(history), ()):
             length = _count_equal(known.messages, history)
             if length > (found.length if found else 0):
@@ -79,12 +76,12 @@ class KnownHistories:
                 break
         return found
 
-    def keep(self, history: Sequence[Message], read: KnownHistory, beginning: Beginning | None) -> None:
+    def keep(self, history: Sequence[Any], read: Read, beginning: Beginning[Read] | None) -> None:
         """Keep what was read of a history, in the place of the one that it goes on from.
 
         Args:
-            history: the messages themselves, which are copied.
-            read: all that was read of them; its own ``messages`` and ``size`` do not count.
+            history: its messages, which are copied.
+            read: what was read of them; nobody may edit it.
             beginning: what ``find`` returned of this history.
         """
         start, before, size = 0, (), 0
@@ -96,12 +93,10 @@ class KnownHistories:
         size += sum(map(_measure, new))
         if size > self._limit // 4:
             return
-        kept = KnownHistory(
-            (*before, *new), size, read.texts, read.roles, read.openers, read.digests, read.chain
-        )
         replaced = beginning.known if beginning and start == len(beginning.known.messages) else None
         name = _name_opening(history)
         others = self._kept.pop(name, ())
+        kept = KnownHistory((*before, *new), size, read)
         left = (*(other for other in others if other is not replaced), kept)[-BRANCHES:]
         self._kept[name] = left
         self._size += sum(one.size for one in left) - sum(one.size for one in others)
@@ -121,6 +116,13 @@ class KnownHistories:
         while total > room:
             total, start = total - sizes[start], start + 1
         self._kept, self._size = dict(conversations[start:]), total
+
+
+def copy_value(value: Any) -> Any:
+    """Return a copy of a JSON value, which nobody else can edit."""
+    if type(value) is dict:
+        return {name: copy_value(one) for name, one in value.items()}
+    return [copy_value(one) for one in value] if type(value) is list else value
 
 
 class _Exact:
@@ -160,9 +162,17 @@ def _measure(value: Any) -> int:
 
 
 def _name_opening(history: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the texts of a history's first messages, None for those that have no plain one."""
-    contents = (one.get("content") if isinstance(one, Mapping) else None for one in history[:OPENING])
-    return tuple(content if type(content) is str else None for content in contents)
+    """Return how the texts of a history's first messages begin, and how long they are."""
+    texts = (text for message in history[:OPENING] for text in _list_texts(message))
+    return tuple((len(text), text[:NAMED_CHARACTERS]) for text in texts)
+
+
+def _list_texts(value: Any, depth: int = 3) -> Iterator[str]:
+    if type(value) is str:
+        yield value
+    elif depth and type(value) in (dict, list):
+        for inner in value.values() if type(value) is dict else value:
+            yield from _list_texts(inner, depth - 1)
 
 
 def _count_equal(known: Sequence[Any], history: Sequence[Any]) -> int:

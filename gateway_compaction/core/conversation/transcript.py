@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from gateway_compaction.core.conversation.digest import OPENING, build_digest_chain, digest_history
-from gateway_compaction.core.conversation.known_histories import Beginning, KnownHistories, KnownHistory
+from gateway_compaction.core.conversation.known_histories import Beginning, KnownHistories
 from gateway_compaction.core.conversation.messages import (
     PREAMBLE_ROLES,
     Message,
@@ -34,7 +34,18 @@ from gateway_compaction.errors import TranscriptError
 
 T = TypeVar("T")
 
-_known_histories = KnownHistories()
+
+class ReadHistory(NamedTuple):
+    """All that was read of a history in an earlier call; see ``Transcript``."""
+
+    texts: tuple[str | None, ...]
+    roles: tuple[str, ...]
+    openers: Mapping[int, int | None]
+    digests: tuple[bytes, ...]
+    chain: tuple[str, ...]
+
+
+_known_histories = KnownHistories[ReadHistory]()
 
 
 def forget_histories() -> None:
@@ -68,7 +79,7 @@ class Transcript:
     turn_starts: tuple[int, ...]
     plain_texts: tuple[str | None, ...]
     roles: tuple[str, ...]
-    beginning: Beginning | None = field(default=None, repr=False, compare=False)
+    beginning: Beginning[ReadHistory] | None = field(default=None, repr=False, compare=False)
 
     @property
     def last_user(self) -> int | None:
@@ -87,8 +98,8 @@ class Transcript:
             return tuple(digest_history(self.history))
         known, length = self.beginning
         # Results are named by the place of their call, so the message with the calls is named once more.
-        start = _find_last(known.roles, "assistant", length) or 0
-        return known.digests[:start] + tuple(digest_history(self.history[start:]))
+        start = _find_last(self.roles, "assistant", length) or 0
+        return known.read.digests[:start] + tuple(digest_history(self.history[start:]))
 
     @cached_property
     def chain(self) -> tuple[str, ...]:
@@ -97,7 +108,7 @@ class Transcript:
         The history is kept for the next call of its conversation: whoever asks for this has use for it.
         """
         chain = self._build_chain()
-        read = KnownHistory((), 0, self.plain_texts, self.roles, self.openers, self.digests, chain)
+        read = ReadHistory(self.plain_texts, self.roles, self.openers, self.digests, chain)
         _known_histories.keep(self.history, read, self.beginning)
         return chain
 
@@ -105,7 +116,8 @@ class Transcript:
         if self.beginning is None:
             return build_digest_chain(self.digests)
         known, length = self.beginning
-        return known.chain[:length] + build_digest_chain(self.digests[length:], known.chain[length])
+        chain = known.read.chain
+        return chain[:length] + build_digest_chain(self.digests[length:], chain[length])
 
 
 def parse_transcript(messages: Sequence[Any]) -> Transcript:
@@ -123,7 +135,7 @@ def parse_transcript(messages: Sequence[Any]) -> Transcript:
     roles: tuple[str, ...] = ()
     if beginning is not None:
         known, length = beginning
-        texts, roles = known.texts[:length], known.roles[:length]
+        texts, roles = known.read.texts[:length], known.read.roles[:length]
     new = history[len(texts) :]
     for index, message in enumerate(new, start + len(texts)):
         # The type itself is asked first: what else is a mapping takes longer to be told.
@@ -157,7 +169,7 @@ def _find_cuts(
     history: tuple[Message, ...],
     roles: Sequence[str],
     texts: Sequence[str | None],
-    beginning: Beginning | None,
+    beginning: Beginning[ReadHistory] | None,
 ) -> dict[int, int | None]:
     """Return the cuts of a history, each with the opener that has to be repeated before it.
 
@@ -166,7 +178,7 @@ def _find_cuts(
     anew, since providers want all of it back or none.
     """
     first = _find_settled(history, roles, beginning)
-    cuts = {} if beginning is None else _take_before(beginning.known.openers, first)
+    cuts = {} if beginning is None else _take_before(beginning.known.read.openers, first)
     group_ends = _find_group_ends(history, roles, texts, first)
     # The end of the last group of calls and results, the current turn's opener, and whether it thinks aloud.
     closed = first
@@ -188,7 +200,9 @@ def _find_cuts(
     return cuts
 
 
-def _find_settled(history: tuple[Message, ...], roles: Sequence[str], beginning: Beginning | None) -> int:
+def _find_settled(
+    history: tuple[Message, ...], roles: Sequence[str], beginning: Beginning[ReadHistory] | None
+) -> int:
     """Return the index of a user message before which no later message changes a cut any more; 0 for none.
 
     What follows it is divided as if the history began there. A model's message stands between it and what is
@@ -200,7 +214,7 @@ def _find_settled(history: tuple[Message, ...], roles: Sequence[str], beginning:
     known, length = beginning
     last = _find_last(roles, "assistant", length)
     settled = None if last is None else _find_last(roles, "user", last)
-    while settled and known.openers.get(settled, settled) is not None:
+    while settled and known.read.openers.get(settled, settled) is not None:
         settled = _find_last(roles, "user", settled)
     # Of the known history what is not in this one may have answered such a call as well.
     others = (*history[settled or 0 :], *known.messages[length:])

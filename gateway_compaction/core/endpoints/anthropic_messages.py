@@ -10,10 +10,12 @@ container of a server's tools stays there: where its message is left out, it sta
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gateway_compaction.core.conversation.known_histories import KnownHistories, copy_value
 from gateway_compaction.core.conversation.messages import ORIGIN, Message, parts_of
 from gateway_compaction.core.conversation.parts import (
     has_type,
@@ -22,7 +24,14 @@ from gateway_compaction.core.conversation.parts import (
     is_thinking,
     part_type,
 )
-from gateway_compaction.core.endpoints.wire import Item, WireConversation, origin_of, sole_text
+from gateway_compaction.core.endpoints.wire import (
+    Item,
+    ReadItems,
+    WireConversation,
+    find_read_items,
+    origin_of,
+    sole_text,
+)
 
 OWN_COMPACTION = "the request asks the provider to manage its context"
 LOADS_TOOLS = "the history loads tools, and a part of it may not be left out"
@@ -38,6 +47,9 @@ DEPTH = 3
 KEEPS_HISTORY = "clear_thinking"
 """How the edits of a ``context_management`` begin that bound nothing: only what was thought is left out."""
 
+
+known_items = KnownHistories[ReadItems]()
+"""The items of plain bodies that earlier calls brought."""
 
 Span = tuple[int, int, int | None]
 """The blocks that a chat message was read from: a wire message's number, start and stop of them in it.
@@ -113,8 +125,11 @@ def read_anthropic_messages(body: Mapping[str, Any], *, is_plain: bool = False) 
     reading = _Reading(items if isinstance(items, list) else (), is_plain)
     if body.get("system"):
         reading.add({"role": "system", "content": body["system"]}, None)
-    for number, item in enumerate(reading.items):
-        _read_item(reading, number, item)
+    if is_plain:
+        _read_plain_items(reading)
+    else:
+        for number, item in enumerate(reading.items):
+            _read_item(reading, number, item)
     kinds = reading.kinds
     return WireConversation(
         "messages",
@@ -154,6 +169,24 @@ def _kinds_of(blocks: Any, depth: int = DEPTH) -> set[str]:
             if (inner := block.get(name)) and not isinstance(inner, str):
                 found |= _kinds_of(inner, depth - 1)
     return found
+
+
+def _read_plain_items(reading: _Reading) -> None:
+    """Read the items of a plain body, of which only those are read that no earlier call has brought.
+
+    Copies are read: the messages are kept, and whoever gets the items may edit them.
+    """
+    offset, start = len(reading.messages), 0
+    beginning = find_read_items(known_items, reading.items, offset)
+    if beginning is not None:
+        start, read = beginning.length, beginning.known.read
+        end = bisect_left(read.spans, start, key=lambda span: span[0])
+        reading.messages += read.messages[:end]
+        reading.spans += read.spans[:end]
+    for number in range(start, len(reading.items)):
+        _read_item(reading, number, copy_value(reading.items[number]))
+    read = ReadItems(tuple(reading.messages[offset:]), tuple(reading.spans[offset:]), offset, {})
+    known_items.keep(reading.items, read, beginning)
 
 
 def _read_item(reading: _Reading, number: int, item: Item) -> None:
@@ -304,6 +337,8 @@ def _to_piece(reading: _Reading, message: Message) -> _Piece | None:
         blocks = [_rebuild_result(reading, content[start], message)]
     else:
         blocks = _as_blocks(_to_blocks(reading, message.get("content")))
+    # What was read of a plain body is kept for later calls, and what is sent may be edited by the host.
+    blocks = copy_value(blocks) if is_changed and reading.is_plain else blocks
     return _Piece(str(item.get("role")), number, blocks, is_changed)
 
 

@@ -9,13 +9,22 @@ is left alone.
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from gateway_compaction.core.conversation.known_histories import KnownHistories, copy_value
 from gateway_compaction.core.conversation.messages import ORIGIN, Message
 from gateway_compaction.core.conversation.parts import part_type
-from gateway_compaction.core.endpoints.wire import Item, WireConversation, origin_of, sole_text
+from gateway_compaction.core.endpoints.wire import (
+    Item,
+    ReadItems,
+    WireConversation,
+    find_read_items,
+    origin_of,
+    sole_text,
+)
 
 PROVIDER_KEEPS = "the provider keeps this history"
 OWN_COMPACTION = "the request asks the provider to manage its context"
@@ -69,9 +78,11 @@ class _Reading:
         spans: of each chat message, by its number, the items that it was read from: start and stop; None for
             ``instructions``.
         parts: the parts as they came, by the ``id`` of what they were read as.
+        is_plain: the items are known to be texts, calls, outputs and thoughts; what was read is kept.
     """
 
     items: Sequence[Item]
+    is_plain: bool = False
     messages: list[dict[str, Any]] = field(default_factory=list)
     spans: list[tuple[int, int] | None] = field(default_factory=list)
     parts: dict[int, Any] = field(default_factory=dict)
@@ -103,18 +114,26 @@ class _Reading:
         return sole_text(content, INPUT_TEXTS) or [self.to_part(part) for part in content]
 
 
-def read_openai_responses(body: Mapping[str, Any]) -> WireConversation:
-    """Read a body of ``/v1/responses``."""
+known_items = KnownHistories[ReadItems]()
+"""The items of plain bodies that earlier calls brought."""
+
+
+def read_openai_responses(body: Mapping[str, Any], *, is_plain: bool = False) -> WireConversation:
+    """Read a body of ``/v1/responses``.
+
+    Args:
+        body: the body.
+        is_plain: ``sizes`` has found nothing but texts, calls, outputs and thoughts in it.
+    """
     given = body.get("input")
     items = given if isinstance(given, list) else [{"role": "user", "content": given}]
-    reading = _Reading(items)
+    reading = _Reading(items, is_plain)
     if body.get("instructions"):
         reading.add({"role": "system", "content": body["instructions"]}, None)
-    for number, item in enumerate(items):
-        _read_item(reading, number, item)
-    for message in reading.messages:
-        if message["role"] == "assistant":
-            message["content"] = _join_parts(reading, message["content"])
+    if is_plain:
+        _read_plain_items(reading)
+    else:
+        _read_items(reading, items, 0)
     return WireConversation(
         "responses",
         reading.messages,
@@ -142,6 +161,43 @@ def _join_parts(reading: _Reading, parts: Sequence[Any]) -> Any:
     # What else stands in the part of a text is lost with every change of the text.
     text = sole_text(parts, OUTPUT_TEXTS, bare=False)
     return text or [reading.to_part(part) for part in parts] or None
+
+
+def _read_plain_items(reading: _Reading) -> None:
+    """Read the items of a plain body, of which only those are read that no earlier call has brought.
+
+    Copies are read: the messages are kept, and whoever gets the items may edit them. The last of the known
+    messages is read again where it is an assistant's, since more items may belong to it.
+    """
+    offset, start = len(reading.messages), 0
+    beginning = find_read_items(known_items, reading.items, offset)
+    if beginning is not None:
+        start, read = beginning.length, beginning.known.read
+        end = bisect_right(read.spans, start, key=lambda span: span[1])
+        if end and read.messages[end - 1]["role"] == "assistant":
+            end -= 1
+        start = read.spans[end - 1][1] if end else 0
+        reading.messages += read.messages[:end]
+        reading.spans += read.spans[:end]
+        # An id names a part only for as long as its message is kept.
+        listed = [m["content"] for m in reading.messages[offset:] if type(m["content"]) is list]
+        names = (id(part) for parts in listed for part in parts)
+        reading.parts = {name: read.parts[name] for name in names if name in read.parts}
+    _read_items(reading, [copy_value(item) for item in reading.items[start:]], start)
+    read = ReadItems(
+        tuple(reading.messages[offset:]), tuple(reading.spans[offset:]), offset, dict(reading.parts)
+    )
+    known_items.keep(reading.items, read, beginning)
+
+
+def _read_items(reading: _Reading, items: Sequence[Item], start: int) -> None:
+    """Read items, of which the first has the number ``start``."""
+    first = len(reading.messages)
+    for number, item in enumerate(items, start):
+        _read_item(reading, number, item)
+    for message in reading.messages[first:]:
+        if message["role"] == "assistant":
+            message["content"] = _join_parts(reading, message["content"])
 
 
 def _read_item(reading: _Reading, number: int, item: Item) -> None:
@@ -297,7 +353,8 @@ def _to_wire_content(reading: _Reading, content: Any, text_type: str) -> Any:
     for part in content:
         came = reading.parts.get(id(part))
         if came is not None:
-            wire.append(came)
+            # Of a plain body it is kept for later calls, and what is sent may be edited by the host.
+            wire.append(copy_value(came) if reading.is_plain else came)
         elif part_type(part) == "text":
             wire.append({"type": text_type, "text": part["text"], **TEXT_FIELDS.get(text_type, {})})
         else:

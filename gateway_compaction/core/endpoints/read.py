@@ -26,8 +26,15 @@ READERS: Mapping[EndpointName, Reader] = {
 PLAIN_READERS: Mapping[EndpointName, Reader] = {
     **READERS,
     "messages": partial(read_anthropic_messages, is_plain=True),
+    "responses": partial(read_openai_responses, is_plain=True),
 }
 RESTS = {"messages": anthropic_messages.to_chat_body, "responses": openai_responses.to_chat_body}
+
+
+def forget_items() -> None:
+    """Drop what is kept of the bodies of earlier calls: something was erased."""
+    anthropic_messages.known_items.forget()
+    openai_responses.known_items.forget()
 
 
 def read_conversation(endpoint: EndpointName, body: Mapping[str, Any]) -> WireConversation:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from gateway_compaction.core.conversation.body import PlainSize
+from gateway_compaction.core.conversation.known_histories import Beginning, KnownHistories
 from gateway_compaction.core.conversation.messages import ORIGIN, Message
 
 EndpointName = Literal["chat", "messages", "responses"]
@@ -58,6 +59,30 @@ class WireConversation:
     def field(self) -> str:
         """The field of the body that holds the messages."""
         return "input" if self.endpoint == "responses" else "messages"
+
+
+class ReadItems(NamedTuple):
+    """The chat messages that the items of an earlier call were read as.
+
+    Attributes:
+        messages: of the items alone; they hold nothing of the request, so that nobody edits them.
+        spans: where each came from, in the endpoint's own terms.
+        offset: how many messages stood before them, by which they are numbered.
+        parts: the parts as they came, by the ``id`` of what they were read as.
+    """
+
+    messages: Sequence[dict[str, Any]]
+    spans: Sequence[Any]
+    offset: int
+    parts: Mapping[int, Any]
+
+
+def find_read_items(
+    known: KnownHistories[ReadItems], items: Sequence[Item], offset: int
+) -> Beginning[ReadItems] | None:
+    """Return what is known of the beginning of a body's items, None where nothing that can be used is."""
+    beginning = known.find(items)
+    return beginning if beginning is not None and beginning.known.read.offset == offset else None
 
 
 def sole_text(parts: Sequence[Any], types: tuple[str, ...], *, bare: bool = True) -> str | None:
