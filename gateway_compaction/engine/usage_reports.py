@@ -79,18 +79,21 @@ class UsageReports:
     ) -> tuple[SessionRef, Report]:
         """Count what was sent, and find the session of a request that was sent without being hashed."""
         request, counter = decision.request, self._parts.counter
-        names: dict[int, bytes] = {}
         if isinstance(decision, Untouched):
             transcript = parse_transcript(request.messages)
+            counted = counter.raw_prompt_tokens(decision.sent, request.body, model.name)
+        elif decision.messages is None and not decision.is_laid_out:
+            transcript, counted = decision.context.transcript, decision.context.measure.raw
         else:
             transcript = decision.context.transcript
             # The transcript keeps its messages alive, so that an id names one of them and nothing else. What
             # somebody edited in place since is not followed.
             names = dict(zip(map(id, transcript.history), decision.context.digests, strict=True))
+            counted = counter.raw_prompt_tokens(decision.sent, request.body, model.name, names)
         room = model.window - reserved_tokens(request.body, model.window, decision.policy)
         report = Report(
             reported=reported or room,
-            counted=counter.raw_prompt_tokens(decision.sent, request.body, model.name, names),
+            counted=counted,
             media=counter.estimated_tokens(decision.sent, model.name),
             compacted=decision.messages is not None,
             at_least=not reported,

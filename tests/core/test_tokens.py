@@ -191,6 +191,13 @@ class TestMeasure:
 
     @search
     @given(talks, models)
+    def test_a_measure_tells_the_raw_tokens_of_the_prompt(self, talk: Talk, model: str) -> None:
+        counter = TokenCounter()
+        measure = counter.measure(parse_transcript(talk.messages), BODY, model, 100)
+        assert measure.raw == counter.raw_prompt_tokens(talk.messages, BODY, model)
+
+    @search
+    @given(talks, models)
     def test_counting_again_and_in_any_order_gives_the_same(self, talk: Talk, model: str) -> None:
         counter = TokenCounter()
         backwards = [counter.calibrated_tokens(m, model) for m in reversed(talk.messages)]

@@ -78,6 +78,7 @@ async def test_what_one_replica_prepared_the_other_uses(fleet: Fleet, second: Pr
     assert sent[0].sent.raw == sent[1].sent.raw
 
 
+@EVERY_DOOR
 async def test_a_proxy_killed_in_the_middle_of_a_summary_is_replaced(
     fleet: Fleet, second: Proxy, stage: Stage
 ) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from operator import add
@@ -55,12 +55,14 @@ class Measure:
         preamble: Tokens of the preamble.
         history: Running totals; ``history[k]`` are the tokens of the first k messages after the preamble.
         unexplained: Tokens that the provider counts in the request as it came, and in no compacted one.
+        raw: Uncalibrated tokens of the whole prompt as it came: what ``raw_prompt_tokens`` counts.
     """
 
     fixed: int
     preamble: int
     history: tuple[int, ...]
     unexplained: int = 0
+    raw: int = 0
 
     @property
     def total(self) -> int:
@@ -159,13 +161,18 @@ class TokenCounter:
             reserve: Tokens kept free for the answer, as ``output_reserve`` finds them.
             digests: The digest of each message of the history, where at hand; else they are computed.
         """
-        fixed = self._calibrate(PER_REQUEST + self._count_schemas(body, model), model) + reserve
+        beside = PER_REQUEST + self._count_schemas(body, model)
         names = digests or [digest_message(m) for m in transcript.history]
         factor = self.calibration.factor(model)
         counts = self._count_all(transcript.history, transcript.plain_texts, names, model)
         history = accumulate((math.ceil(count * factor) for count in counts), initial=0)
-        preamble = sum(self.calibrated_tokens(m, model) for m in transcript.preamble)
-        return Measure(fixed, preamble, tuple(history))
+        preamble = [self.raw_message_tokens(message, model) for message in transcript.preamble]
+        return Measure(
+            math.ceil(beside * factor) + reserve,
+            sum(math.ceil(count * factor) for count in preamble),
+            tuple(history),
+            raw=beside + sum(preamble) + sum(counts),
+        )
 
     def correct(
         self, measure: Measure, transcript: Transcript, model: str, correction: Correction
@@ -175,7 +182,8 @@ class TokenCounter:
         if correction.media != 1.0:
             more = (self._surplus_of_media(m, model, correction.media) for m in transcript.history)
             history = tuple(map(add, history, accumulate(more, initial=0)))
-        return Measure(measure.fixed + correction.beside, measure.preamble, history, correction.unexplained)
+        fixed = measure.fixed + correction.beside
+        return replace(measure, fixed=fixed, history=history, unexplained=correction.unexplained)
 
     def calibrated_tokens(
         self, message: Message, model: str, digest: bytes | None = None, media: float = 1.0
