@@ -295,7 +295,7 @@ def has_decision_for(state: CallState, value: Any) -> bool:
 
 
 def is_edited(state: CallState) -> bool:
-    """Tell whether the messages that were decided about were edited in place since; hashes them again."""
+    """Tell whether the messages that were decided about were edited in place since; they are read again."""
     if state.base is None or isinstance(state.base, Untouched):
         # Nothing was kept of them.
         return False

@@ -148,7 +148,8 @@ def build(
 ) -> Runtime:
     """Wire one process. Connects to nothing yet.
 
-    Another store is made here, in place of ``RedisStore`` and ``RedisArchive``. What its archive remembers
+    Another store is made here, in place of ``RedisStore``, ``RedisArchive``, ``RedisConversations`` and
+    ``RedisSignIns``. What its archive remembers
     is forgotten with ``clear``, which is not in ``Archive``: ``NoticePoller`` calls it when something was
     erased. Redis is also named in ``cli.doctor``, ``cli.init``, ``cli.serve`` and ``cli.buffers.reach``
     (which reach it without a gateway), in ``cli.launch`` and ``cli.banner`` (which hand its address on and

@@ -123,8 +123,9 @@ class Compactor:
             return Untouched(request, policy, "none", reason, seen_by, tokens_before=tokens)
         if model is None:
             return Untouched(request, policy, "none", "the context window of the model is unknown")
-        # So are calls that an operator or their client asked for, those of policies that note every
-        # conversation, those whose conversation the gateway keeps, and those whose client tells of its work.
+        # The store is asked about these calls however small they are: those that their client asked for, of
+        # policies that note every conversation, of conversations that the gateway keeps, and those whose
+        # client tells of its work.
         has_state = bool(request.conversation) or request.client_state is not None
         is_wanted = policy.note == "all" or has_state or wish == "now"
         measured = await self._meter.measure(request, policy, model, wanted=is_wanted)

@@ -5,6 +5,8 @@ Most requests are small, and all pass here: what is below every level must cost 
 
 from __future__ import annotations
 
+from functools import cache
+
 from gateway_compaction.core.conversation.body import wants_json
 from gateway_compaction.core.conversation.digest import OPENING
 from gateway_compaction.core.conversation.transcript import Transcript, forget_histories, parse_transcript
@@ -29,6 +31,9 @@ from gateway_compaction.errors import TranscriptError
 MODELS_KEPT = 50
 """Model names whose derived caches are kept: a client may invent names where a wildcard serves any model."""
 
+REQUESTED_SECONDS = 600.0
+"""Seconds for which this process itself remembers that a client asked for compaction: a long call's."""
+
 
 class RequestMeter:
     """Counts requests, and builds what a plan depends on. One for each process, with its caches.
@@ -43,6 +48,7 @@ class RequestMeter:
         self._parts, self._offload, self._index_tokens = parts, offload, index_tokens
         self._caches: dict[str, DerivedCaches] = {}
         self._requested: frozenset[str] = frozenset()
+        self._requested_here: dict[str, float] = {}
 
     async def measure(
         self, request: Request, policy: Policy, model: SizedModel, *, wanted: bool
@@ -102,8 +108,13 @@ class RequestMeter:
         self._requested = requested
 
     def add_requested(self, session_id: str) -> None:
-        """Have the store asked at the next call of this session as well."""
-        self._requested |= {session_id}
+        """Have the store asked at the next call of this session as well.
+
+        The store is told of it after a call, and a call may take minutes: until then it is known here alone.
+        """
+        now = self._parts.clock()
+        recent = {name: at for name, at in self._requested_here.items() if now - at < REQUESTED_SECONDS}
+        self._requested_here = {**recent, session_id: now}
 
     def clear_caches(self) -> None:
         """Drop everything that holds text: something was erased."""
@@ -116,12 +127,17 @@ class RequestMeter:
     # Parts of the steps.
 
     async def _parse(self, request: Request) -> Transcript:
-        is_large = len(request.messages) > LARGE_HISTORY
+        # With a size the messages may not have been read yet: that belongs to the work.
+        number = request.size.messages if request.size is not None else len(request.messages)
+        is_large = number > LARGE_HISTORY
         return await self._offload.run(is_large, parse_transcript, request.messages)
 
     def _is_requested(self, request: Request, transcript: Transcript) -> bool:
         """Tell whether an operator asked for the session of these messages, which are not hashed yet."""
-        return bool(self._requested) and find_session(request, transcript).session_id in self._requested
+        if not self._requested and not self._requested_here:
+            return False
+        session_id = find_session(request, transcript).session_id
+        return session_id in self._requested or session_id in self._requested_here
 
     def _find_small_unread(self, request: Request, policy: Policy, model: SizedModel) -> Untouched | None:
         """Tell of most requests that they are below every level before their messages are even read.
@@ -130,7 +146,12 @@ class RequestMeter:
         tell. A few messages more than there are turns do no harm.
         """
         size = request.size
-        if size is None or self._requested or self._parts.surpluses.has_larger(request.tenant):
+        if (
+            size is None
+            or self._requested
+            or self._requested_here
+            or self._parts.surpluses.has_larger(request.tenant)
+        ):
             return None
         least = find_least_tokens(policy, model.window, request.body, size.messages)
         if self._parts.counter.upper_bound_of_size(size, request.body, model.name, least) >= least:
@@ -154,8 +175,12 @@ class RequestMeter:
         self, request: Request, policy: Policy, model: SizedModel, transcript: Transcript
     ) -> RequestContext:
         counter, name, digests = self._parts.counter, model.name, transcript.digests
-        # The transcript keeps its messages alive, so that an id names one of them and nothing else.
-        names = dict(zip(map(id, transcript.history), digests, strict=True))
+
+        @cache
+        def name_messages() -> dict[int, bytes]:
+            # The transcript keeps its messages alive, so that an id names one of them and nothing else.
+            return dict(zip(map(id, transcript.history), digests, strict=True))
+
         reserve = reserved_tokens(request.body, model.window, policy)
         measure = counter.measure(transcript, request.body, name, reserve, digests)
         surplus = self._parts.surpluses.find(find_session(request, transcript), name)
@@ -174,11 +199,11 @@ class RequestMeter:
             window=model.window,
             policy=policy,
             calibrated_tokens=lambda message: counter.calibrated_tokens(
-                message, name, names.get(id(message)), correction.media
+                message, name, name_messages().get(id(message)), correction.media
             ),
             raw_tokens=lambda text: counter.raw_tokens(text, name),
             raw_message_tokens=lambda message: counter.raw_message_tokens(
-                message, name, names.get(id(message))
+                message, name, name_messages().get(id(message))
             ),
             wants_json=wants_json(request.body),
             index_tokens=self._index_tokens,

@@ -46,7 +46,7 @@ class ModelWindows:
         declared = (policy.context_window if own_group else None) or facts.window
         if declared is None and isinstance(policy.unknown_window, int):
             declared = policy.unknown_window
-        if facts.window is None and declared is None and policy.unknown_window == "leave":
+        if declared is None and policy.unknown_window == "leave":
             return None
         return self._parts.windows.window(facts.key, declared, self._parts.clock())
 

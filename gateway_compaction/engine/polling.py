@@ -29,8 +29,8 @@ POLL_SECONDS = 5.0
 
 FIRST_WAITS = 5
 """The first requests of a process wait at most so many times as long as any request waits for the store: the
-first question to it also connects. They are waited one by one: a process that is busy with its start stands
-still for longer than all of them, and what it waits for is there when it goes on."""
+first question to it also connects. The waits follow one another, since a process that is busy starting may
+stand still for longer than all of them; what it waits for is there when it goes on."""
 
 START_SECONDS = 2.0
 """Seconds that a process that starts waits for them at most, as where the store is down."""

@@ -64,7 +64,7 @@ class Request:
         about: whose the call is, by the names of ``archive.Owner``.
         endpoint: the endpoint that the client called.
         left_alone: why nothing of this request may be changed, or None.
-        managed: why it is not, unless the policy says otherwise: the provider shortens it. Or None.
+        managed: why nothing is changed unless the policy says otherwise: the provider shortens it. Or None.
         size: what is known of the messages before they are read, or None. With a size nothing is left alone.
         may_wait: False where no policy may let the request wait for a summary, because somebody may still
             block it: the summariser would read, and the store keep, what is blocked a moment later.

@@ -14,7 +14,9 @@ from gateway_compaction.core.conversation import transcript as module
 from gateway_compaction.core.conversation.digest import OPENING
 from gateway_compaction.core.conversation.known_histories import (
     BRANCHES,
-    MESSAGE_CHARACTERS,
+    NEWEST,
+    OBJECT_CHARACTERS,
+    VALUE_CHARACTERS,
     KnownHistories,
 )
 from gateway_compaction.core.conversation.messages import ORIGIN
@@ -151,15 +153,65 @@ class TestBeginning:
             parse_transcript(["no message"])
 
     def test_branches_are_known_side_by_side(self) -> None:
-        branches = [[*talk_of(OPENING), *talk_of(5, f"branch {n} ")] for n in range(BRANCHES)]
+        branches = [[*talk_of(OPENING), *talk_of(NEWEST + 1, f"branch {n} ")] for n in range(BRANCHES)]
         for branch in branches:
             known_of(branch)
         for branch in branches:
             found = parse_transcript(branch)
             assert found.beginning is not None and found.beginning.length == len(branch)
-        known_of([*talk_of(OPENING), *talk_of(5, "one more ")])
+        known_of([*talk_of(OPENING), *talk_of(NEWEST + 1, "one more ")])
         oldest = parse_transcript(branches[0])
         assert oldest.beginning is not None and oldest.beginning.length == OPENING
+
+    def test_moving_marks_leave_one_copy_of_a_conversation(self) -> None:
+        """Clients mark the newest message for the provider's cache, and unmark the one before."""
+        for length in range(OPENING, 40, 2):
+            marked = {"role": "user", "content": "marked", "cache_control": {"type": "ephemeral"}}
+            known_of([*talk_of(length), marked])
+        assert [len(known) for known in module._known_histories._kept.histories.values()] == [1]
+
+    def test_the_longest_of_several_is_taken(self) -> None:
+        kept, whole = KnownHistories[int](), talk_of(40)
+        for length in (30, 12, 20):
+            kept.keep(whole[:length], length, None)
+        found = kept.find(whole)
+        assert found is not None and found.known.read == 30
+
+    def test_what_is_known_to_its_end_is_not_kept_once_more(self) -> None:
+        known_of(talk_of(40))
+        for length in range(OPENING, 40):
+            known_of(talk_of(length))
+        [many] = module._known_histories._kept.histories.values()
+        assert [len(known.messages) for known in many] == [40]
+
+    def test_what_is_kept_while_another_thread_forgets_is_forgotten(self) -> None:
+        kept, history = KnownHistories[None](), _Interrupting(talk_of(9))
+        history.then = kept.forget
+        kept.keep(history, None, None)
+        assert kept.find(talk_of(9)) is None
+
+    def test_what_is_nested_too_deeply_is_read_and_not_kept(self) -> None:
+        deep: Any = "end"
+        for _ in range(700):
+            deep = {"a": deep}
+        call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": deep}}
+        talk = [*talk_of(8), {"role": "assistant", "content": None, "tool_calls": [call]}]
+        names = [known_of(talk).chain[-1] for _ in range(2)]
+        assert names[0] == names[1] and parse_transcript(talk).beginning is None
+
+
+class _Interrupting(list[Any]):
+    """A history during whose copying another thread does something."""
+
+    then: Any = None
+
+    def __getitem__(self, index: Any) -> Any:
+        if index == slice(0, None):
+            self.then()
+        return super().__getitem__(index)
+
+
+PLAIN = OBJECT_CHARACTERS + 4 * VALUE_CHARACTERS + len("role assistant content 0 message 0")
 
 
 class TestRoom:
@@ -171,43 +223,55 @@ class TestRoom:
         kept.keep(found.history, None, kept.find(found.history))
 
     def test_the_oldest_conversation_goes_where_it_is_full(self) -> None:
-        one = 8 * (MESSAGE_CHARACTERS + 20)
+        one = 8 * PLAIN
         kept = KnownHistories[None](limit=5 * one)
         for number in range(9):
             self.keep(kept, talk_of(8, f"{number} "))
         found = [bool(kept.find(talk_of(8, f"{number} "))) for number in range(9)]
         assert found[-3:] == [True] * 3 and not any(found[:4])
-        assert kept._size <= 5 * one
+        assert kept._kept.size <= 5 * one
 
     def test_what_threads_have_counted_wrongly_is_added_up_anew(self) -> None:
         kept = KnownHistories[None]()
         self.keep(kept, talk_of(8))
-        kept._size = 10**9
+        kept._kept.size = 10**9
         self.keep(kept, talk_of(8, "other "))
         assert kept.find(talk_of(8)) is not None
-        assert kept._size == sum(one.size for many in kept._kept.values() for one in many)
+        assert kept._kept.size == sum(one.size for many in kept._kept.histories.values() for one in many)
 
     def test_going_on_takes_the_place_of_what_it_goes_on_from(self) -> None:
         kept = KnownHistories[None]()
         for length in range(OPENING, 30):
             self.keep(kept, talk_of(length))
-        assert [len(known.messages) for many in kept._kept.values() for known in many] == [29]
+        assert [len(known.messages) for many in kept._kept.histories.values() for known in many] == [29]
         alone = KnownHistories[None]()
         self.keep(alone, talk_of(29))
-        assert kept._size == alone._size > 29 * MESSAGE_CHARACTERS
+        assert kept._kept.size == alone._kept.size > 29 * OBJECT_CHARACTERS
 
     def test_one_that_would_take_a_quarter_of_it_is_not_kept(self) -> None:
-        kept = KnownHistories[None](limit=20 * MESSAGE_CHARACTERS)
+        kept = KnownHistories[None](limit=20 * PLAIN)
         self.keep(kept, talk_of(6))
-        assert kept.find(talk_of(6)) is None and not kept._size
+        assert kept.find(talk_of(6)) is None and not kept._kept.size
+
+    def test_branches_of_one_conversation_take_no_more_than_a_quarter(self) -> None:
+        kept = KnownHistories[None](limit=4 * 20 * PLAIN)
+        for number in range(4):
+            self.keep(kept, [*talk_of(OPENING), *talk_of(10, f"{number} ")])
+        [branches] = kept._kept.histories.values()
+        assert len(branches) == 1 and kept.find([*talk_of(OPENING), *talk_of(10, "3 ")]) is not None
 
     def test_lists_and_numbers_take_room_as_well(self) -> None:
         kept = KnownHistories[None]()
         self.keep(kept, [{"role": "user", "content": [{"type": "text", "text": "x" * 1_000}], "n": 1}])
-        assert kept._size == 3 * MESSAGE_CHARACTERS + len("user") + len("text") + 1_000
+        texts = ("role", "user", "content", "type", "text", "text", "x" * 1_000, "n")
+        whole = 3 * OBJECT_CHARACTERS + sum(VALUE_CHARACTERS + len(text) for text in texts) + VALUE_CHARACTERS
+        assert kept._kept.size == whole
+        many = KnownHistories[None](limit=1_000_000)
+        self.keep(many, [{"role": "user", "content": [0.1] * 10_000}])
+        assert not many._kept.histories
 
     def test_nothing_is_left_of_what_is_forgotten(self) -> None:
         known_of(talk_of(9))
         forget_histories()
         assert parse_transcript(talk_of(9)).beginning is None
-        assert not module._known_histories._kept and not module._known_histories._size
+        assert not module._known_histories._kept.histories and not module._known_histories._kept.size

@@ -132,9 +132,26 @@ class TestKept:
     def test_it_is_forgotten_with_everything_else(self, endpoint: EndpointName) -> None:
         body = MAKERS[endpoint](_turn(Random(1), 1))
         list(read_conversation(endpoint, body).messages)
-        assert KNOWN[endpoint]._kept
+        assert KNOWN[endpoint].at(0)._kept.histories
         forget_items()
-        assert not KNOWN[endpoint]._kept
+        assert not KNOWN[endpoint].at(0)._kept.histories
+
+    def test_what_is_nested_too_deeply_is_read_and_not_kept(self, endpoint: EndpointName) -> None:
+        deep: Any = "end"
+        for _ in range(480):
+            deep = {"a": deep}
+        body = MAKERS[endpoint](_turn(Random(1), 1))
+        field = "input" if endpoint == "responses" else "messages"
+        thought = {"type": "thinking", "thinking": "Hm.", "signature": deep}
+        items = {
+            "messages": {"role": "assistant", "content": [thought]},
+            "responses": {"type": "reasoning", "summary": deep},
+        }
+        body[field].append(items[endpoint])
+        wire = read_conversation(endpoint, body)
+        messages = list(wire.messages)
+        assert wire.write(messages)[-1] is body[field][-1]
+        assert not KNOWN[endpoint].at(0)._kept.histories
 
     def test_what_stands_before_the_items_changes_no_number(self, endpoint: EndpointName) -> None:
         body = MAKERS[endpoint](_turn(Random(1), 1))

@@ -202,6 +202,17 @@ class TestCompact:
         assert sent(await two.decide(chat(33))) == sent(second)
         assert first.session and (await two.archive.detail(ADMIN, first.session)).steering.compact
 
+    async def test_what_a_client_asked_for_is_not_lost_while_its_call_goes_on(
+        self, rigs: Callable[..., Rig]
+    ) -> None:
+        """The store hears of it after the call; what other processes are asked for may be heard before."""
+        rig = rigs(20_000)
+        first = await rig.decide(chat(31), headers={"x-compaction": "now"})
+        rig.compactor.set_requested(frozenset())
+        rig.post_call.follow(first, ANSWERED)
+        await rig.settle()
+        assert (await rig.decide(chat(33))).used is not None
+
     async def test_a_conversation_without_its_first_four_messages_has_no_name_yet(
         self, rigs: Callable[..., Rig]
     ) -> None:

@@ -8,21 +8,29 @@ else can edit, and only what compares equal in all that it holds is taken as rea
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from gateway_compaction.core.conversation.digest import OPENING
 from gateway_compaction.core.conversation.messages import ORIGIN
 
-KEPT_CHARACTERS, MESSAGE_CHARACTERS = 16_000_000, 400
-"""Characters of messages that are kept in one process of each form, in 16 to 64 MB: some thirty conversations
-of 100,000 tokens. Each message takes the room of some more. The forms of one conversation share texts."""
+KEPT_CHARACTERS = 16_000_000
+"""The room of the messages that are kept in one process of each form, in characters: of some thirty
+conversations of 100,000 tokens."""
+
+VALUE_CHARACTERS, OBJECT_CHARACTERS = 50, 200
+"""The room that each value takes besides its text, and each object or list besides its values."""
 
 BRANCHES = 8
 """Histories with the same opening that are kept: branches of one conversation, or chats that begin alike."""
 
-NAMED_CHARACTERS = 100
-"""Characters of a text in an opening by which conversations are told apart before they are compared."""
+NEWEST = 8
+"""Messages at the end of a known history that a later one may have otherwise and still take its place:
+clients mark the newest for the provider's cache, and take the marks back."""
+
+NAMED_TEXTS, NAMED_CHARACTERS = 16, 100
+"""Texts of an opening, and characters of each, by which conversations are told apart at first."""
 
 Read = TypeVar("Read")
 
@@ -53,26 +61,33 @@ class Beginning(NamedTuple, Generic[Read]):
     length: int
 
 
+@dataclass(slots=True)
+class _Kept(Generic[Read]):
+    """Histories by their openings, those that nobody went on with for longest first, and their room."""
+
+    histories: dict[tuple[Any, ...], tuple[KnownHistory[Read], ...]] = field(default_factory=dict)
+    size: int = 0
+
+
 class KnownHistories(Generic[Read]):
     """The histories of one process in one form; those that nobody went on with for longest go first.
 
     Threads may share it. Of two that keep a branch of one conversation in the same moment one may be lost,
-    and is read anew.
+    and is read anew. What is kept while another thread forgets is forgotten as well.
     """
 
     def __init__(self, limit: int = KEPT_CHARACTERS) -> None:
         self._limit = limit
-        self._kept: dict[tuple[Any, ...], tuple[KnownHistory[Read], ...]] = {}
-        self._size = 0
+        self._kept = _Kept[Read]()
 
     def find(self, history: Sequence[Any]) -> Beginning[Read] | None:
         """Return the longest beginning of a history that is known, None where there is none."""
         found: Beginning[Read] | None = None
-        for known in self._kept.get(_name_opening(history), ()):
+        for known in self._kept.histories.get(_name_opening(history), ()):
             length = _count_equal(known.messages, history)
             if length > (found.length if found else 0):
                 found = Beginning(known, length)
-            if length == len(known.messages):
+            if length == len(history):
                 break
         return found
 
@@ -84,45 +99,51 @@ class KnownHistories(Generic[Read]):
             read: what was read of them; nobody may edit it.
             beginning: what ``find`` returned of this history.
         """
-        start, before, size = 0, (), 0
+        # Bound once: where another thread forgets meanwhile, this goes with the rest.
+        kept, name = self._kept, _name_opening(history)
+        if beginning is not None and beginning.length == len(history):
+            # All of it is known; its conversation is the newest again.
+            if (branches := kept.histories.pop(name, None)) is not None:
+                kept.histories[name] = branches
+            return
+        start, before, size, replaced = 0, (), 0, None
         if beginning is not None:
             known, start = beginning
-            before = known.messages[:start]
-            size = known.size if start == len(known.messages) else sum(map(_measure, before))
-        new = tuple(map(_freeze, history[start:]))
-        size += sum(map(_measure, new))
+            others = known.messages[start:]
+            before, size = known.messages[:start], known.size - sum(map(_measure, others))
+            replaced = known if len(others) <= NEWEST else None
+        try:
+            new = tuple(map(_freeze, history[start:]))
+            size += sum(map(_measure, new))
+        except RecursionError:
+            # Nested deeper than Python follows; whoever reads it has to see to that as well.
+            return
         if size > self._limit // 4:
             return
-        replaced = beginning.known if beginning and start == len(beginning.known.messages) else None
-        name = _name_opening(history)
-        others = self._kept.pop(name, ())
-        kept = KnownHistory((*before, *new), size, read)
-        left = (*(other for other in others if other is not replaced), kept)[-BRANCHES:]
-        self._kept[name] = left
-        self._size += sum(one.size for one in left) - sum(one.size for one in others)
-        if self._size > self._limit:
-            self._drop_oldest()
+        others = kept.histories.pop(name, ())
+        left = [one for one in others if one is not replaced]
+        left.append(KnownHistory((*before, *new), size, read))
+        while len(left) > BRANCHES or sum(one.size for one in left) > self._limit // 4:
+            del left[0]
+        kept.histories[name] = tuple(left)
+        kept.size += sum(one.size for one in left) - sum(one.size for one in others)
+        if kept.size > self._limit:
+            self._drop_oldest(kept)
 
     def forget(self) -> None:
         """Drop all texts."""
-        self._kept, self._size = {}, 0
+        self._kept = _Kept()
 
-    def _drop_oldest(self) -> None:
+    def _drop_oldest(self, kept: _Kept[Read]) -> None:
         """Drop the oldest conversations until a quarter of the room is free."""
-        conversations = list(self._kept.items())
-        sizes = [sum(one.size for one in many) for _, many in conversations]
         # Added up anew: what two threads have kept in the same moment was counted wrongly.
-        room, start, total = self._limit - self._limit // 4, 0, sum(sizes)
-        while total > room:
-            total, start = total - sizes[start], start + 1
-        self._kept, self._size = dict(conversations[start:]), total
-
-
-def copy_value(value: Any) -> Any:
-    """Return a copy of a JSON value, which nobody else can edit."""
-    if type(value) is dict:
-        return {name: copy_value(one) for name, one in value.items()}
-    return [copy_value(one) for one in value] if type(value) is list else value
+        sizes = {name: sum(one.size for one in many) for name, many in list(kept.histories.items())}
+        kept.size = sum(sizes.values())
+        for name, size in sizes.items():
+            if kept.size <= self._limit - self._limit // 4:
+                break
+            kept.histories.pop(name, None)
+            kept.size -= size
 
 
 class _Exact:
@@ -153,18 +174,19 @@ def _freeze(value: Any, key: str = "") -> Any:
 
 
 def _measure(value: Any) -> int:
-    """Return the room that a copied message takes, in characters."""
-    if type(value) is str:
-        return len(value)
-    if type(value) is dict:
-        return MESSAGE_CHARACTERS + sum(map(_measure, value.values()))
-    return MESSAGE_CHARACTERS + sum(map(_measure, value)) if type(value) is list else 0
+    """Return the room that a copied value takes, in characters."""
+    kind = type(value)
+    if kind is str:
+        return VALUE_CHARACTERS + len(value)
+    if kind is dict:
+        return OBJECT_CHARACTERS + sum(_measure(name) + _measure(one) for name, one in value.items())
+    return OBJECT_CHARACTERS + sum(map(_measure, value)) if kind is list else VALUE_CHARACTERS
 
 
 def _name_opening(history: Sequence[Any]) -> tuple[Any, ...]:
     """Return how the texts of a history's first messages begin, and how long they are."""
     texts = (text for message in history[:OPENING] for text in _list_texts(message))
-    return tuple((len(text), text[:NAMED_CHARACTERS]) for text in texts)
+    return tuple((len(text), text[:NAMED_CHARACTERS]) for text in islice(texts, NAMED_TEXTS))
 
 
 def _list_texts(value: Any, depth: int = 3) -> Iterator[str]:

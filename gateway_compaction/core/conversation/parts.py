@@ -287,3 +287,14 @@ def _embedded_bytes(holder: Any) -> int:
         return 0
     data = holder.get("data") or holder.get("file_data") or ""
     return len(data) * 3 // 4 if isinstance(data, str) else 0
+
+
+def copy_value(value: Any) -> Any:
+    """Return a copy of a JSON value, which whoever has the value itself cannot edit.
+
+    Raises:
+        RecursionError: it is nested deeper than Python follows.
+    """
+    if type(value) is dict:
+        return {name: copy_value(one) for name, one in value.items()}
+    return [copy_value(one) for one in value] if type(value) is list else value

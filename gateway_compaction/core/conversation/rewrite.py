@@ -6,12 +6,17 @@ that what a provider has cached stays the same to the byte.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from gateway_compaction.core.conversation.messages import ORIGIN, READ_FIELDS, Message, parts_of
-from gateway_compaction.core.conversation.parts import cache_mark_of, is_text, is_thinking, part_text
+from gateway_compaction.core.conversation.parts import (
+    cache_mark_of,
+    copy_value,
+    is_text,
+    is_thinking,
+    part_text,
+)
 
 # Fields of messages and parts that are no text of anybody's.
 STRUCTURE = frozenset(
@@ -134,7 +139,7 @@ def replace_content(message: Message, text: str) -> Message:
     for part in parts_of(message):
         mark = mark or cache_mark_of(part)
     if mark and "cache_control" not in message:
-        return {**message, "content": [_text_part(text, json.loads(json.dumps(mark)))]}
+        return {**message, "content": [_text_part(text, mark)]}
     return {**message, "content": text}
 
 
@@ -167,4 +172,5 @@ def mark_for_cache(message: Message, mark: Any) -> Message:
 
 
 def _text_part(text: str, mark: Any) -> dict[str, Any]:
-    return {"type": "text", "text": text, "cache_control": mark}
+    # A copy: hosts edit marks in place, and the message that this one is of may be kept.
+    return {"type": "text", "text": text, "cache_control": copy_value(mark)}

@@ -43,6 +43,7 @@ class ReadHistory(NamedTuple):
     openers: Mapping[int, int | None]
     digests: tuple[bytes, ...]
     chain: tuple[str, ...]
+    counts: dict[str, tuple[int, ...]]
 
 
 _known_histories = KnownHistories[ReadHistory]()
@@ -69,7 +70,10 @@ class Transcript:
         plain_texts: For each message of the history its text if it is plain, else None. What looks at all
             messages of a call asks this, since to look into each message takes longer.
         roles: The part that each message of the history plays; see ``role_of``.
-        beginning: What is known of its beginning from an earlier call. No fact: None gives the same, later.
+        counts: The raw tokens of each message of the history, by how a family of models counts; filled in by
+            whoever counts them, for the next call.
+        beginning: What is known of its beginning from an earlier call: a shortcut, without which all comes
+            out the same and takes longer.
     """
 
     preamble: tuple[Message, ...]
@@ -79,12 +83,22 @@ class Transcript:
     turn_starts: tuple[int, ...]
     plain_texts: tuple[str | None, ...]
     roles: tuple[str, ...]
+    counts: dict[str, tuple[int, ...]] = field(default_factory=dict, repr=False, compare=False)
     beginning: Beginning[ReadHistory] | None = field(default=None, repr=False, compare=False)
 
     @property
     def last_user(self) -> int | None:
         """The index of the last user message, or None."""
         return self.turn_starts[-1] if self.turn_starts else None
+
+    def find_known_counts(self, way: str) -> tuple[int, ...]:
+        """Return the raw tokens of the messages at the beginning that an earlier call has counted."""
+        if way in self.counts:
+            return self.counts[way]
+        if self.beginning is None:
+            return ()
+        known, length = self.beginning
+        return known.read.counts.get(way, ())[:length]
 
     @cached_property
     def opening(self) -> str:
@@ -105,10 +119,10 @@ class Transcript:
     def chain(self) -> tuple[str, ...]:
         """Names of the beginnings of the history: entry k is of its first k messages.
 
-        The history is kept for the next call of its conversation: whoever asks for this has use for it.
+        Asking for it also keeps the history for the conversation's next call; small requests never ask.
         """
         chain = self._build_chain()
-        read = ReadHistory(self.plain_texts, self.roles, self.openers, self.digests, chain)
+        read = ReadHistory(self.plain_texts, self.roles, self.openers, self.digests, chain, self.counts)
         _known_histories.keep(self.history, read, self.beginning)
         return chain
 

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway_compaction.core.conversation.known_histories import KnownHistories, copy_value
 from gateway_compaction.core.conversation.messages import ORIGIN, Message, parts_of
 from gateway_compaction.core.conversation.parts import (
+    copy_value,
     has_type,
     is_call,
     is_result,
@@ -26,9 +26,9 @@ from gateway_compaction.core.conversation.parts import (
 )
 from gateway_compaction.core.endpoints.wire import (
     Item,
+    KnownItems,
     ReadItems,
     WireConversation,
-    find_read_items,
     origin_of,
     sole_text,
 )
@@ -48,7 +48,7 @@ KEEPS_HISTORY = "clear_thinking"
 """How the edits of a ``context_management`` begin that bound nothing: only what was thought is left out."""
 
 
-known_items = KnownHistories[ReadItems]()
+known_items = KnownItems()
 """The items of plain bodies that earlier calls brought."""
 
 Span = tuple[int, int, int | None]
@@ -121,15 +121,13 @@ def read_anthropic_messages(body: Mapping[str, Any], *, is_plain: bool = False) 
         is_plain: ``sizes`` has found nothing but texts, calls, results and thoughts in it, so what else there
             may be is not looked for again.
     """
-    items = body.get("messages")
-    reading = _Reading(items if isinstance(items, list) else (), is_plain)
-    if body.get("system"):
-        reading.add({"role": "system", "content": body["system"]}, None)
-    if is_plain:
-        _read_plain_items(reading)
-    else:
-        for number, item in enumerate(reading.items):
-            _read_item(reading, number, item)
+    given = body.get("messages")
+    items = given if isinstance(given, list) else ()
+    try:
+        reading = _read(items, body.get("system"), is_plain=is_plain)
+    except RecursionError:
+        # Nested deeper than can be copied: it is read without being kept.
+        reading = _read(items, body.get("system"), is_plain=False)
     kinds = reading.kinds
     return WireConversation(
         "messages",
@@ -139,6 +137,18 @@ def read_anthropic_messages(body: Mapping[str, Any], *, is_plain: bool = False) 
         LOADS_TOOLS if kinds & STATEFUL_BLOCKS else None,
         OWN_COMPACTION if kinds & COMPACTIONS or asks_to_manage(body) else None,
     )
+
+
+def _read(items: Sequence[Item], system: Any, *, is_plain: bool) -> _Reading:
+    reading = _Reading(items, is_plain)
+    if system:
+        reading.add({"role": "system", "content": system}, None)
+    if is_plain:
+        _read_plain_items(reading)
+        return reading
+    for number, item in enumerate(items):
+        _read_item(reading, number, item)
+    return reading
 
 
 def to_chat_body(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -172,12 +182,13 @@ def _kinds_of(blocks: Any, depth: int = DEPTH) -> set[str]:
 
 
 def _read_plain_items(reading: _Reading) -> None:
-    """Read the items of a plain body, of which only those are read that no earlier call has brought.
+    """Read the items of a plain body; what an earlier call has brought is taken over as it was read then.
 
     Copies are read: the messages are kept, and whoever gets the items may edit them.
     """
     offset, start = len(reading.messages), 0
-    beginning = find_read_items(known_items, reading.items, offset)
+    known_here = known_items.at(offset)
+    beginning = known_here.find(reading.items)
     if beginning is not None:
         start, read = beginning.length, beginning.known.read
         end = bisect_left(read.spans, start, key=lambda span: span[0])
@@ -185,8 +196,8 @@ def _read_plain_items(reading: _Reading) -> None:
         reading.spans += read.spans[:end]
     for number in range(start, len(reading.items)):
         _read_item(reading, number, copy_value(reading.items[number]))
-    read = ReadItems(tuple(reading.messages[offset:]), tuple(reading.spans[offset:]), offset, {})
-    known_items.keep(reading.items, read, beginning)
+    read = ReadItems(tuple(reading.messages[offset:]), tuple(reading.spans[offset:]), {})
+    known_here.keep(reading.items, read, beginning)
 
 
 def _read_item(reading: _Reading, number: int, item: Item) -> None:

@@ -14,14 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gateway_compaction.core.conversation.known_histories import KnownHistories, copy_value
 from gateway_compaction.core.conversation.messages import ORIGIN, Message
-from gateway_compaction.core.conversation.parts import part_type
+from gateway_compaction.core.conversation.parts import copy_value, part_type
 from gateway_compaction.core.endpoints.wire import (
     Item,
+    KnownItems,
     ReadItems,
     WireConversation,
-    find_read_items,
     origin_of,
     sole_text,
 )
@@ -114,7 +113,7 @@ class _Reading:
         return sole_text(content, INPUT_TEXTS) or [self.to_part(part) for part in content]
 
 
-known_items = KnownHistories[ReadItems]()
+known_items = KnownItems()
 """The items of plain bodies that earlier calls brought."""
 
 
@@ -127,13 +126,11 @@ def read_openai_responses(body: Mapping[str, Any], *, is_plain: bool = False) ->
     """
     given = body.get("input")
     items = given if isinstance(given, list) else [{"role": "user", "content": given}]
-    reading = _Reading(items, is_plain)
-    if body.get("instructions"):
-        reading.add({"role": "system", "content": body["instructions"]}, None)
-    if is_plain:
-        _read_plain_items(reading)
-    else:
-        _read_items(reading, items, 0)
+    try:
+        reading = _read(items, body.get("instructions"), is_plain=is_plain)
+    except RecursionError:
+        # Nested deeper than can be copied: it is read without being kept.
+        reading = _read(items, body.get("instructions"), is_plain=False)
     return WireConversation(
         "responses",
         reading.messages,
@@ -142,6 +139,17 @@ def read_openai_responses(body: Mapping[str, Any], *, is_plain: bool = False) ->
         PROVIDER_KEEPS if any(body.get(name) for name in KEEPING_FIELDS) else reading.left_alone,
         OWN_COMPACTION if body.get("context_management") else None,
     )
+
+
+def _read(items: Sequence[Item], instructions: Any, *, is_plain: bool) -> _Reading:
+    reading = _Reading(items, is_plain)
+    if instructions:
+        reading.add({"role": "system", "content": instructions}, None)
+    if is_plain:
+        _read_plain_items(reading)
+    else:
+        _read_items(reading, items, 0)
+    return reading
 
 
 def to_chat_body(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -164,16 +172,17 @@ def _join_parts(reading: _Reading, parts: Sequence[Any]) -> Any:
 
 
 def _read_plain_items(reading: _Reading) -> None:
-    """Read the items of a plain body, of which only those are read that no earlier call has brought.
+    """Read the items of a plain body; what an earlier call has brought is taken over as it was read then.
 
     Copies are read: the messages are kept, and whoever gets the items may edit them. The last of the known
     messages is read again where it is an assistant's, since more items may belong to it.
     """
     offset, start = len(reading.messages), 0
-    beginning = find_read_items(known_items, reading.items, offset)
+    known_here = known_items.at(offset)
+    beginning = known_here.find(reading.items)
     if beginning is not None:
-        start, read = beginning.length, beginning.known.read
-        end = bisect_right(read.spans, start, key=lambda span: span[1])
+        read = beginning.known.read
+        end = bisect_right(read.spans, beginning.length, key=lambda span: span[1])
         if end and read.messages[end - 1]["role"] == "assistant":
             end -= 1
         start = read.spans[end - 1][1] if end else 0
@@ -184,10 +193,8 @@ def _read_plain_items(reading: _Reading) -> None:
         names = (id(part) for parts in listed for part in parts)
         reading.parts = {name: read.parts[name] for name in names if name in read.parts}
     _read_items(reading, [copy_value(item) for item in reading.items[start:]], start)
-    read = ReadItems(
-        tuple(reading.messages[offset:]), tuple(reading.spans[offset:]), offset, dict(reading.parts)
-    )
-    known_items.keep(reading.items, read, beginning)
+    messages, spans = tuple(reading.messages[offset:]), tuple(reading.spans[offset:])
+    known_here.keep(reading.items, ReadItems(messages, spans, dict(reading.parts)), beginning)
 
 
 def _read_items(reading: _Reading, items: Sequence[Item], start: int) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from gateway_compaction.core.conversation.body import PlainSize
-from gateway_compaction.core.conversation.known_histories import Beginning, KnownHistories
+from gateway_compaction.core.conversation.known_histories import KnownHistories
 from gateway_compaction.core.conversation.messages import ORIGIN, Message
 
 EndpointName = Literal["chat", "messages", "responses"]
@@ -43,7 +43,7 @@ class WireConversation:
         write: makes of chat messages the value of the body's field ``field``. The messages are those above,
             changed copies of them, and new ones.
         left_alone: why nothing of this request may be changed, or None.
-        managed: why it is not, unless a policy says otherwise: the provider shortens it. Or None.
+        managed: why nothing is changed unless a policy says otherwise: the provider shortens it. Or None.
         size: what is known of the messages before they are read, or None. With a size nothing is left alone.
     """
 
@@ -65,24 +65,33 @@ class ReadItems(NamedTuple):
     """The chat messages that the items of an earlier call were read as.
 
     Attributes:
-        messages: of the items alone; they hold nothing of the request, so that nobody edits them.
+        messages: of the items alone, made from copies of them, so that an edit of the request reaches none.
         spans: where each came from, in the endpoint's own terms.
-        offset: how many messages stood before them, by which they are numbered.
         parts: the parts as they came, by the ``id`` of what they were read as.
     """
 
     messages: Sequence[dict[str, Any]]
     spans: Sequence[Any]
-    offset: int
     parts: Mapping[int, Any]
 
 
-def find_read_items(
-    known: KnownHistories[ReadItems], items: Sequence[Item], offset: int
-) -> Beginning[ReadItems] | None:
-    """Return what is known of the beginning of a body's items, None where nothing that can be used is."""
-    beginning = known.find(items)
-    return beginning if beginning is not None and beginning.known.read.offset == offset else None
+class KnownItems:
+    """The items of plain bodies that earlier calls to one endpoint brought.
+
+    Messages are numbered through the whole request, so what a message before the items shifts is kept apart.
+    """
+
+    def __init__(self) -> None:
+        self._by_offset = (KnownHistories[ReadItems](), KnownHistories[ReadItems]())
+
+    def at(self, offset: int) -> KnownHistories[ReadItems]:
+        """Return those before which so many messages stand, none or one."""
+        return self._by_offset[offset]
+
+    def forget(self) -> None:
+        """Drop all texts."""
+        for known in self._by_offset:
+            known.forget()
 
 
 def sole_text(parts: Sequence[Any], types: tuple[str, ...], *, bare: bool = True) -> str | None:

@@ -133,8 +133,9 @@ class TokenCounter:
     def uncached_characters(self, transcript: Transcript, digests: Sequence[bytes], model: str) -> int:
         """Return the characters of the history that ``measure`` would have to encode: its time is theirs."""
         way, total, cache = family_of(model).key, 0, self._cache
-        texts = transcript.plain_texts
-        for message, text, digest in zip(transcript.history, texts, digests, strict=True):
+        start = len(transcript.find_known_counts(way))
+        history, texts = transcript.history[start:], transcript.plain_texts[start:]
+        for message, text, digest in zip(history, texts, digests[start:], strict=True):
             if (way, digest) not in cache:
                 total += sum(len(p) for p in price_content(message) if isinstance(p, str))
             if text is not None:
@@ -164,7 +165,13 @@ class TokenCounter:
         beside = PER_REQUEST + self._count_schemas(body, model)
         names = digests or [digest_message(m) for m in transcript.history]
         factor = self.calibration.factor(model)
-        counts = self._count_all(transcript.history, transcript.plain_texts, names, model)
+        way = family_of(model).key
+        known = transcript.find_known_counts(way)
+        start = len(known)
+        counts = known + self._count_all(
+            transcript.history[start:], transcript.plain_texts[start:], names[start:], model
+        )
+        transcript.counts[way] = counts
         history = accumulate((math.ceil(count * factor) for count in counts), initial=0)
         preamble = [self.raw_message_tokens(message, model) for message in transcript.preamble]
         return Measure(
@@ -248,13 +255,15 @@ class TokenCounter:
         texts: Sequence[str | None],
         digests: Sequence[bytes],
         model: str,
-    ) -> list[int]:
-        """Count messages: nearly all were counted before, and most have nothing beside their content."""
+    ) -> tuple[int, ...]:
+        """Count messages: most were counted before, and have nothing beside their content."""
         known, way = self._cache.get, family_of(model).key
-        return [
-            (known((way, digest)) if text is not None else None) or self._count(message, digest, model)
-            for message, text, digest in zip(messages, texts, digests, strict=True)
-        ]
+        return tuple(
+            [
+                (known((way, digest)) if text is not None else None) or self._count(message, digest, model)
+                for message, text, digest in zip(messages, texts, digests, strict=True)
+            ]
+        )
 
     def _count(self, message: Message, digest: bytes, model: str) -> int:
         """Count a message by its digest; what it carries beside its content is no part of that."""
