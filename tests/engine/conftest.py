@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from gateway_compaction.core.conversation.transcript import forget_histories
+from gateway_compaction.core.endpoints.read import forget_items
 from tests.engine.rig import Rig, encodings
 
 if TYPE_CHECKING:
@@ -20,6 +22,13 @@ CALLBACK_LISTS = (
     "_async_success_callback",
     "_async_failure_callback",
 )
+
+
+@pytest.fixture(autouse=True)
+def unknown_histories() -> None:
+    """Each test begins as a process that has seen nothing: what it counts was not counted by another."""
+    forget_histories()
+    forget_items()
 
 
 @pytest.fixture
