@@ -1,5 +1,5 @@
-"""Wrap the library functions that are compared with; each is imported when it is asked for, and may be
-absent.
+"""Wrap the functions of other libraries that compaction is compared with; each is imported only when asked
+for, and may be missing.
 """
 
 from __future__ import annotations

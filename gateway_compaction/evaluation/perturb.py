@@ -46,7 +46,11 @@ def script_of(text: str) -> str:
 
 
 def rephrase_as_question(text: str) -> str:
-    """Return a question for a sentence; particles, spaces and order change, the content words stay."""
+    """Return a question for a sentence: its content words stay, what stands around them changes.
+
+    In Korean, Japanese and Chinese particles and spaces change; elsewhere stop words go and the halves change
+    places.
+    """
     return f"{_rephrase(text)}?"
 
 
