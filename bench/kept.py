@@ -20,7 +20,7 @@ from bench.endpoints import _talk as build_talk
 from tests.lab import Client, Model, Proxy, RedisServer, Upstream
 from tests.lab.proxy import proxy_config
 
-ROUNDS, CALLS = 6, 20
+ROUNDS, CALLS = 12, 20
 # Calls of tools, and the window: below every level, and compacted.
 CASES = ((5, 200_000), (50, 1_000_000), (50, 32_000), (200, 1_000_000))
 CLIENTS = ("kept", "recorded", "default")

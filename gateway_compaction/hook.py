@@ -73,6 +73,7 @@ from gateway_compaction.core.endpoints.answers import read_answer
 from gateway_compaction.core.pins.rules import compile_grammars
 from gateway_compaction.core.policy.model import Policy
 from gateway_compaction.core.text.language import load_classifier
+from gateway_compaction.engine.offload import Offloader, is_large_decision
 from gateway_compaction.engine.post_call import Ending
 from gateway_compaction.engine.request import Decision
 from gateway_compaction.engine.restoring import HEADER, find_reason_to_begin_anew
@@ -385,8 +386,8 @@ class CompactionHook(CustomLogger):
         """Tell whether another hook left something else for this deployment than what was decided about."""
         if not has_decision_for(state, value):
             return True
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._runtime.executors[0], is_edited, state)
+        front = Offloader(self._runtime.executors[0])
+        return await front.run(is_large_decision(state.base), is_edited, state)
 
     async def _decide(self, state: CallState, data: dict[str, Any]) -> None:
         """Let the compactor decide about the messages in ``data``, and put in what it makes of them."""

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from gateway_compaction.core.conversation.body import PlainSize
 from gateway_compaction.core.conversation.digest import count_characters
 from gateway_compaction.core.conversation.messages import Message, plain_text_of
+from gateway_compaction.engine.request import Decision, Measured, Planned
 
 T = TypeVar("T")
 
@@ -28,7 +29,7 @@ LARGE_UNCOUNTED_CHARS = 20_000
 """Characters that were never counted from which on counting leaves the loop."""
 
 LARGE_TOKENS = 8_000
-"""Tokens from which on planning and rendering leave the loop."""
+"""Tokens from which on planning and rendering leave the loop, and what goes through all messages again."""
 
 
 class Offloader:
@@ -46,6 +47,11 @@ class Offloader:
         if not is_large:
             return work(*args)
         return await asyncio.get_running_loop().run_in_executor(self._executor, work, *args)
+
+
+def is_large_decision(decision: Decision | None) -> bool:
+    """Tell whether going through the messages of a counted request once more would hold up other requests."""
+    return isinstance(decision, Measured | Planned) and decision.context.measure.total > LARGE_TOKENS
 
 
 def is_large_history(history: Sequence[Message], size: PlainSize | None = None) -> bool:

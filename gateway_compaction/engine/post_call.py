@@ -31,6 +31,7 @@ from gateway_compaction.core.summary.statistics import build_summary_records
 from gateway_compaction.core.tokens.counter import output_reserve
 from gateway_compaction.core.tokens.refusal import TOO_LARGE, read_refusal
 from gateway_compaction.engine.call_savings import CallSavings
+from gateway_compaction.engine.offload import Offloader, is_large_decision
 from gateway_compaction.engine.parts import EngineParts
 from gateway_compaction.engine.request import (
     Decision,
@@ -99,7 +100,7 @@ class PostCall:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._parts, self._store, self._worker = parts, parts.store, worker
-        self._executor, self._clock = executor, clock
+        self._executor, self._offload, self._clock = executor, Offloader(executor), clock
         self._apart: set[Future[object]] = set()
         self._cache_breaks, self._savings = CacheBreakDetector(), CallSavings()
         self._usage_reports = UsageReports(parts, executor)
@@ -252,9 +253,11 @@ class PostCall:
         plan, storage, used = decision.plan, decision.policy.storage, decision.used
         endpoint, snapshot = decision.request.endpoint, None
         work = partial(build_snapshot, decision.context, plan, decision.messages, event.at, endpoint)
-        run = partial(asyncio.get_running_loop().run_in_executor, self._executor)
+        run = partial(self._offload.run, True)
         if storage.content != "none":
-            snapshot = await run(partial(work, exchange))
+            # Where texts are put in, their secrets are looked for, which takes longer than all the rest.
+            is_large = is_large_decision(decision) or (storage.content == "full" and not exchange)
+            snapshot = await self._offload.run(is_large, work, exchange)
         await self._store.append(
             decision.session,
             event,

@@ -7,7 +7,6 @@ from as well: what a bound of their bytes calls small may be large by what nobod
 
 from __future__ import annotations
 
-import asyncio
 from concurrent.futures import Executor
 from dataclasses import replace
 
@@ -17,6 +16,7 @@ from gateway_compaction.core.planning.context import reserved_tokens
 from gateway_compaction.core.records.compaction import SessionRef
 from gateway_compaction.core.tokens.counter import output_reserve
 from gateway_compaction.core.tokens.session_surplus import Report, SessionSurplus
+from gateway_compaction.engine.offload import Offloader, is_large_decision
 from gateway_compaction.engine.parts import EngineParts
 from gateway_compaction.engine.request import Decision, SizedModel, Untouched, find_session
 
@@ -28,7 +28,7 @@ class UsageReports:
     """Takes up what providers report; everything happens in the background."""
 
     def __init__(self, parts: EngineParts, executor: Executor) -> None:
-        self._parts, self._executor = parts, executor
+        self._parts, self._offload = parts, Offloader(executor)
 
     def is_telling(self, decision: Decision, reported: int | None, *, refused: bool) -> bool:
         """Tell whether something can be learned from the end of a call; this must cost nothing.
@@ -57,8 +57,8 @@ class UsageReports:
         """Correct the count of the conversation, and of its model; to be called where ``is_telling``."""
         model, parts = decision.model, self._parts
         assert model is not None
-        loop = asyncio.get_running_loop()
-        session, report = await loop.run_in_executor(self._executor, self._weigh, decision, model, reported)
+        is_large = isinstance(decision, Untouched) or is_large_decision(decision)
+        session, report = await self._offload.run(is_large, self._weigh, decision, model, reported)
         report = replace(report, refused=refused and not report.at_least)
         calibration, known = parts.counter.calibration, parts.surpluses.find(session, model.name)
         factor = calibration.factor(model.name)

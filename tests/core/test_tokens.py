@@ -189,6 +189,13 @@ class TestMeasure:
         messages = script("sys user text user")
         assert TokenCounter().raw_prompt_tokens(messages, BODY, CLAUDE) == total(messages, GPT, BODY)
 
+    def test_a_thought_that_was_counted_elsewhere_is_not_encoded_again(self) -> None:
+        counter, thought = TokenCounter(), {"reasoning_content": "The ship lies there. " * 20}
+        one = parse_transcript([*script("user"), {"role": "assistant", "content": "A.", **thought}])
+        counter.measure(one, {}, GPT, 0)
+        other = parse_transcript([*script("user"), {"role": "assistant", "content": "Bb.", **thought}])
+        assert counter.uncached_characters(other, other.digests, GPT) == len("Bb.")
+
     @search
     @given(talks, models)
     def test_a_measure_tells_the_raw_tokens_of_the_prompt(self, talk: Talk, model: str) -> None:

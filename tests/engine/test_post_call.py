@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
+from gateway_compaction.engine import offload
 from gateway_compaction.engine.post_call import BYPASS_SECONDS, Ending
 from gateway_compaction.engine.request import Decision, Planned
 from gateway_compaction.errors import SummaryRejected
@@ -270,7 +271,11 @@ class Broken(Executor):
         return failed
 
 
-async def test_a_fault_in_the_background_is_told(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_fault_in_the_background_is_told(
+    rig: Rig, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What is quick is done at once, and not in the background.
+    monkeypatch.setattr(offload, "LARGE_TOKENS", 0)
     decision = await rig.decide(chat(31))
     assert isinstance(decision, Planned) and decision.plan.level == "light"
     rig.background = Broken()

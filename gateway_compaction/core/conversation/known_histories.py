@@ -103,8 +103,7 @@ class KnownHistories(Generic[Read]):
         kept, name = self._kept, _name_opening(history)
         if beginning is not None and beginning.length == len(history):
             # All of it is known; its conversation is the newest again.
-            if (branches := kept.histories.pop(name, None)) is not None:
-                kept.histories[name] = branches
+            kept.histories[name] = kept.histories.pop(name, ())
             return
         start, before, size, replaced = 0, (), 0, None
         if beginning is not None:
@@ -139,9 +138,9 @@ class KnownHistories(Generic[Read]):
         # Added up anew: what two threads have kept in the same moment was counted wrongly.
         sizes = {name: sum(one.size for one in many) for name, many in list(kept.histories.items())}
         kept.size = sum(sizes.values())
-        for name, size in sizes.items():
-            if kept.size <= self._limit - self._limit // 4:
-                break
+        oldest = iter(sizes.items())
+        while kept.size > self._limit - self._limit // 4:
+            name, size = next(oldest)
             kept.histories.pop(name, None)
             kept.size -= size
 
