@@ -288,11 +288,10 @@ class CompactionHook(CustomLogger):
         log_to_stderr()
         # Full collections over the host's half a million start-up objects stop the loop for 0.4 s.
         gc.freeze()
-        loop = asyncio.get_running_loop()
-        self._tasks = [loop.create_task(fail_open(task)()) for task in self._runtime.tasks]
+        self._tasks = [asyncio.create_task(fail_open(task)()) for task in self._runtime.tasks]
         # A first look at a language reads a file, a first rule in one compiles patterns: not on the loop.
-        loop.run_in_executor(self._runtime.executors[0], load_classifier)
-        loop.run_in_executor(self._runtime.executors[1], compile_grammars)
+        self._runtime.executors[0].submit(load_classifier)
+        self._runtime.executors[1].submit(compile_grammars)
         from litellm.proxy import proxy_server
 
         # Where a LiteLLM has another way to stop, what is under way is lost, as when it is killed.
