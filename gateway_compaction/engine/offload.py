@@ -50,8 +50,14 @@ class Offloader:
 
 
 def is_large_decision(decision: Decision | None) -> bool:
-    """Tell whether going through the messages of a counted request once more would hold up other requests."""
-    return isinstance(decision, Measured | Planned) and decision.context.measure.total > LARGE_TOKENS
+    """Tell whether going through the messages of a counted request once more would hold up other requests.
+
+    Few tokens may be many characters: an image has the price of its size in pixels.
+    """
+    if not isinstance(decision, Measured | Planned):
+        return False
+    context, size = decision.context, decision.request.size
+    return context.measure.total > LARGE_TOKENS or is_large_history(context.transcript.history, size)
 
 
 def is_large_history(history: Sequence[Message], size: PlainSize | None = None) -> bool:

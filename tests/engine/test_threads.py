@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from gateway_compaction.engine.offload import LARGE_TOKENS, is_large_decision
 from gateway_compaction.engine.request import Untouched
 from tests.engine.histories import chat
 from tests.engine.rig import Rig
@@ -59,6 +60,16 @@ async def test_what_takes_long_to_name_is_named_apart(
     assert not isinstance(decision, Untouched)
     assert thread.given[: 1 + many] == ["parse_transcript"] * many + ["_name_messages"]
     assert thread.given[1 + many] == "_count_messages"
+
+
+async def test_few_tokens_of_many_characters_are_gone_through_apart(rigs: Callable[..., Rig]) -> None:
+    """An image of megabytes has a small price, and is not hashed on the loop a second time either."""
+    rig = rigs(8_000, {"note": "all"})
+    small = await rig.decide([photo(10_000), *chat(8)[1:]])
+    large = await rig.decide([photo(2_000_000), *chat(8)[1:]])
+    assert not is_large_decision(small) and is_large_decision(large)
+    assert not is_large_decision(None)
+    assert not isinstance(large, Untouched) and large.context.measure.total < LARGE_TOKENS
 
 
 async def test_a_message_is_named_once_for_each_request(rigs: Callable[..., Rig]) -> None:
